@@ -1,0 +1,50 @@
+//! Wall clocks, handed in so that a test owns the time.
+
+use crate::timestamp::Timestamp;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Tells the wall-clock time. It may stand still, run backward or jump: the log orders by `seq`.
+pub trait Clock: Send + Sync + std::fmt::Debug {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+        Timestamp::from_micros(micros).unwrap_or(Timestamp::MAX)
+    }
+}
+
+/// A clock that stands where it was set.
+#[derive(Debug, Default)]
+pub struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    /// A clock that shows `at`.
+    pub fn new(at: Timestamp) -> Self {
+        Self(AtomicI64::new(at.micros()))
+    }
+    /// Sets the time, backward as well as forward.
+    pub fn set(&self, at: Timestamp) {
+        self.0.store(at.micros(), Ordering::SeqCst);
+    }
+    /// Moves the time by `micros`, which may be negative.
+    pub fn advance(&self, micros: i64) {
+        self.set(self.now().plus_micros(micros));
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst)).unwrap_or(Timestamp::MAX)
+    }
+}

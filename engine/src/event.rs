@@ -1,0 +1,152 @@
+//! Events: what is handed in, and what the log hands back.
+
+use crate::event_id::EventId;
+use crate::json::Json;
+use crate::timestamp::Timestamp;
+use std::borrow::Cow;
+
+/// The names of the refs, in the order in which the formats store them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum RefKind {
+    /// The story that the event belongs to.
+    Trace = 0,
+    /// The task concerned.
+    Task = 1,
+    /// The agent concerned (for a message: its recipient).
+    Agent = 2,
+    /// The message concerned.
+    Message = 3,
+    /// The thread concerned.
+    Thread = 4,
+    /// The session concerned.
+    Session = 5,
+    /// The idempotency key of the command.
+    Key = 6,
+}
+
+impl RefKind {
+    /// All of them, in stored order.
+    pub const ALL: [RefKind; 7] = [
+        RefKind::Trace,
+        RefKind::Task,
+        RefKind::Agent,
+        RefKind::Message,
+        RefKind::Thread,
+        RefKind::Session,
+        RefKind::Key,
+    ];
+    /// The field's name: `trace_id`, `task_id`, `agent`, `message_id`, `thread_id`, `session_id`, `key`.
+    pub fn name(self) -> &'static str {
+        match self {
+            RefKind::Trace => "trace_id",
+            RefKind::Task => "task_id",
+            RefKind::Agent => "agent",
+            RefKind::Message => "message_id",
+            RefKind::Thread => "thread_id",
+            RefKind::Session => "session_id",
+            RefKind::Key => "key",
+        }
+    }
+}
+
+/// What an event points at. `cause` stands apart because it names an event.
+///
+/// Stored order: `trace_id task_id agent message_id thread_id session_id cause key`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Refs<'a> {
+    /// By [`RefKind`] as index.
+    pub names: [Option<Cow<'a, str>>; 7],
+    /// The event that led to this one.
+    pub cause: Option<EventId>,
+}
+
+impl<'a> Refs<'a> {
+    /// The ref of that kind.
+    pub fn get(&self, kind: RefKind) -> Option<&str> {
+        self.names[kind as usize].as_deref()
+    }
+    /// Sets the ref of that kind.
+    pub fn set(&mut self, kind: RefKind, value: impl Into<Cow<'a, str>>) {
+        self.names[kind as usize] = Some(value.into());
+    }
+    /// The same with its own copies of all strings.
+    pub fn into_owned(self) -> Refs<'static> {
+        Refs {
+            names: self
+                .names
+                .map(|name| name.map(|text| Cow::Owned(text.into_owned()))),
+            cause: self.cause,
+        }
+    }
+}
+
+/// An event as the log holds it. Borrowed from the bytes it was decoded from, or owned (`Event<'static>`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// Place in the order of the log: 1-based, gapless.
+    pub seq: u64,
+    /// Strictly increases with `seq`; encodes `created_at`.
+    pub id: EventId,
+    /// When it was recorded (or, in imported history, happened).
+    pub created_at: Timestamp,
+    /// A past-tense fact in snake_case.
+    pub kind: Cow<'a, str>,
+    /// Who did it.
+    pub actor: Cow<'a, str>,
+    /// What it points at.
+    pub refs: Refs<'a>,
+    /// Version of the payload's shape.
+    pub schema_version: u32,
+    /// A fact of a kind that teamlog gives no meaning; moves no state, now or in later versions.
+    pub foreign: bool,
+    /// Canonical JSON text (see [`Json`]).
+    pub payload: Cow<'a, str>,
+}
+
+impl<'a> Event<'a> {
+    /// The same with its own copies of all strings.
+    pub fn into_owned(self) -> Event<'static> {
+        Event {
+            seq: self.seq,
+            id: self.id,
+            created_at: self.created_at,
+            kind: Cow::Owned(self.kind.into_owned()),
+            actor: Cow::Owned(self.actor.into_owned()),
+            refs: self.refs.into_owned(),
+            schema_version: self.schema_version,
+            foreign: self.foreign,
+            payload: Cow::Owned(self.payload.into_owned()),
+        }
+    }
+}
+
+/// What led to a new event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// An event of the log.
+    Event(EventId),
+    /// The event at that index of the same append (must come earlier in it).
+    Earlier(usize),
+}
+
+/// An event that is to be appended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    /// A past-tense fact in snake_case: `^[a-z][a-z0-9_]*$`.
+    pub kind: Cow<'static, str>,
+    /// Who did it; no control characters, 1 to 128 bytes.
+    pub actor: String,
+    /// What it points at, `cause` apart; each 1 to 128 bytes without control characters.
+    pub refs: Refs<'static>,
+    /// What led to it; overrides `refs.cause`.
+    pub cause: Option<Cause>,
+    /// Version of the payload's shape.
+    pub schema_version: u32,
+    /// See [`Event::foreign`].
+    pub foreign: bool,
+    /// The payload.
+    pub payload: Json,
+    /// For imported history only: the original time, which must not be before the log's last one.
+    pub created_at: Option<Timestamp>,
+}

@@ -1,0 +1,43 @@
+//! The engine of teamlog: a durable, ordered, checksummed log of events, its index and its checkpoints.
+//!
+//! It knows nothing of tasks, agents, HTTP or terminals. What an event means is the business of the
+//! crates above; here an event is an envelope, a payload of canonical JSON, and a place in the log.
+//!
+//! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
+#![deny(unsafe_code)]
+
+pub mod clock;
+pub mod codec;
+pub mod derived;
+pub mod error;
+pub mod event;
+pub mod event_id;
+pub mod head;
+pub mod identity;
+pub mod json;
+pub mod limits;
+pub mod lock;
+pub mod log;
+pub mod place;
+pub mod reader;
+pub mod receipt;
+pub mod recovery;
+pub mod segment;
+pub mod storage;
+pub mod timestamp;
+pub mod verify;
+pub mod writer;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::{Error, Result};
+pub use event::{Cause, Event, NewEvent, RefKind, Refs};
+pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
+pub use head::Head;
+pub use identity::{Format, Identity};
+pub use json::{Json, JsonError};
+pub use log::{Exclusive, Log, LogOptions, NewLog};
+pub use place::Place;
+pub use reader::{Reader, Span};
+pub use receipt::Receipt;
+pub use timestamp::Timestamp;
+pub use writer::{CommitError, Committed, Durability, State, Writer};

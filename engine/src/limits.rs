@@ -1,0 +1,16 @@
+//! Every limit of the log, each a named constant that the error of exceeding it repeats.
+
+/// Most bytes of one event in canonical JSON (its `jsonl` line without framing).
+pub const EVENT_BYTES_MAX: usize = 1 << 20;
+/// Most bytes of one group, as encoded in `jsonl`.
+pub const GROUP_BYTES_MAX: usize = 4 << 20;
+/// Most events in one group.
+pub const GROUP_EVENTS_MAX: usize = 65_536;
+/// Most bytes of an identifier, an actor, a kind or a ref.
+pub const IDENTIFIER_BYTES_MAX: usize = 128;
+/// Deepest nesting of a payload.
+pub const NESTING_MAX: usize = 64;
+/// A segment is rotated before a group would take it past this many bytes.
+pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
+/// Buffered events go out as a group once they have this many encoded bytes.
+pub const BUFFER_BYTES: usize = 1 << 20;

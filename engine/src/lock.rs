@@ -1,0 +1,1 @@
+//! The writer lock of a log.

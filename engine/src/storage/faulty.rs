@@ -1,0 +1,8 @@
+//! Fault injection.
+
+/// A fault.
+#[derive(Debug, Clone)]
+pub struct Fault;
+/// Wraps another storage.
+#[derive(Debug)]
+pub struct Faulty;

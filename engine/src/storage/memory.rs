@@ -1,0 +1,5 @@
+//! Storage in memory.
+
+/// Files in memory.
+#[derive(Debug)]
+pub struct Memory;

@@ -1,0 +1,233 @@
+//! The seam to the outside: every file, map and lock of the engine goes through [`Storage`].
+//!
+//! Three implementations: [`Files`] (a directory tree), [`Memory`] (for tests; knows what is durable and
+//! can crash) and [`Faulty`] (wraps another; fails or stops at a chosen call).
+//! Paths are relative to the storage's root, with `/`; no component is `..` or a symbolic link.
+
+use std::io;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+mod faulty;
+mod files;
+mod map;
+mod memory;
+
+pub use faulty::{Fault, Faulty};
+pub use files::{FileSystemKind, Files};
+pub use memory::Memory;
+
+/// How to open a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Open {
+    /// Existing, to read.
+    Read,
+    /// Existing, to read and write.
+    Write,
+    /// New, to read and write; `AlreadyExists` otherwise.
+    CreateNew,
+    /// New or existing, to read and write; an existing one keeps its content.
+    Create,
+}
+
+/// What `stat` tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    /// Bytes.
+    pub len: u64,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+    /// Device and inode: equal for two handles on one file.
+    pub identity: (u64, u64),
+}
+
+/// An open file. Reads and writes name their offset; there is no cursor.
+pub trait File: Send + Sync {
+    /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.
+    ///
+    /// # Errors
+    /// As the system reports; `Interrupted` is retried inside.
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes some of `buf` at `offset` (one system call).
+    ///
+    /// # Errors
+    /// As the system reports; `Interrupted` is retried inside.
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
+    /// Makes the content durable (`fdatasync`).
+    ///
+    /// # Errors
+    /// As the system reports. Never call it again on this handle after an error.
+    fn sync_data(&self) -> io::Result<()>;
+    /// Makes content and metadata durable (`fsync`).
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn sync_all(&self) -> io::Result<()>;
+    /// Cuts or extends the file.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn set_len(&self, len: u64) -> io::Result<()>;
+    /// Length and identity.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn stat(&self) -> io::Result<Stat>;
+
+    /// Reads exactly `buf.len()` bytes.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the file ends first, else as [`File::read_at`].
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match self.read_at(&mut buf[done..], offset + done as u64)? {
+                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                n => done += n,
+            }
+        }
+        Ok(())
+    }
+    /// Writes all of `buf`.
+    ///
+    /// # Errors
+    /// `WriteZero` where the file takes no more, else as [`File::write_at`].
+    fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buf.len() {
+            match self.write_at(&buf[done..], offset + done as u64)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                n => done += n,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a whole file that no longer changes: mapped, or held in memory. Cheap to clone.
+#[derive(Clone)]
+pub struct Bytes(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl Bytes {
+    /// Shares anything that can show bytes.
+    pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
+        Bytes(Arc::new(bytes))
+    }
+}
+impl Deref for Bytes {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+impl std::fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Bytes({})", self.len())
+    }
+}
+
+/// A held lock; dropping it releases it. The file stays.
+pub trait Held: Send + Sync + std::fmt::Debug {
+    /// Identity of the locked file, to compare with its path's.
+    fn identity(&self) -> (u64, u64);
+}
+
+/// Why a lock was not had.
+#[derive(Debug)]
+pub enum LockError {
+    /// Somebody else holds it; the text says who, for people.
+    Busy(String),
+    /// The system failed.
+    Io(io::Error),
+}
+
+/// A tree of files.
+pub trait Storage: Send + Sync + std::fmt::Debug {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As the system reports; a symbolic link on the way, or anything but a regular file, is refused.
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
+    /// What stands at `path`, `None` where nothing does.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
+    /// The names in a directory, sorted.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
+    /// Creates a directory (0700) and its missing parents; fine if it is there.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Renames; replaces a file (or an empty directory) at `to`.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    /// Removes a directory with all it holds; follows no links.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    /// Makes the names in a directory durable.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn sync_dir(&self, dir: &Path) -> io::Result<()>;
+    /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
+    ///
+    /// # Errors
+    /// `Busy` with the holder, or the system's error.
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError>;
+    /// The bytes of a file that is sealed (a full segment, a run): mapped where that is possible.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn sealed(&self, path: &Path) -> io::Result<Bytes>;
+
+    /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        let file = self.open(path, Open::Read)?;
+        let len = file.stat()?.len;
+        if len > max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut bytes = vec![0; len as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes)
+    }
+    /// Replaces a file whole: writes `path` + `.tmp`, syncs it if `durable`, renames, syncs the directory if `durable`.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
+        let mut aside = path.as_os_str().to_owned();
+        aside.push(".tmp");
+        let aside = Path::new(&aside);
+        let file = self.open(aside, Open::Create)?;
+        file.set_len(0)?;
+        file.write_all_at(bytes, 0)?;
+        if durable {
+            file.sync_all()?;
+        }
+        self.rename(aside, path)?;
+        match path.parent() {
+            Some(dir) if durable => self.sync_dir(dir),
+            _ => Ok(()),
+        }
+    }
+}
