@@ -6,11 +6,13 @@
 mod binary;
 mod header;
 mod jsonl;
+mod split;
 
 use crate::event::Event;
 use crate::identity::Format;
 
 pub use header::{Predecessor, SegmentHeader};
+pub use split::split;
 
 /// An event's place in its group: event `index` of `len`, both from the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
