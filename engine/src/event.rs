@@ -155,7 +155,11 @@ pub struct NewEvent {
 
 impl NewEvent {
     /// An event without refs, of schema version 1.
-    pub fn new(kind: impl Into<Cow<'static, str>>, actor: impl Into<String>, payload: Json) -> NewEvent {
+    pub fn new(
+        kind: impl Into<Cow<'static, str>>,
+        actor: impl Into<String>,
+        payload: Json,
+    ) -> NewEvent {
         NewEvent {
             kind: kind.into(),
             actor: actor.into(),

@@ -23,7 +23,11 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
         let held = storage.lock(&path, left).map_err(|error| match error {
             LockError::Busy(holder) => {
                 let waited_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                Error::Locked { path: path.clone(), holder, waited_ms }
+                Error::Locked {
+                    path: path.clone(),
+                    holder,
+                    waited_ms,
+                }
             }
             LockError::Io(source) => Error::io("lock", &path)(source),
         })?;

@@ -71,10 +71,21 @@ impl Log {
     ///
     /// # Errors
     /// `LogExists`, I/O.
-    pub fn create(storage: Arc<dyn Storage>, dir: &Path, new: NewLog, options: LogOptions) -> Result<Log> {
+    pub fn create(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        new: NewLog,
+        options: LogOptions,
+    ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
-        if storage.stat(&path).map_err(Error::io("stat", &path))?.is_some() {
-            return Err(Error::LogExists { path: dir.to_path_buf() });
+        if storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .is_some()
+        {
+            return Err(Error::LogExists {
+                path: dir.to_path_buf(),
+            });
         }
         let identity = Identity {
             log: LogId::new(options.ids.as_ref()),
@@ -85,16 +96,30 @@ impl Log {
             origin: new.origin,
         };
         let events = dir.join(EVENTS_DIR);
-        storage.create_dir(&events).map_err(Error::io("create", &events))?;
+        storage
+            .create_dir(&events)
+            .map_err(Error::io("create", &events))?;
         let lock = dir.join(lock::LOCK_FILE);
-        storage.open(&lock, Open::Create).map_err(Error::io("create", lock))?;
-        HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?.write(&mut Head::empty(), true)?;
+        storage
+            .open(&lock, Open::Create)
+            .map_err(Error::io("create", lock))?;
+        HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
+            .write(&mut Head::empty(), true)?;
         // Last, for a directory with this file is a log.
-        storage.replace(&path, &identity.encode(), true).map_err(Error::io("write", path))?;
+        storage
+            .replace(&path, &identity.encode(), true)
+            .map_err(Error::io("write", path))?;
         if let Some(parent) = dir.parent() {
-            storage.sync_dir(parent).map_err(Error::io("sync", parent))?;
+            storage
+                .sync_dir(parent)
+                .map_err(Error::io("sync", parent))?;
         }
-        Ok(Log { storage, dir: dir.to_path_buf(), identity, options })
+        Ok(Log {
+            storage,
+            dir: dir.to_path_buf(),
+            identity,
+            options,
+        })
     }
 
     /// Opens the log in `dir`.
@@ -103,7 +128,12 @@ impl Log {
     /// `NoLog`, `UnsupportedFormat`, `Corrupt`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Log> {
         let identity = Identity::load(storage.as_ref(), dir)?;
-        Ok(Log { storage, dir: dir.to_path_buf(), identity, options })
+        Ok(Log {
+            storage,
+            dir: dir.to_path_buf(),
+            identity,
+            options,
+        })
     }
 
     /// What `log.json` says.
@@ -141,7 +171,9 @@ impl Log {
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
             Err(Error::Locked { .. }) => self.reader_beside_writer(),
-            Err(Error::Io { source, .. }) if is_read_only(&source) => self.reader_without_recovery(slots.newest),
+            Err(Error::Io { source, .. }) if is_read_only(&source) => {
+                self.reader_without_recovery(slots.newest)
+            }
             Err(error) => Err(error),
         }
     }
@@ -149,22 +181,37 @@ impl Log {
     /// Somebody writes at this moment: what lies past the head is theirs.
     fn reader_beside_writer(&self) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
-        let head = slots.newest.ok_or_else(|| self.headless("another process is recovering the log"))?;
+        let head = slots
+            .newest
+            .ok_or_else(|| self.headless("another process is recovering the log"))?;
         Ok(self.reader_to(head, 0))
     }
 
     fn reader_without_recovery(&self, head: Option<Head>) -> Result<Reader> {
-        let head = head.ok_or_else(|| self.headless("no valid head slot is left, and the log may only be read"))?;
+        let head = head.ok_or_else(|| {
+            self.headless("no valid head slot is left, and the log may only be read")
+        })?;
         let beyond = self.beyond(&head)?;
         Ok(self.reader_to(head, beyond))
     }
 
     fn headless(&self, why: &str) -> Error {
-        Error::Corrupt { path: self.dir.join(head::HEAD_FILE), offset: 0, seq: None, why: why.into() }
+        Error::Corrupt {
+            path: self.dir.join(head::HEAD_FILE),
+            offset: 0,
+            seq: None,
+            why: why.into(),
+        }
     }
 
     fn reader_to(&self, head: Head, beyond: u64) -> Reader {
-        Reader::with_beyond(self.storage.clone(), &self.dir, self.identity.clone(), head, beyond)
+        Reader::with_beyond(
+            self.storage.clone(),
+            &self.dir,
+            self.identity.clone(),
+            head,
+            beyond,
+        )
     }
 
     /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.
@@ -173,13 +220,29 @@ impl Log {
             return Ok(0);
         }
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
-        let len = self.storage.stat(&path).map_err(Error::io("stat", &path))?.map(|stat| stat.len);
-        let corrupt = |offset, why: String| Error::Corrupt { path: path.clone(), offset, seq: Some(head.last_seq), why };
+        let len = self
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .map(|stat| stat.len);
+        let corrupt = |offset, why: String| Error::Corrupt {
+            path: path.clone(),
+            offset,
+            seq: Some(head.last_seq),
+            why,
+        };
         match len {
-            None => Err(corrupt(0, "the segment that the head names is missing".into())),
-            Some(len) if len < head.end => {
-                Err(corrupt(len, format!("the segment ends here, before the durable end at byte {}", head.end)))
-            }
+            None => Err(corrupt(
+                0,
+                "the segment that the head names is missing".into(),
+            )),
+            Some(len) if len < head.end => Err(corrupt(
+                len,
+                format!(
+                    "the segment ends here, before the durable end at byte {}",
+                    head.end
+                ),
+            )),
             Some(len) => Ok(len - head.end),
         }
     }
@@ -196,8 +259,14 @@ impl Log {
         let held = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
-        let head_file = HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-        let scene = Scene { storage: &self.storage, dir: &self.dir, identity: &identity, head_file: &head_file };
+        let head_file =
+            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
+        let scene = Scene {
+            storage: &self.storage,
+            dir: &self.dir,
+            identity: &identity,
+            head_file: &head_file,
+        };
         let recovered = recovery::recover(&scene)?;
         let mut exclusive = Exclusive {
             notes: recovered.notes,
@@ -227,7 +296,10 @@ impl Log {
 }
 
 fn is_read_only(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+    matches!(
+        error.kind(),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+    )
 }
 
 /// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].
@@ -255,7 +327,12 @@ impl Exclusive {
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
-        Reader::new(core.storage.clone(), &core.dir, core.identity.clone(), core.head.clone())
+        Reader::new(
+            core.storage.clone(),
+            &core.dir,
+            core.identity.clone(),
+            core.head.clone(),
+        )
     }
 
     /// The lock goes on to a writer that folds what it appends into `state`.

@@ -39,7 +39,10 @@ struct Inner {
 
 impl std::fmt::Debug for Reader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("dir", &self.inner.dir).field("head", &self.inner.head).finish()
+        f.debug_struct("Reader")
+            .field("dir", &self.inner.dir)
+            .field("head", &self.inner.head)
+            .finish()
     }
 }
 
@@ -80,8 +83,13 @@ impl Span {
         let mut at = 0;
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
-            let frame = codec::decode(self.format, rest).map_err(|error| self.corrupt(at, error.to_string()))?;
-            let place = Place { segment: self.segment, offset: self.offset + at as u64, len: frame.len as u32 };
+            let frame = codec::decode(self.format, rest)
+                .map_err(|error| self.corrupt(at, error.to_string()))?;
+            let place = Place {
+                segment: self.segment,
+                offset: self.offset + at as u64,
+                len: frame.len as u32,
+            };
             at += frame.len;
             located.push(Located { frame, place });
         }
@@ -94,7 +102,12 @@ impl Span {
     }
 
     fn corrupt(&self, at: usize, why: String) -> Error {
-        Error::Corrupt { path: (*self.path).clone(), offset: self.offset + at as u64, seq: None, why }
+        Error::Corrupt {
+            path: (*self.path).clone(),
+            offset: self.offset + at as u64,
+            seq: None,
+            why,
+        }
     }
 }
 
@@ -108,15 +121,31 @@ pub struct Chain {
 impl Chain {
     /// Behind the event with that seq and id; `None` at the start of the log.
     pub fn behind(last: Option<(u64, crate::event_id::EventId)>) -> Chain {
-        let last = Position { seq: last.map_or(0, |(seq, _)| seq), id: last.map(|(_, id)| id) };
-        Chain { last, group: (0, 0) }
+        let last = Position {
+            seq: last.map_or(0, |(seq, _)| seq),
+            id: last.map(|(_, id)| id),
+        };
+        Chain {
+            last,
+            group: (0, 0),
+        }
     }
 
     /// From the middle of a log on: the first frame is taken as it is.
     fn from_frame(frame: &Frame<'_>) -> Chain {
-        let last = Position { seq: frame.event.seq.saturating_sub(1), id: None };
-        let len = if frame.group.index == 0 { 0 } else { frame.group.len };
-        Chain { last, group: (frame.group.index, len) }
+        let last = Position {
+            seq: frame.event.seq.saturating_sub(1),
+            id: None,
+        };
+        let len = if frame.group.index == 0 {
+            0
+        } else {
+            frame.group.len
+        };
+        Chain {
+            last,
+            group: (frame.group.index, len),
+        }
     }
 
     /// The next frames.
@@ -135,7 +164,10 @@ impl Chain {
                 seq: Some(self.last.seq + 1),
                 why,
             })?;
-            self.last = Position { seq: frame.event.seq, id: Some(frame.event.id) };
+            self.last = Position {
+                seq: frame.event.seq,
+                id: Some(frame.event.id),
+            };
             self.group = (index + 1, len);
         }
         Ok(())
@@ -148,7 +180,12 @@ impl Chain {
 }
 
 impl Reader {
-    pub(crate) fn new(storage: Arc<dyn Storage>, dir: &Path, identity: Identity, head: Head) -> Reader {
+    pub(crate) fn new(
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        identity: Identity,
+        head: Head,
+    ) -> Reader {
         Reader::with_beyond(storage, dir, identity, head, 0)
     }
 
@@ -168,7 +205,9 @@ impl Reader {
             names: Mutex::default(),
             files: Mutex::default(),
         };
-        Reader { inner: Arc::new(inner) }
+        Reader {
+            inner: Arc::new(inner),
+        }
     }
 
     /// The end of what it reads.
@@ -219,11 +258,17 @@ impl Reader {
     /// I/O.
     pub fn frame_at(&self, place: Place) -> Result<Option<(Event<'static>, u32)>> {
         let head = self.head();
-        let past_head = place.segment > head.segment || (place.segment == head.segment && place.end() > head.end);
-        if place.segment == 0 || past_head || u64::from(place.len) > 4 * crate::limits::EVENT_BYTES_MAX as u64 {
+        let past_head = place.segment > head.segment
+            || (place.segment == head.segment && place.end() > head.end);
+        if place.segment == 0
+            || past_head
+            || u64::from(place.len) > 4 * crate::limits::EVENT_BYTES_MAX as u64
+        {
             return Ok(None);
         }
-        let Some(file) = self.file(place.segment)? else { return Ok(None) };
+        let Some(file) = self.file(place.segment)? else {
+            return Ok(None);
+        };
         let mut bytes = vec![0; place.len as usize];
         match file.read_exact_at(&mut bytes, place.offset) {
             Ok(()) => {}
@@ -231,7 +276,9 @@ impl Reader {
             Err(error) => return Err(Error::io("read", self.path(place.segment)?)(error)),
         }
         match codec::decode(self.inner.identity.format, &bytes) {
-            Ok(frame) if frame.len == bytes.len() => Ok(Some((frame.event.into_owned(), frame.crc))),
+            Ok(frame) if frame.len == bytes.len() => {
+                Ok(Some((frame.event.into_owned(), frame.crc)))
+            }
             _ => Ok(None),
         }
     }
@@ -243,7 +290,14 @@ impl Reader {
             Some(place) => (place.segment, Some(place.end())),
             None => (1, None),
         };
-        Spans { reader: self.clone(), about: bytes.max(1), segment, offset, open: None, failed: false }
+        Spans {
+            reader: self.clone(),
+            about: bytes.max(1),
+            segment,
+            offset,
+            open: None,
+            failed: false,
+        }
     }
 
     /// Shows every event behind `after` up to the head to `each`, until it breaks off.
@@ -260,7 +314,9 @@ impl Reader {
             let span = span?;
             let frames = span.decode()?;
             if let Some(first) = frames.first() {
-                chain.get_or_insert_with(|| Chain::from_frame(&first.frame)).link(&span, &frames)?;
+                chain
+                    .get_or_insert_with(|| Chain::from_frame(&first.frame))
+                    .link(&span, &frames)?;
             }
             for located in &frames {
                 if let std::ops::ControlFlow::Break(value) = each(located)? {
@@ -285,7 +341,10 @@ impl Reader {
         mut each: impl FnMut(&Located<'_>) -> Result<std::ops::ControlFlow<B>, E>,
     ) -> Result<Option<B>, E> {
         for segment in (1..=self.head().segment).rev() {
-            let mut spans = Spans { segment, ..self.spans(None, SPAN_BYTES) };
+            let mut spans = Spans {
+                segment,
+                ..self.spans(None, SPAN_BYTES)
+            };
             let mut found = Vec::new();
             while let Some(span) = spans.next_within(segment) {
                 found.push(span?);
@@ -306,7 +365,10 @@ impl Reader {
     }
 
     /// Events behind `after` up to the head, in order, with place and CRC.
-    pub fn events(&self, after: Option<Place>) -> impl Iterator<Item = Result<(Place, u32, Event<'static>)>> + use<> {
+    pub fn events(
+        &self,
+        after: Option<Place>,
+    ) -> impl Iterator<Item = Result<(Place, u32, Event<'static>)>> + use<> {
         let mut spans = self.spans(after, SPAN_BYTES);
         let mut chain = after.is_none().then(|| Chain::behind(None));
         let (mut ready, mut failed) = (Vec::new().into_iter(), false);
@@ -321,9 +383,17 @@ impl Reader {
                 let read = spans.next()?.and_then(|span| {
                     let frames = span.decode()?;
                     if let Some(first) = frames.first() {
-                        chain.get_or_insert_with(|| Chain::from_frame(&first.frame)).link(&span, &frames)?;
+                        chain
+                            .get_or_insert_with(|| Chain::from_frame(&first.frame))
+                            .link(&span, &frames)?;
                     }
-                    let own = |located: Located<'_>| (located.place, located.frame.crc, located.frame.event.into_owned());
+                    let own = |located: Located<'_>| {
+                        (
+                            located.place,
+                            located.frame.crc,
+                            located.frame.event.into_owned(),
+                        )
+                    };
                     Ok(frames.into_iter().map(own).collect::<Vec<_>>())
                 });
                 match read {
@@ -342,7 +412,10 @@ impl Reader {
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn find_seq(&self, seq: u64) -> Result<Option<Place>> {
-        self.find(|header, _| header.first_seq <= seq, |envelope| envelope.seq >= seq)
+        self.find(
+            |header, _| header.first_seq <= seq,
+            |envelope| envelope.seq >= seq,
+        )
     }
 
     /// The place of the first event at or after `time`, found without an index.
@@ -350,7 +423,10 @@ impl Reader {
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn find_time(&self, time: Timestamp) -> Result<Option<Place>> {
-        self.find(|_, name| name.day <= time.day(), |envelope| envelope.id.created_at() >= time)
+        self.find(
+            |_, name| name.day <= time.day(),
+            |envelope| envelope.id.created_at() >= time,
+        )
     }
 
     /// Bisects to the last segment that `starts_before`, and walks from there to the first event that is `reached`.
@@ -368,17 +444,29 @@ impl Reader {
                 Some(name) => starts_before(&self.header(middle)?, &name),
                 None => false,
             };
-            if before { low = middle } else { high = middle - 1 }
+            if before {
+                low = middle
+            } else {
+                high = middle - 1
+            }
         }
-        let mut spans = Spans { segment: low.max(1), ..self.spans(None, SPAN_BYTES) };
+        let mut spans = Spans {
+            segment: low.max(1),
+            ..self.spans(None, SPAN_BYTES)
+        };
         for span in &mut spans {
             let span = span?;
             let mut at = 0;
             while let Some(rest) = span.content().get(at..).filter(|rest| !rest.is_empty()) {
-                let envelope = codec::envelope(span.format, rest).map_err(|error| span.corrupt(at, error.to_string()))?;
+                let envelope = codec::envelope(span.format, rest)
+                    .map_err(|error| span.corrupt(at, error.to_string()))?;
                 if reached(&envelope) {
                     let (offset, len) = (span.offset + at as u64, envelope.len as u32);
-                    return Ok(Some(Place { segment: span.segment, offset, len }));
+                    return Ok(Some(Place {
+                        segment: span.segment,
+                        offset,
+                        len,
+                    }));
                 }
                 at += envelope.len;
             }
@@ -395,21 +483,40 @@ impl Reader {
         let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;
         let len = file.stat().map_err(Error::io("stat", &path))?.len.min(4096);
         let mut bytes = vec![0; len as usize];
-        file.read_exact_at(&mut bytes, 0).map_err(Error::io("read", &path))?;
+        file.read_exact_at(&mut bytes, 0)
+            .map_err(Error::io("read", &path))?;
         Ok(self.check_header(segment, &path, &bytes)?.0)
     }
 
-    fn check_header(&self, segment: u32, path: &Path, bytes: &[u8]) -> Result<(SegmentHeader, usize)> {
+    fn check_header(
+        &self,
+        segment: u32,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<(SegmentHeader, usize)> {
         let (header, len) = read_header(&self.inner.identity, path, bytes)?;
         if header.number != segment {
-            let why = format!("its header says segment {}, but its name makes it segment {segment}", header.number);
-            return Err(Error::Corrupt { path: path.to_path_buf(), offset: 0, seq: None, why });
+            let why = format!(
+                "its header says segment {}, but its name makes it segment {segment}",
+                header.number
+            );
+            return Err(Error::Corrupt {
+                path: path.to_path_buf(),
+                offset: 0,
+                seq: None,
+                why,
+            });
         }
         Ok((header, len))
     }
 
     fn missing(&self, path: &Path) -> Error {
-        Error::Corrupt { path: path.to_path_buf(), offset: 0, seq: None, why: "the segment is missing".into() }
+        Error::Corrupt {
+            path: path.to_path_buf(),
+            offset: 0,
+            seq: None,
+            why: "the segment is missing".into(),
+        }
     }
 
     fn short(&self, last_seq: u64) -> Error {
@@ -418,7 +525,10 @@ impl Reader {
             path: self.inner.dir.join(EVENTS_DIR).join(&head.name),
             offset: head.end,
             seq: Some(last_seq + 1),
-            why: format!("the log ends with event {last_seq}, but its head says {}", head.last_seq),
+            why: format!(
+                "the log ends with event {last_seq}, but its head says {}",
+                head.last_seq
+            ),
         }
     }
 
@@ -433,28 +543,61 @@ impl Reader {
             return Ok(self.head().name.clone());
         }
         let names = self.names()?;
-        (segment as usize).checked_sub(1).and_then(|index| names.get(index)).cloned().ok_or_else(|| Error::Corrupt {
-            path: self.inner.dir.join(EVENTS_DIR),
-            offset: 0,
-            seq: None,
-            why: format!("segment {segment} is missing: the directory holds {} of {}", names.len(), self.head().segment),
-        })
+        (segment as usize)
+            .checked_sub(1)
+            .and_then(|index| names.get(index))
+            .cloned()
+            .ok_or_else(|| Error::Corrupt {
+                path: self.inner.dir.join(EVENTS_DIR),
+                offset: 0,
+                seq: None,
+                why: format!(
+                    "segment {segment} is missing: the directory holds {} of {}",
+                    names.len(),
+                    self.head().segment
+                ),
+            })
     }
 
     /// Names of the segments up to the head, in order: the n-th is segment n.
     fn names(&self) -> Result<Arc<Vec<String>>> {
-        let mut cached = self.inner.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self
+            .inner
+            .names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = &*cached {
             return Ok(names.clone());
         }
         let (dir, format) = (self.inner.dir.join(EVENTS_DIR), self.inner.identity.format);
-        let listed = self.inner.storage.list(&dir).map_err(Error::io("list", &dir))?;
-        let mut names: Vec<_> = listed.iter().filter_map(|name| SegmentName::parse(name, format)).collect();
+        let listed = self
+            .inner
+            .storage
+            .list(&dir)
+            .map_err(Error::io("list", &dir))?;
+        let mut names: Vec<_> = listed
+            .iter()
+            .filter_map(|name| SegmentName::parse(name, format))
+            .collect();
         names.sort();
-        let names: Vec<String> = names.iter().map(|name| name.file(format)).take_while(|name| *name != self.head().name).collect();
+        let names: Vec<String> = names
+            .iter()
+            .map(|name| name.file(format))
+            .take_while(|name| *name != self.head().name)
+            .collect();
         if names.len() + 1 != self.head().segment.max(1) as usize {
-            let why = format!("{} segments stand before {}, which is segment {}", names.len(), self.head().name, self.head().segment);
-            return Err(Error::Corrupt { path: dir, offset: 0, seq: None, why });
+            let why = format!(
+                "{} segments stand before {}, which is segment {}",
+                names.len(),
+                self.head().name,
+                self.head().segment
+            );
+            return Err(Error::Corrupt {
+                path: dir,
+                offset: 0,
+                seq: None,
+                why,
+            });
         }
         let names = Arc::new(names);
         *cached = Some(names.clone());
@@ -463,7 +606,11 @@ impl Reader {
 
     fn file(&self, segment: u32) -> Result<Option<Arc<dyn File>>> {
         let path = self.path(segment)?;
-        let mut files = self.inner.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self
+            .inner
+            .files
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = files.get(&segment) {
             return Ok(Some(file.clone()));
         }
@@ -480,21 +627,35 @@ impl Reader {
 }
 
 /// Reads a segment's header and holds it against the log's identity.
-pub(crate) fn read_header(identity: &Identity, path: &Path, bytes: &[u8]) -> Result<(SegmentHeader, usize)> {
-    let (header, len) = SegmentHeader::decode(identity.format, bytes).map_err(|error| match error {
-        codec::FrameError::Newer(found) => {
-            Error::UnsupportedFormat { path: path.to_path_buf(), found, known: FORMAT_VERSION }
-        }
-        error => Error::Corrupt {
-            path: path.to_path_buf(),
-            offset: 0,
-            seq: None,
-            why: format!("its header is unusable: {error}"),
-        },
-    })?;
+pub(crate) fn read_header(
+    identity: &Identity,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(SegmentHeader, usize)> {
+    let (header, len) =
+        SegmentHeader::decode(identity.format, bytes).map_err(|error| match error {
+            codec::FrameError::Newer(found) => Error::UnsupportedFormat {
+                path: path.to_path_buf(),
+                found,
+                known: FORMAT_VERSION,
+            },
+            error => Error::Corrupt {
+                path: path.to_path_buf(),
+                offset: 0,
+                seq: None,
+                why: format!("its header is unusable: {error}"),
+            },
+        })?;
     if header.log != identity.log.0 || header.team != identity.team {
-        let why = format!("its header names log {} of team {}", crate::identity::LogId(header.log), header.team);
-        return Err(Error::ForeignFile { path: path.to_path_buf(), why });
+        let why = format!(
+            "its header names log {} of team {}",
+            crate::identity::LogId(header.log),
+            header.team
+        );
+        return Err(Error::ForeignFile {
+            path: path.to_path_buf(),
+            why,
+        });
     }
     Ok((header, len))
 }
@@ -554,12 +715,16 @@ impl Spans {
         if self.open.is_none() {
             self.open = Some(self.window(segment)?);
         }
-        let Some(window) = &self.open else { return Ok(None) };
+        let Some(window) = &self.open else {
+            return Ok(None);
+        };
         let format = self.reader.inner.identity.format;
         let offset = match self.offset {
             Some(offset) => offset,
             None => {
-                let (header, len) = self.reader.check_header(segment, &window.path, &window.bytes)?;
+                let (header, len) =
+                    self.reader
+                        .check_header(segment, &window.path, &window.bytes)?;
                 self.reader.check_previous(&header)?;
                 len as u64
             }
@@ -573,8 +738,11 @@ impl Spans {
             seq: None,
             why,
         };
-        let Some(rest) = window.bytes.get(from..to).filter(|rest| !rest.is_empty()) else { return Ok(None) };
-        let len = codec::split(format, rest, self.about).map_err(|(at, error)| corrupt(from + at, error.to_string()))?;
+        let Some(rest) = window.bytes.get(from..to).filter(|rest| !rest.is_empty()) else {
+            return Ok(None);
+        };
+        let len = codec::split(format, rest, self.about)
+            .map_err(|(at, error)| corrupt(from + at, error.to_string()))?;
         self.offset = Some(offset + len as u64);
         Ok(Some(Span {
             format,
@@ -591,26 +759,43 @@ impl Spans {
         let inner = &self.reader.inner;
         let path = Arc::new(self.reader.path(segment)?);
         if segment < inner.head.segment {
-            let bytes = inner.storage.sealed(&path).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => self.reader.missing(&path),
-                _ => Error::io("read", &*path)(error),
-            })?;
+            let bytes = inner
+                .storage
+                .sealed(&path)
+                .map_err(|error| match error.kind() {
+                    std::io::ErrorKind::NotFound => self.reader.missing(&path),
+                    _ => Error::io("read", &*path)(error),
+                })?;
             let end = bytes.len() as u64;
-            return Ok(Window { path, start: 0, bytes, end });
+            return Ok(Window {
+                path,
+                start: 0,
+                bytes,
+                end,
+            });
         }
         let (start, end) = (self.offset.unwrap_or(0), inner.head.end);
-        let file = self.reader.file(segment)?.ok_or_else(|| self.reader.missing(&path))?;
+        let file = self
+            .reader
+            .file(segment)?
+            .ok_or_else(|| self.reader.missing(&path))?;
         let mut bytes = vec![0; end.saturating_sub(start) as usize];
-        file.read_exact_at(&mut bytes, start).map_err(|error| match error.kind() {
-            std::io::ErrorKind::UnexpectedEof => Error::Corrupt {
-                path: (*path).clone(),
-                offset: end,
-                seq: Some(inner.head.last_seq),
-                why: "the segment ends before the durable head".into(),
-            },
-            _ => Error::io("read", &*path)(error),
-        })?;
-        Ok(Window { path, start, bytes: Bytes::new(bytes), end })
+        file.read_exact_at(&mut bytes, start)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => Error::Corrupt {
+                    path: (*path).clone(),
+                    offset: end,
+                    seq: Some(inner.head.last_seq),
+                    why: "the segment ends before the durable head".into(),
+                },
+                _ => Error::io("read", &*path)(error),
+            })?;
+        Ok(Window {
+            path,
+            start,
+            bytes: Bytes::new(bytes),
+            end,
+        })
     }
 }
 
@@ -618,20 +803,36 @@ impl Reader {
     /// The header has to name the segment before by its name and length (its digest is `verify`'s business).
     fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
         let corrupt = |why: String| -> Result<()> {
-            Err(Error::Corrupt { path: self.path(header.number)?, offset: 0, seq: Some(header.first_seq), why })
+            Err(Error::Corrupt {
+                path: self.path(header.number)?,
+                offset: 0,
+                seq: Some(header.first_seq),
+                why,
+            })
         };
         let (number, previous) = (header.number, &header.previous);
         let Some(previous) = previous else {
-            return if number == 1 { Ok(()) } else { corrupt("its header names no segment before it".into()) };
+            return if number == 1 {
+                Ok(())
+            } else {
+                corrupt("its header names no segment before it".into())
+            };
         };
         if number == 1 {
             return corrupt("its header names a segment before the first".into());
         }
         let path = self.path(number - 1)?;
-        let found = self.inner.storage.stat(&path).map_err(Error::io("stat", &path))?;
+        let found = self
+            .inner
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?;
         let len = found.map(|stat| stat.len);
         if previous.name != self.name(number - 1)? || Some(previous.len) != len {
-            return corrupt(format!("its header does not describe the segment before: it names {} with {} bytes", previous.name, previous.len));
+            return corrupt(format!(
+                "its header does not describe the segment before: it names {} with {} bytes",
+                previous.name, previous.len
+            ));
         }
         Ok(())
     }

@@ -34,12 +34,14 @@ impl Reader {
         if head.segment == 0 {
             return Ok(None);
         }
-        let digest = self.digest(&head.name, head.end)?.ok_or_else(|| Error::Corrupt {
-            path: self.dir().join(EVENTS_DIR).join(&head.name),
-            offset: 0,
-            seq: Some(head.last_seq),
-            why: "the segment ends before the durable head".into(),
-        })?;
+        let digest = self
+            .digest(&head.name, head.end)?
+            .ok_or_else(|| Error::Corrupt {
+                path: self.dir().join(EVENTS_DIR).join(&head.name),
+                offset: 0,
+                seq: Some(head.last_seq),
+                why: "the segment ends before the durable head".into(),
+            })?;
         Ok(Some(Receipt {
             log: self.identity().log.to_string(),
             seq: head.last_seq,
@@ -65,7 +67,9 @@ impl Reader {
         let mut at = 0;
         while at < length {
             let want = buffer.len().min((length - at) as usize);
-            let Some(piece) = buffer.get_mut(..want) else { break };
+            let Some(piece) = buffer.get_mut(..want) else {
+                break;
+            };
             match file.read_at(piece, at).map_err(Error::io("read", &path))? {
                 0 => return Ok(None),
                 n => {

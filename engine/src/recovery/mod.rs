@@ -64,7 +64,12 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
         return whole::rebuild_head(scene);
     };
     if let Some(active) = scene.clean(&head)? {
-        return Ok(Recovered { head, active, unnamed: Vec::new(), notes: Vec::new() });
+        return Ok(Recovered {
+            head,
+            active,
+            unnamed: Vec::new(),
+            notes: Vec::new(),
+        });
     }
     let suspicious = head.quarantining;
     let evidence = scene.examine(head)?;
@@ -96,12 +101,16 @@ impl Scene<'_> {
 
     pub fn read_range(&self, file: &dyn File, name: &str, from: u64, to: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; to.saturating_sub(from) as usize];
-        file.read_exact_at(&mut bytes, from).map_err(Error::io("read", self.segment_path(name)))?;
+        file.read_exact_at(&mut bytes, from)
+            .map_err(Error::io("read", self.segment_path(name)))?;
         Ok(bytes)
     }
 
     /// The clean case: no flag is set and the active segment ends where the head says.
-    #[expect(clippy::option_option, reason = "clean with or without an active segment, or not clean")]
+    #[expect(
+        clippy::option_option,
+        reason = "clean with or without an active segment, or not clean"
+    )]
     fn clean(&self, head: &Head) -> Result<Option<Option<Box<dyn File>>>> {
         if head.rotating || head.quarantining {
             return Ok(None);
@@ -109,8 +118,13 @@ impl Scene<'_> {
         if head.segment == 0 {
             return Ok(Some(None));
         }
-        let Some(file) = self.open_segment(&head.name)? else { return Ok(None) };
-        let len = file.stat().map_err(Error::io("stat", self.segment_path(&head.name)))?.len;
+        let Some(file) = self.open_segment(&head.name)? else {
+            return Ok(None);
+        };
+        let len = file
+            .stat()
+            .map_err(Error::io("stat", self.segment_path(&head.name)))?
+            .len;
         Ok((len == head.end).then_some(Some(file)))
     }
 
@@ -118,7 +132,10 @@ impl Scene<'_> {
         let mut evidence = Evidence {
             before: Before::Intact,
             position: Position::Last,
-            tail: Tail { groups: Vec::new(), broken: None },
+            tail: Tail {
+                groups: Vec::new(),
+                broken: None,
+            },
             active: None,
             next: None,
             damage: None,
@@ -136,27 +153,52 @@ impl Scene<'_> {
     fn examine_segment(&self, evidence: &mut Evidence) -> Result<()> {
         let head = &evidence.head;
         let path = self.segment_path(&head.name);
-        let damaged = |offset, why: String| Error::Corrupt { path: path.clone(), offset, seq: Some(head.last_seq), why };
+        let damaged = |offset, why: String| Error::Corrupt {
+            path: path.clone(),
+            offset,
+            seq: Some(head.last_seq),
+            why,
+        };
         let Some(file) = self.open_segment(&head.name)? else {
             evidence.before = Before::Damaged;
-            evidence.damage = Some(damaged(0, "the segment that the head names is missing".into()));
+            evidence.damage = Some(damaged(
+                0,
+                "the segment that the head names is missing".into(),
+            ));
             return Ok(());
         };
         let len = file.stat().map_err(Error::io("stat", &path))?.len;
         if len < head.end {
             evidence.before = Before::Damaged;
-            evidence.damage = Some(damaged(len, format!("the segment ends here, before the durable end at byte {}", head.end)));
+            evidence.damage = Some(damaged(
+                len,
+                format!(
+                    "the segment ends here, before the durable end at byte {}",
+                    head.end
+                ),
+            ));
             return Ok(());
         }
         let bytes = self.read_range(file.as_ref(), &head.name, head.end, len)?;
-        let last = tail::Position { seq: head.last_seq, id: head.last_id };
+        let last = tail::Position {
+            seq: head.last_seq,
+            id: head.last_id,
+        };
         evidence.tail = tail::read_tail(self.identity.format, &bytes, head.end, last, |_, _| {});
         if let Some(broken) = &evidence.tail.broken {
             let why = match broken.later {
-                Some(later) => format!("{}; valid event {later} stands behind the damage", broken.why),
+                Some(later) => format!(
+                    "{}; valid event {later} stands behind the damage",
+                    broken.why
+                ),
                 None => broken.why.clone(),
             };
-            evidence.damage = Some(Error::Corrupt { path, offset: broken.offset, seq: Some(broken.seq), why });
+            evidence.damage = Some(Error::Corrupt {
+                path,
+                offset: broken.offset,
+                seq: Some(broken.seq),
+                why,
+            });
         }
         evidence.active = Some(file);
         Ok(())
@@ -166,8 +208,14 @@ impl Scene<'_> {
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);
-        let later: Vec<SegmentName> = self.segments()?.into_iter().filter(|name| Some(name) > here.as_ref()).collect();
-        let Some(name) = later.first() else { return Ok(()) };
+        let later: Vec<SegmentName> = self
+            .segments()?
+            .into_iter()
+            .filter(|name| Some(name) > here.as_ref())
+            .collect();
+        let Some(name) = later.first() else {
+            return Ok(());
+        };
         let path = self.segment_path(&name.file(format));
         evidence.position = Position::Earlier;
         evidence.damage.get_or_insert(Error::Corrupt {
@@ -179,8 +227,13 @@ impl Scene<'_> {
         if later.len() > 1 {
             return Ok(());
         }
-        let bytes = self.storage.sealed(&path).map_err(Error::io("read", &path))?;
-        let Ok((header, len)) = SegmentHeader::decode(format, &bytes) else { return Ok(()) };
+        let bytes = self
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        let Ok((header, len)) = SegmentHeader::decode(format, &bytes) else {
+            return Ok(());
+        };
         let previous = whole::predecessor(self, &evidence.head)?;
         let fits = header.log == self.identity.log.0
             && header.number == evidence.head.segment + 1
@@ -197,16 +250,27 @@ impl Scene<'_> {
     pub fn segments(&self) -> Result<Vec<SegmentName>> {
         let dir = self.dir.join(EVENTS_DIR);
         let names = self.storage.list(&dir).map_err(Error::io("list", dir))?;
-        let mut names: Vec<_> =
-            names.iter().filter_map(|name| SegmentName::parse(name, self.identity.format)).collect();
+        let mut names: Vec<_> = names
+            .iter()
+            .filter_map(|name| SegmentName::parse(name, self.identity.format))
+            .collect();
         names.sort();
         Ok(names)
     }
 
     fn act(&self, evidence: Evidence) -> Result<Recovered> {
-        let found = verdict(HeadFound::Valid, evidence.before, evidence.position, evidence.tail.past());
-        let mut recovered =
-            Recovered { head: evidence.head, active: evidence.active, unnamed: Vec::new(), notes: Vec::new() };
+        let found = verdict(
+            HeadFound::Valid,
+            evidence.before,
+            evidence.position,
+            evidence.tail.past(),
+        );
+        let mut recovered = Recovered {
+            head: evidence.head,
+            active: evidence.active,
+            unnamed: Vec::new(),
+            notes: Vec::new(),
+        };
         match (found, &evidence.next) {
             (Verdict::NextSegment, Some((name, number, end))) => {
                 return self.next_segment(recovered.head, name, *number, *end);
@@ -235,7 +299,13 @@ impl Scene<'_> {
         Ok(recovered)
     }
 
-    fn next_segment(&self, mut head: Head, name: &SegmentName, number: u32, end: u64) -> Result<Recovered> {
+    fn next_segment(
+        &self,
+        mut head: Head,
+        name: &SegmentName,
+        number: u32,
+        end: u64,
+    ) -> Result<Recovered> {
         head.segment = number;
         head.name = name.file(self.identity.format);
         head.end = end;
@@ -249,7 +319,9 @@ impl Scene<'_> {
 
     /// Copies the broken tail to the quarantine, durably, and cuts it.
     fn set_aside(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
-        let (Some(broken), Some(file)) = (&tail.broken, &recovered.active) else { return Ok(()) };
+        let (Some(broken), Some(file)) = (&tail.broken, &recovered.active) else {
+            return Ok(());
+        };
         let name = recovered.head.name.clone();
         let path = self.segment_path(&name);
         let len = file.stat().map_err(Error::io("stat", &path))?.len;
@@ -258,7 +330,8 @@ impl Scene<'_> {
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let set_aside = quarantine::keep(self, &name, broken.start, &bytes)?;
-        file.set_len(broken.start).map_err(Error::io("cut", &path))?;
+        file.set_len(broken.start)
+            .map_err(Error::io("cut", &path))?;
         file.sync_all().map_err(Error::io("sync", &path))?;
         recovered.notes.push(format!(
             "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
@@ -273,11 +346,14 @@ impl Scene<'_> {
     /// Complete groups past the head: written by somebody who then died. They are kept, but only once they
     /// were written again: after a failed sync the page cache may show what the disk does not hold.
     fn adopt(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
-        let (Some(group), Some(file)) = (tail.groups.last(), &recovered.active) else { return Ok(()) };
+        let (Some(group), Some(file)) = (tail.groups.last(), &recovered.active) else {
+            return Ok(());
+        };
         let head = &mut recovered.head;
         let path = self.segment_path(&head.name);
         let bytes = self.read_range(file.as_ref(), &head.name, head.end, group.end)?;
-        file.write_all_at(&bytes, head.end).map_err(Error::io("write", &path))?;
+        file.write_all_at(&bytes, head.end)
+            .map_err(Error::io("write", &path))?;
         file.sync_all().map_err(Error::io("sync", &path))?;
         recovered.notes.push(format!(
             "adopted events {} to {} that stood complete behind the durable head",
@@ -295,7 +371,9 @@ impl Scene<'_> {
         let dir = self.dir.join(EVENTS_DIR);
         for name in self.storage.list(&dir).map_err(Error::io("list", &dir))? {
             if name.ends_with(".tmp") {
-                self.storage.remove_file(&dir.join(&name)).map_err(Error::io("remove", dir.join(&name)))?;
+                self.storage
+                    .remove_file(&dir.join(&name))
+                    .map_err(Error::io("remove", dir.join(&name)))?;
             }
         }
         Ok(())

@@ -32,18 +32,38 @@ impl Quarantined {
     fn of(segment: &str, offset: u64, bytes: &[u8]) -> Quarantined {
         let blake3 = blake3::hash(bytes).to_hex().to_string();
         let file = format!("{segment}.{offset}.{}", &blake3[..16]);
-        Quarantined { file, segment: segment.into(), offset, length: bytes.len() as u64, blake3 }
+        Quarantined {
+            file,
+            segment: segment.into(),
+            offset,
+            length: bytes.len() as u64,
+            blake3,
+        }
     }
 }
 
 /// Keeps `bytes`, durably. The name follows from the content, so that doing it twice is doing it once.
-pub(super) fn keep(scene: &Scene<'_>, segment: &str, offset: u64, bytes: &[u8]) -> Result<Quarantined> {
+pub(super) fn keep(
+    scene: &Scene<'_>,
+    segment: &str,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<Quarantined> {
     let quarantined = Quarantined::of(segment, offset, bytes);
     let dir = scene.dir.join(QUARANTINE_DIR);
-    scene.storage.create_dir(&dir).map_err(Error::io("create", &dir))?;
-    scene.storage.sync_dir(scene.dir).map_err(Error::io("sync", scene.dir))?;
+    scene
+        .storage
+        .create_dir(&dir)
+        .map_err(Error::io("create", &dir))?;
+    scene
+        .storage
+        .sync_dir(scene.dir)
+        .map_err(Error::io("sync", scene.dir))?;
     let path = dir.join(&quarantined.file);
-    scene.storage.replace(&path, bytes, true).map_err(Error::io("write", path))?;
+    scene
+        .storage
+        .replace(&path, bytes, true)
+        .map_err(Error::io("write", path))?;
     Ok(quarantined)
 }
 
@@ -56,7 +76,10 @@ pub(super) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("list", dir)(error)),
     };
-    let candidates: Vec<&String> = files.iter().filter(|name| !name.ends_with(".tmp")).collect();
+    let candidates: Vec<&String> = files
+        .iter()
+        .filter(|name| !name.ends_with(".tmp"))
+        .collect();
     if candidates.is_empty() {
         return Ok(Vec::new());
     }
@@ -64,7 +87,10 @@ pub(super) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>
     let mut unnamed = Vec::new();
     for file in candidates.into_iter().filter(|file| !named.contains(*file)) {
         let path = dir.join(file);
-        let bytes = scene.storage.sealed(&path).map_err(Error::io("read", &path))?;
+        let bytes = scene
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
         // A file that somebody else put here has no place in a segment to name.
         if let Some((segment, offset)) = origin(file) {
             let found = Quarantined::of(&segment, offset, &bytes);
@@ -83,7 +109,12 @@ fn origin(file: &str) -> Option<(String, u64)> {
 }
 
 fn named(scene: &Scene<'_>, head: &Head) -> Result<HashSet<String>> {
-    let reader = Reader::new(scene.storage.clone(), scene.dir, scene.identity.clone(), head.clone());
+    let reader = Reader::new(
+        scene.storage.clone(),
+        scene.dir,
+        scene.identity.clone(),
+        head.clone(),
+    );
     let mut named = HashSet::new();
     for event in reader.events(None) {
         let (_, _, event) = event?;

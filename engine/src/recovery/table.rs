@@ -68,7 +68,13 @@ pub enum Verdict {
 }
 
 /// One row: `None` matches anything. The first row that matches decides.
-pub type Row = (Option<HeadFound>, Option<Before>, Option<Position>, Option<Past>, Verdict);
+pub type Row = (
+    Option<HeadFound>,
+    Option<Before>,
+    Option<Position>,
+    Option<Past>,
+    Verdict,
+);
 
 /// The table.
 pub const ROWS: [Row; 12] = {
@@ -78,16 +84,52 @@ pub const ROWS: [Row; 12] = {
         (None, None, None, Some(BrokenThenLater), Verdict::Corrupt),
         (None, None, Some(Position::Earlier), None, Verdict::Corrupt),
         // Without a head nothing tells an un-acknowledged tail from a damaged one.
-        (Some(HeadFound::None), None, None, Some(Broken), Verdict::Corrupt),
-        (Some(HeadFound::None), None, None, Some(CompleteThenBroken), Verdict::Corrupt),
-        (Some(HeadFound::None), None, None, None, Verdict::RebuildHead),
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            Some(Broken),
+            Verdict::Corrupt,
+        ),
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            Some(CompleteThenBroken),
+            Verdict::Corrupt,
+        ),
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            None,
+            Verdict::RebuildHead,
+        ),
         // A segment is followed by another only once it is complete, so nothing may stand past its head.
-        (None, None, Some(Position::LastButOne), Some(Nothing), Verdict::NextSegment),
-        (None, None, Some(Position::LastButOne), None, Verdict::Corrupt),
+        (
+            None,
+            None,
+            Some(Position::LastButOne),
+            Some(Nothing),
+            Verdict::NextSegment,
+        ),
+        (
+            None,
+            None,
+            Some(Position::LastButOne),
+            None,
+            Verdict::Corrupt,
+        ),
         (None, None, None, Some(Nothing), Verdict::Clean),
         (None, None, None, Some(Complete), Verdict::Adopt),
         (None, None, None, Some(Broken), Verdict::Torn),
-        (None, None, None, Some(CompleteThenBroken), Verdict::AdoptAndTorn),
+        (
+            None,
+            None,
+            None,
+            Some(CompleteThenBroken),
+            Verdict::AdoptAndTorn,
+        ),
     ]
 };
 
@@ -110,12 +152,20 @@ mod tests {
     const HEADS: [HeadFound; 2] = [HeadFound::Valid, HeadFound::None];
     const BEFORES: [Before; 2] = [Before::Intact, Before::Damaged];
     const POSITIONS: [Position; 3] = [Position::Last, Position::LastButOne, Position::Earlier];
-    const PASTS: [Past; 5] =
-        [Past::Nothing, Past::Complete, Past::Broken, Past::CompleteThenBroken, Past::BrokenThenLater];
+    const PASTS: [Past; 5] = [
+        Past::Nothing,
+        Past::Complete,
+        Past::Broken,
+        Past::CompleteThenBroken,
+        Past::BrokenThenLater,
+    ];
 
     /// The table once more, cell by cell, as a person would say it.
     fn expected(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
-        if before == Before::Damaged || past == Past::BrokenThenLater || position == Position::Earlier {
+        if before == Before::Damaged
+            || past == Past::BrokenThenLater
+            || position == Position::Earlier
+        {
             return Verdict::Corrupt;
         }
         if head == HeadFound::None {

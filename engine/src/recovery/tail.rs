@@ -72,18 +72,33 @@ pub fn read_tail<'a>(
     last: Position,
     mut each: impl FnMut(Place, &Frame<'a>),
 ) -> Tail {
-    let mut tail = Tail { groups: Vec::new(), broken: None };
+    let mut tail = Tail {
+        groups: Vec::new(),
+        broken: None,
+    };
     let (mut at, mut last) = (0, last);
     while at < bytes.len() {
         match read_group(format, bytes, at, last) {
             Ok(frames) => {
                 for (start, frame) in &frames {
                     // Segment numbers are the caller's business; places here count from the segment's start.
-                    each(Place { segment: 0, offset: offset + *start as u64, len: frame.len as u32 }, frame);
+                    each(
+                        Place {
+                            segment: 0,
+                            offset: offset + *start as u64,
+                            len: frame.len as u32,
+                        },
+                        frame,
+                    );
                 }
-                let Some((start, frame)) = frames.last() else { break };
+                let Some((start, frame)) = frames.last() else {
+                    break;
+                };
                 at = start + frame.len;
-                last = Position { seq: frame.event.seq, id: Some(frame.event.id) };
+                last = Position {
+                    seq: frame.event.seq,
+                    id: Some(frame.event.id),
+                };
                 tail.groups.push(Group {
                     end: offset + at as u64,
                     last_seq: frame.event.seq,
@@ -121,12 +136,21 @@ fn read_group<'a>(
     let mut frames: Vec<(usize, Frame<'a>)> = Vec::new();
     let (mut at, mut last) = (at, last);
     loop {
-        let stop = |why: String| Stop { at, seq: last.seq + 1, why };
+        let stop = |why: String| Stop {
+            at,
+            seq: last.seq + 1,
+            why,
+        };
         let frame = codec::decode(format, bytes.get(at..).unwrap_or_default())
             .map_err(|error: FrameError| stop(error.to_string()))?;
-        let first_len = frames.first().map_or(frame.group.len, |(_, first)| first.group.len);
+        let first_len = frames
+            .first()
+            .map_or(frame.group.len, |(_, first)| first.group.len);
         follows(last, &frame, frames.len() as u32, first_len).map_err(&stop)?;
-        last = Position { seq: frame.event.seq, id: Some(frame.event.id) };
+        last = Position {
+            seq: frame.event.seq,
+            id: Some(frame.event.id),
+        };
         let (len, done) = (frame.len, frame.group.index + 1 == frame.group.len);
         frames.push((at, frame));
         at += len;
@@ -140,7 +164,11 @@ fn read_group<'a>(
 pub fn follows(last: Position, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
     let event = &frame.event;
     if event.seq != last.seq + 1 {
-        return Err(format!("event {} stands where event {} should", event.seq, last.seq + 1));
+        return Err(format!(
+            "event {} stands where event {} should",
+            event.seq,
+            last.seq + 1
+        ));
     }
     if last.id.is_some_and(|id| event.id <= id) {
         return Err("its id is not greater than the one before".into());
@@ -159,7 +187,9 @@ fn later_event(format: Format, bytes: &[u8], from: usize, first_seq: u64) -> Opt
     let mut at = from;
     while let Some(candidate) = codec::next_candidate(format, bytes, at) {
         match codec::decode(format, bytes.get(candidate..)?) {
-            Ok(frame) if frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq) => {
+            Ok(frame)
+                if frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq) =>
+            {
                 return Some(frame.event.seq);
             }
             Ok(frame) => at = candidate + frame.len,

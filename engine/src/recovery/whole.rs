@@ -13,9 +13,16 @@ pub(super) fn predecessor(scene: &Scene<'_>, head: &Head) -> Result<Option<Prede
         return Ok(None);
     }
     let path = scene.segment_path(&head.name);
-    let bytes = scene.storage.sealed(&path).map_err(Error::io("read", path))?;
+    let bytes = scene
+        .storage
+        .sealed(&path)
+        .map_err(Error::io("read", path))?;
     let digest = *blake3::hash(&bytes).as_bytes();
-    Ok(Some(Predecessor { name: head.name.clone(), len: bytes.len() as u64, digest }))
+    Ok(Some(Predecessor {
+        name: head.name.clone(),
+        len: bytes.len() as u64,
+        digest,
+    }))
 }
 
 /// Reads every segment and writes the head that they amount to.
@@ -32,8 +39,16 @@ pub(super) fn rebuild_head(scene: &Scene<'_>) -> Result<Recovered> {
     let unnamed = quarantine::unnamed(scene, &head)?;
     head.quarantining = !unnamed.is_empty();
     scene.head_file.write(&mut head, true)?;
-    let notes = vec![format!("rebuilt the head from the whole log, which is clean up to event {}", head.last_seq)];
-    Ok(Recovered { head, active, unnamed, notes })
+    let notes = vec![format!(
+        "rebuilt the head from the whole log, which is clean up to event {}",
+        head.last_seq
+    )];
+    Ok(Recovered {
+        head,
+        active,
+        unnamed,
+        notes,
+    })
 }
 
 fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bool) -> Result<()> {
@@ -41,21 +56,47 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
     let path = scene.segment_path(&file);
     let corrupt = |offset: u64, seq: u64, why: String| {
         let why = format!("{why}, and no valid head says how far the log was durable");
-        Error::Corrupt { path: path.clone(), offset, seq: Some(seq), why }
+        Error::Corrupt {
+            path: path.clone(),
+            offset,
+            seq: Some(seq),
+            why,
+        }
     };
-    let bytes = scene.storage.sealed(&path).map_err(Error::io("read", &path))?;
-    let (header, len) = SegmentHeader::decode(scene.identity.format, &bytes)
-        .map_err(|error| corrupt(0, head.last_seq + 1, format!("its header is unusable: {error}")))?;
+    let bytes = scene
+        .storage
+        .sealed(&path)
+        .map_err(Error::io("read", &path))?;
+    let (header, len) = SegmentHeader::decode(scene.identity.format, &bytes).map_err(|error| {
+        corrupt(
+            0,
+            head.last_seq + 1,
+            format!("its header is unusable: {error}"),
+        )
+    })?;
     let fits = header.log == scene.identity.log.0
         && header.number == head.segment + 1
         && header.first_seq == head.last_seq + 1
         && header.previous == predecessor(scene, head)?;
     if !fits {
-        return Err(corrupt(0, head.last_seq + 1, "its header does not continue the segment before".into()));
+        return Err(corrupt(
+            0,
+            head.last_seq + 1,
+            "its header does not continue the segment before".into(),
+        ));
     }
-    let position = tail::Position { seq: head.last_seq, id: head.last_id };
+    let position = tail::Position {
+        seq: head.last_seq,
+        id: head.last_id,
+    };
     let content = bytes.get(len..).unwrap_or_default();
-    let tail = tail::read_tail(scene.identity.format, content, len as u64, position, |_, _| {});
+    let tail = tail::read_tail(
+        scene.identity.format,
+        content,
+        len as u64,
+        position,
+        |_, _| {},
+    );
     if past_without_head(&tail) == Verdict::Corrupt || (!last && tail.broken.is_some()) {
         let (offset, seq, why) = match &tail.broken {
             Some(broken) => (broken.offset, broken.seq, broken.why.clone()),
@@ -76,9 +117,13 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
 /// What was synced cannot be told from what was not, so all of the last segment is written again.
 fn rewrite_last(scene: &Scene<'_>, head: &Head) -> Result<Box<dyn crate::storage::File>> {
     let path = scene.segment_path(&head.name);
-    let file = scene.storage.open(&path, Open::Write).map_err(Error::io("open", &path))?;
+    let file = scene
+        .storage
+        .open(&path, Open::Write)
+        .map_err(Error::io("open", &path))?;
     let bytes = scene.read_range(file.as_ref(), &head.name, 0, head.end)?;
-    file.write_all_at(&bytes, 0).map_err(Error::io("write", &path))?;
+    file.write_all_at(&bytes, 0)
+        .map_err(Error::io("write", &path))?;
     file.sync_all().map_err(Error::io("sync", &path))?;
     Ok(file)
 }

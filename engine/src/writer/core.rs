@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::event::{Cause, Event, NewEvent, RefKind};
 use crate::event_id::EventId;
 use crate::head::{Head, HeadFile};
+use crate::identifier::{is_identifier, is_kind};
 use crate::identity::Identity;
 use crate::limits;
 use crate::log::LogOptions;
@@ -47,7 +48,9 @@ pub(crate) struct Core<S> {
 impl<S: State> Core<S> {
     /// Fails if an earlier write did.
     pub fn usable(&self) -> Result<()> {
-        self.poisoned.as_ref().map_or(Ok(()), |why| Err(Error::Poisoned(why.clone())))
+        self.poisoned
+            .as_ref()
+            .map_or(Ok(()), |why| Err(Error::Poisoned(why.clone())))
     }
 
     /// Runs a step that must not be half done: its failure ends this handle.
@@ -64,17 +67,25 @@ impl<S: State> Core<S> {
     /// Returns how many were added (the last ones of `pending`).
     pub fn push(&mut self, events: Vec<NewEvent>) -> Result<usize> {
         let stamped = self.stamp(events)?;
-        let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else { return Ok(0) };
+        let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
+            return Ok(0);
+        };
         if first.created_at.day_start() != last.created_at.day_start() {
             return Err(Error::Invalid {
                 field: "created_at",
                 value: last.created_at.to_string(),
-                rule: format!("must lie on the day of its group, {}", first.created_at.day()),
+                rule: format!(
+                    "must lie on the day of its group, {}",
+                    first.created_at.day()
+                ),
             });
         }
         let bytes = check_sizes(&stamped)?;
         let day = first.created_at.day_start();
-        let other_day = self.pending.first().is_some_and(|event| event.created_at.day_start() != day);
+        let other_day = self
+            .pending
+            .first()
+            .is_some_and(|event| event.created_at.day_start() != day);
         let full = self.pending_bytes + bytes > limits::GROUP_BYTES_MAX
             || self.pending.len() + stamped.len() > limits::GROUP_EVENTS_MAX;
         if other_day || full {
@@ -89,7 +100,11 @@ impl<S: State> Core<S> {
 
     /// The last event that was stamped.
     fn last(&self) -> (u64, Option<EventId>) {
-        self.pending.last().map_or((self.head.last_seq, self.head.last_id), |last| (last.seq, Some(last.id)))
+        self.pending
+            .last()
+            .map_or((self.head.last_seq, self.head.last_id), |last| {
+                (last.seq, Some(last.id))
+            })
     }
 
     fn stamp(&self, events: Vec<NewEvent>) -> Result<Vec<Event<'static>>> {
@@ -136,7 +151,11 @@ impl<S: State> Core<S> {
         let now = self.options.clock.now();
         let first = last.map_or(now, |last| now.max(last.created_at().plus_micros(1)));
         let end = first.plus_micros(count.saturating_sub(1) as i64);
-        if end.day_start() == first.day_start() { first } else { first.next_day() }
+        if end.day_start() == first.day_start() {
+            first
+        } else {
+            first.next_day()
+        }
     }
 
     /// Writes the pending group, syncs it, writes the head, and tells the state.
@@ -145,25 +164,36 @@ impl<S: State> Core<S> {
     }
 
     fn write_group(&mut self) -> Result<()> {
-        let Some(first) = self.pending.first() else { return Ok(()) };
-        assert_eq!(first.seq, self.head.last_seq + 1, "a group must continue the log");
+        let Some(first) = self.pending.first() else {
+            return Ok(());
+        };
+        assert_eq!(
+            first.seq,
+            self.head.last_seq + 1,
+            "a group must continue the log"
+        );
         let day = first.created_at;
         let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
         let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
         self.rotate_if_needed(day, bytes.len() as u64)?;
-        let Some(file) = &self.active else { return Err(Error::Poisoned("no segment is open".into())) };
+        let Some(file) = &self.active else {
+            return Err(Error::Poisoned("no segment is open".into()));
+        };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         let start = self.head.end;
-        file.write_all_at(&bytes, start).map_err(Error::io("write", &path))?;
+        file.write_all_at(&bytes, start)
+            .map_err(Error::io("write", &path))?;
         file.sync_data().map_err(Error::io("sync", &path))?;
-        let Some(last) = self.pending.last() else { return Ok(()) };
+        let Some(last) = self.pending.last() else {
+            return Ok(());
+        };
         self.head.end = start + bytes.len() as u64;
         self.head.last_seq = last.seq;
         self.head.last_id = Some(last.id);
         self.head.quarantining = false;
         self.head_file.write(&mut self.head, false)?;
         let placed = places(self.head.segment, start, &frames);
-        let crcs = codec::crcs(self.identity.format, &bytes, &frames);
+        let crcs = crcs(self.identity.format, &bytes, &frames);
         let written = std::mem::take(&mut self.pending);
         self.pending_bytes = 0;
         self.state.committed(&self.head, &written, &placed, &crcs);
@@ -181,8 +211,14 @@ impl<S: State> Core<S> {
             name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
         });
         // A segment without events takes its first group, however large.
-        let empty = current.as_ref().is_some_and(|name| name.day == at.day() && self.active_is_empty());
-        if stays || empty { Ok(()) } else { self.rotate(SegmentName::next(current.as_ref(), at)) }
+        let empty = current
+            .as_ref()
+            .is_some_and(|name| name.day == at.day() && self.active_is_empty());
+        if stays || empty {
+            Ok(())
+        } else {
+            self.rotate(SegmentName::next(current.as_ref(), at))
+        }
     }
 
     fn active_is_empty(&self) -> bool {
@@ -204,8 +240,14 @@ impl<S: State> Core<S> {
         let bytes = header.encode(self.identity.format);
         let dir = self.dir.join(EVENTS_DIR);
         let path = dir.join(name.file(self.identity.format));
-        self.storage.replace(&path, &bytes, true).map_err(Error::io("create", &path))?;
-        self.active = Some(self.storage.open(&path, Open::Write).map_err(Error::io("open", &path))?);
+        self.storage
+            .replace(&path, &bytes, true)
+            .map_err(Error::io("create", &path))?;
+        self.active = Some(
+            self.storage
+                .open(&path, Open::Write)
+                .map_err(Error::io("open", &path))?,
+        );
         self.head.segment = header.number;
         self.head.name = name.file(self.identity.format);
         self.head.end = bytes.len() as u64;
@@ -215,27 +257,59 @@ impl<S: State> Core<S> {
 
     /// Syncs the active segment and describes it for the next one's header.
     fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
-        let Some(file) = &self.active else { return Ok(None) };
+        let Some(file) = &self.active else {
+            return Ok(None);
+        };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         file.sync_all().map_err(Error::io("sync", &path))?;
-        let bytes = self.storage.sealed(&path).map_err(Error::io("read", &path))?;
+        let bytes = self
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
         if bytes.len() as u64 != self.head.end {
-            let why = format!("it has {} bytes, but {} were written", bytes.len(), self.head.end);
-            return Err(Error::Corrupt { path, offset: self.head.end, seq: Some(self.head.last_seq), why });
+            let why = format!(
+                "it has {} bytes, but {} were written",
+                bytes.len(),
+                self.head.end
+            );
+            return Err(Error::Corrupt {
+                path,
+                offset: self.head.end,
+                seq: Some(self.head.last_seq),
+                why,
+            });
         }
         let digest = *blake3::hash(&bytes).as_bytes();
-        Ok(Some(codec::Predecessor { name: self.head.name.clone(), len: self.head.end, digest }))
+        Ok(Some(codec::Predecessor {
+            name: self.head.name.clone(),
+            len: self.head.end,
+            digest,
+        }))
     }
 }
 
 fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
     let mut offset = start;
     let place = |len: &u32| {
-        let place = Place { segment, offset, len: *len };
+        let place = Place {
+            segment,
+            offset,
+            len: *len,
+        };
         offset += u64::from(*len);
         place
     };
     frames.iter().map(place).collect()
+}
+
+fn crcs(format: crate::identity::Format, group: &[u8], frames: &[u32]) -> Vec<u32> {
+    let mut rest = group;
+    let crc = |len: &u32| {
+        let (frame, behind) = rest.split_at_checked(*len as usize)?;
+        rest = behind;
+        codec::stored_crc(format, frame)
+    };
+    frames.iter().map_while(crc).collect()
 }
 
 /// Checks the limits of an append; returns its size in canonical bytes.
@@ -244,51 +318,69 @@ fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
     for event in events {
         let len = codec::canonical_len(event);
         if len > limits::EVENT_BYTES_MAX {
-            return Err(Error::TooLarge { what: "an event", len: len as u64, max: limits::EVENT_BYTES_MAX as u64 });
+            return Err(Error::TooLarge {
+                what: "an event",
+                len: len as u64,
+                max: limits::EVENT_BYTES_MAX as u64,
+            });
         }
         bytes += len;
     }
     if bytes > limits::GROUP_BYTES_MAX {
-        return Err(Error::TooLarge { what: "a group", len: bytes as u64, max: limits::GROUP_BYTES_MAX as u64 });
+        return Err(Error::TooLarge {
+            what: "a group",
+            len: bytes as u64,
+            max: limits::GROUP_BYTES_MAX as u64,
+        });
     }
     if events.len() > limits::GROUP_EVENTS_MAX {
         let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
-        return Err(Error::Invalid { field: "group", value: format!("{len} events"), rule: format!("must have at most {max}") });
+        return Err(Error::Invalid {
+            field: "group",
+            value: format!("{len} events"),
+            rule: format!("must have at most {max}"),
+        });
     }
     Ok(bytes)
 }
 
 fn check_strings(new: &NewEvent) -> Result<()> {
-    let shape = |byte: (usize, u8)| matches!(byte, (_, b'a'..=b'z') | (1.., b'0'..=b'9' | b'_'));
-    if new.kind.is_empty() || !new.kind.bytes().enumerate().all(shape) {
-        let rule = "must match ^[a-z][a-z0-9_]*$".to_string();
-        return Err(Error::Invalid { field: "kind", value: shortened(&new.kind), rule });
+    if !is_kind(&new.kind) {
+        let rule = format!(
+            "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
+            limits::IDENTIFIER_BYTES_MAX
+        );
+        return Err(Error::Invalid {
+            field: "kind",
+            value: shortened(&new.kind),
+            rule,
+        });
     }
-    check_string("kind", &new.kind)?;
-    check_string("actor", &new.actor)?;
-    for kind in RefKind::ALL {
-        if let Some(value) = new.refs.get(kind) {
-            check_string(kind.name(), value)?;
+    let refs = RefKind::ALL
+        .into_iter()
+        .filter_map(|kind| Some((kind.name(), new.refs.get(kind)?)));
+    for (field, value) in std::iter::once(("actor", new.actor.as_str())).chain(refs) {
+        if !is_identifier(value) {
+            let rule = format!(
+                "must have 1 to {} bytes and no control characters",
+                limits::IDENTIFIER_BYTES_MAX
+            );
+            return Err(Error::Invalid {
+                field,
+                value: shortened(value),
+                rule,
+            });
         }
     }
     Ok(())
 }
 
-fn check_string(field: &'static str, value: &str) -> Result<()> {
-    let rule = if value.is_empty() {
-        "must not be empty".to_string()
-    } else if value.len() > limits::IDENTIFIER_BYTES_MAX {
-        format!("must have at most {} bytes", limits::IDENTIFIER_BYTES_MAX)
-    } else if value.chars().any(char::is_control) {
-        "must not hold control characters".to_string()
-    } else {
-        return Ok(());
-    };
-    Err(Error::Invalid { field, value: shortened(value), rule })
-}
-
 fn shortened(value: &str) -> String {
-    let mut text: String = value.chars().take(60).flat_map(char::escape_debug).collect();
+    let mut text: String = value
+        .chars()
+        .take(60)
+        .flat_map(char::escape_debug)
+        .collect();
     if value.chars().count() > 60 {
         text.push('…');
     }
@@ -312,13 +404,20 @@ fn greater(given: EventId, created_at: Timestamp, last: Option<EventId>) -> Resu
         _ if given.created_at() != created_at => format!("must encode created_at, {created_at}"),
         _ => return Ok(given),
     };
-    Err(Error::Invalid { field: "id", value: given.to_string(), rule })
+    Err(Error::Invalid {
+        field: "id",
+        value: given.to_string(),
+        rule,
+    })
 }
 
 fn earlier(stamped: &[Event<'static>], index: usize) -> Result<EventId> {
-    stamped.get(index).map(|event| event.id).ok_or_else(|| Error::Invalid {
-        field: "cause",
-        value: index.to_string(),
-        rule: "must name an earlier event of the same append".into(),
-    })
+    stamped
+        .get(index)
+        .map(|event| event.id)
+        .ok_or_else(|| Error::Invalid {
+            field: "cause",
+            value: index.to_string(),
+            rule: "must name an earlier event of the same append".into(),
+        })
 }

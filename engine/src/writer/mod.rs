@@ -83,7 +83,10 @@ pub struct Writer<S: State> {
 
 impl<S: State> Writer<S> {
     pub(crate) fn new(core: Core<S>) -> Writer<S> {
-        Writer { core: Mutex::new(core), queue: Mutex::new(Queue::default()) }
+        Writer {
+            core: Mutex::new(core),
+            queue: Mutex::new(Queue::default()),
+        }
     }
 
     /// Runs `job` on current state under the writer, appends the events that it returns as part of one atomic group,
@@ -91,7 +94,11 @@ impl<S: State> Writer<S> {
     ///
     /// # Errors
     /// `Refused` with the job's own error, `Failed` where the log failed.
-    pub fn commit<R, E, F>(&self, durability: Durability, job: F) -> Result<Committed<R>, CommitError<E>>
+    pub fn commit<R, E, F>(
+        &self,
+        durability: Durability,
+        job: F,
+    ) -> Result<Committed<R>, CommitError<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
@@ -103,7 +110,11 @@ impl<S: State> Writer<S> {
                 Ok(Reply::Answer(answer)) => return answer,
                 Ok(Reply::Lead(own)) => job = own,
                 // The leader panicked; what it was writing is for the next open to find out.
-                Err(_) => return Err(CommitError::Failed(Error::Poisoned("a writing thread panicked".into()))),
+                Err(_) => {
+                    return Err(CommitError::Failed(Error::Poisoned(
+                        "a writing thread panicked".into(),
+                    )));
+                }
             }
         }
         self.lead(job)
@@ -113,10 +124,19 @@ impl<S: State> Writer<S> {
     ///
     /// # Errors
     /// As the log fails, or where an event breaks a limit or a rule.
-    pub fn append(&self, events: Vec<NewEvent>, durability: Durability) -> Result<Option<Appended>> {
+    pub fn append(
+        &self,
+        events: Vec<NewEvent>,
+        durability: Durability,
+    ) -> Result<Option<Appended>> {
         if durability == Durability::Synced {
-            return match self.commit(durability, move |_, _| Ok::<_, std::convert::Infallible>(((), events))) {
-                Ok(done) => Ok(done.events.last().map(|last| appended(last.seq, last.id, done.events.len()))),
+            return match self.commit(durability, move |_, _| {
+                Ok::<_, std::convert::Infallible>(((), events))
+            }) {
+                Ok(done) => Ok(done
+                    .events
+                    .last()
+                    .map(|last| appended(last.seq, last.id, done.events.len()))),
                 Err(CommitError::Failed(error)) => Err(error),
                 Err(CommitError::Refused(never)) => match never {},
             };
@@ -124,7 +144,11 @@ impl<S: State> Writer<S> {
         let mut core = self.locked();
         core.usable()?;
         let count = core.push(events)?;
-        let answer = core.pending.last().filter(|_| count > 0).map(|last| appended(last.seq, last.id, count));
+        let answer = core
+            .pending
+            .last()
+            .filter(|_| count > 0)
+            .map(|last| appended(last.seq, last.id, count));
         if core.pending_bytes >= crate::limits::BUFFER_BYTES {
             core.flush()?;
         }
@@ -154,7 +178,10 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// I/O.
     pub fn close(self) -> Result<S> {
-        let mut core = self.core.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut core = self
+            .core
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         core.flush()?;
         core.head_file.sync()?;
         Ok(core.state)
@@ -163,7 +190,8 @@ impl<S: State> Writer<S> {
     fn locked(&self) -> MutexGuard<'_, Core<S>> {
         self.core.lock().unwrap_or_else(|poison| {
             let mut core = poison.into_inner();
-            core.poisoned.get_or_insert_with(|| "a writing thread panicked".into());
+            core.poisoned
+                .get_or_insert_with(|| "a writing thread panicked".into());
             core
         })
     }
@@ -185,7 +213,10 @@ impl<S: State> Writer<S> {
             return None;
         }
         let (reply, waiting): (Sender<_>, _) = bounded(1);
-        queue.waiting.push_back(Box::new(Waiting { job: job.take(), reply }));
+        queue.waiting.push_back(Box::new(Waiting {
+            job: job.take(),
+            reply,
+        }));
         Some(waiting)
     }
 
@@ -209,7 +240,10 @@ impl<S: State> Writer<S> {
                 job.run(&mut core);
             }
         }
-        let synced = own.durability() == Durability::Synced || followers.iter().any(|job| job.durability() == Durability::Synced);
+        let synced = own.durability() == Durability::Synced
+            || followers
+                .iter()
+                .any(|job| job.durability() == Durability::Synced);
         let flushed = match core.usable() {
             Ok(()) if synced || core.pending_bytes >= crate::limits::BUFFER_BYTES => core.flush(),
             other => other,
@@ -220,7 +254,10 @@ impl<S: State> Writer<S> {
         let why = flushed.as_ref().err().map(ToString::to_string);
         let answer = own.answer(flushed, &mut written);
         for job in followers {
-            job.answer(why.clone().map_or(Ok(()), |why| Err(Error::Poisoned(why))), &mut written);
+            job.answer(
+                why.clone().map_or(Ok(()), |why| Err(Error::Poisoned(why))),
+                &mut written,
+            );
         }
         answer
     }
@@ -229,14 +266,20 @@ impl<S: State> Writer<S> {
     /// that rounds do not alternate between one job and all the others.
     fn gather(&self, expected: usize) {
         let started = std::time::Instant::now();
-        while self.queue().waiting.len() < expected && started.elapsed() < std::time::Duration::from_micros(100) {
+        while self.queue().waiting.len() < expected
+            && started.elapsed() < std::time::Duration::from_micros(100)
+        {
             std::thread::yield_now();
         }
     }
 }
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
-    Appended { first_seq: last_seq + 1 - count as u64, last_seq, last_id }
+    Appended {
+        first_seq: last_seq + 1 - count as u64,
+        last_seq,
+        last_id,
+    }
 }
 
 /// Hands leadership on when a round ends, also by a panic.

@@ -17,7 +17,10 @@ pub(super) struct Queue<S> {
 
 impl<S> Default for Queue<S> {
     fn default() -> Self {
-        Queue { led: false, waiting: VecDeque::new() }
+        Queue {
+            led: false,
+            waiting: VecDeque::new(),
+        }
     }
 }
 
@@ -59,12 +62,20 @@ struct Decided<R> {
 
 impl<F, R, E> Job<F, R, E> {
     pub fn new(durability: Durability, decide: F) -> Self {
-        Job { durability, decide: Some(decide), outcome: None }
+        Job {
+            durability,
+            decide: Some(decide),
+            outcome: None,
+        }
     }
 
     /// Moves the job out, leaving an empty one.
     pub fn take(&mut self) -> Self {
-        Job { durability: self.durability, decide: self.decide.take(), outcome: self.outcome.take() }
+        Job {
+            durability: self.durability,
+            decide: self.decide.take(),
+            outcome: self.outcome.take(),
+        }
     }
 
     pub fn durability(&self) -> Durability {
@@ -75,7 +86,9 @@ impl<F, R, E> Job<F, R, E> {
     where
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E>,
     {
-        let Some(decide) = self.decide.take() else { return };
+        let Some(decide) = self.decide.take() else {
+            return;
+        };
         if let Err(error) = core.usable() {
             self.outcome = Some(Err(CommitError::Failed(error)));
             return;
@@ -86,36 +99,59 @@ impl<F, R, E> Job<F, R, E> {
             Ok((answer, events)) => match core.push(events) {
                 Err(error) => Err(CommitError::Failed(error)),
                 Ok(count) => {
-                    let last_seq = core.pending.last().map_or(core.head.last_seq, |last| last.seq);
+                    let last_seq = core
+                        .pending
+                        .last()
+                        .map_or(core.head.last_seq, |last| last.seq);
                     let copies = match self.durability {
                         Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),
                         Durability::Synced => Vec::new(),
                     };
-                    Ok(Decided { answer, count, last_seq, events: copies })
+                    Ok(Decided {
+                        answer,
+                        count,
+                        last_seq,
+                        events: copies,
+                    })
                 }
             },
         });
     }
 
     /// The answer, once the round's group is written (or was not).
-    pub fn answer(self, flushed: Result<()>, written: &mut [Event<'static>]) -> Result<Committed<R>, CommitError<E>> {
+    pub fn answer(
+        self,
+        flushed: Result<()>,
+        written: &mut [Event<'static>],
+    ) -> Result<Committed<R>, CommitError<E>> {
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
             Some(Err(error)) => return Err(error),
-            None => return Err(CommitError::Failed(Error::Poisoned("the job was not run".into()))),
+            None => {
+                return Err(CommitError::Failed(Error::Poisoned(
+                    "the job was not run".into(),
+                )));
+            }
         };
         match flushed {
-            Err(error) if self.durability == Durability::Synced => return Err(CommitError::Failed(error)),
+            Err(error) if self.durability == Durability::Synced => {
+                return Err(CommitError::Failed(error));
+            }
             _ => {}
         }
         let mut events = decided.events;
         if self.durability == Durability::Synced {
             let first_seq = decided.last_seq + 1 - decided.count as u64;
             let start = written.partition_point(|event| event.seq < first_seq);
-            let own = written.get_mut(start..start + decided.count).unwrap_or_default();
+            let own = written
+                .get_mut(start..start + decided.count)
+                .unwrap_or_default();
             events.extend(own.iter_mut().map(take_event));
         }
-        Ok(Committed { answer: decided.answer, events })
+        Ok(Committed {
+            answer: decided.answer,
+            events,
+        })
     }
 }
 
@@ -145,7 +181,9 @@ where
     }
     fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]) {
         // A follower that went away has nobody to tell.
-        let _ = self.reply.send(Reply::Answer(self.job.answer(flushed, written)));
+        let _ = self
+            .reply
+            .send(Reply::Answer(self.job.answer(flushed, written)));
     }
     fn promote(self: Box<Self>) {
         let Waiting { job, reply } = *self;
