@@ -24,7 +24,7 @@ mod relative;
 pub use faulty::{Fault, Faulty};
 pub use file_system::FileSystemKind;
 pub use files::Files;
-pub use memory::Memory;
+pub use memory::{Crashes, Memory};
 
 /// How to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
