@@ -370,6 +370,9 @@ impl Storage for Memory {
                 "lies in the directory that would move there",
             ));
         }
+        if from.starts_with(to) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
         let there = guard(&to_dir.names).now().get(to_name).cloned();
         if let Some(there) = there {
             may_replace(&node, &there)?;

@@ -10,6 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(test)]
+mod agreement_test;
 mod beneath;
 mod faulty;
 mod file_lock;

@@ -509,3 +509,30 @@ fn sealed_bytes_stay_what_they_were() {
     file.write_all_at(b"x", 0).unwrap();
     assert_eq!(&*sealed, b"abc");
 }
+
+#[test]
+fn a_crash_copies_only_what_was_not_synced() {
+    let memory = Memory::new();
+    for n in 0..20 {
+        let file = memory
+            .open(path(&format!("f{n}")), Open::CreateNew)
+            .unwrap();
+        file.write_all_at(&[1; 100_000], 0).unwrap();
+        file.sync_data().unwrap();
+    }
+    memory.sync_dir(path("")).unwrap();
+    memory
+        .open(path("f0"), Open::Write)
+        .unwrap()
+        .write_all_at(&[2; 600], 1000)
+        .unwrap();
+    // Only the file with an unsynced write is copied, the others are shared.
+    let bytes =
+        |left: &Memory, at: &str| guard(&left.file(path(at)).unwrap().content).now().clone();
+    let all: Vec<Memory> = memory.crashes().collect();
+    assert_eq!(all.len(), 8);
+    for left in &all[1..] {
+        assert!(Arc::ptr_eq(&bytes(&all[0], "f1"), &bytes(left, "f1")));
+        assert!(!Arc::ptr_eq(&bytes(&all[0], "f0"), &bytes(left, "f0")));
+    }
+}
