@@ -1,6 +1,7 @@
 //! How fast the codec is beside `serde_json` and a bare checksum walk over the same events, in one run:
 //! `cargo test --release -p teamlog-engine --test codec_ratios -- --ignored --nocapture`.
 //! Prints ratios and asserts nothing: a busy machine is no fault of the code.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -77,6 +78,9 @@ fn walk(bytes: &[u8], visit: impl Fn(&[u8]) -> usize) {
     }
 }
 
+/// What is measured, by name.
+type Run<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+
 fn nanos(run: &mut dyn FnMut()) -> Duration {
     let start = Instant::now();
     run();
@@ -121,7 +125,7 @@ fn ratios() {
     let mut out: Vec<u8> = Vec::with_capacity(jsonl.len() * 2);
     let mut spare: Vec<u8> = Vec::with_capacity(jsonl.len() * 2);
     let mut binary_out: Vec<u8> = Vec::with_capacity(jsonl.len() * 2);
-    let mut runs: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+    let mut runs: Vec<Run<'_>> = vec![
         (
             "serde_json typed parse",
             Box::new(|| {
