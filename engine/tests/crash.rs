@@ -1,5 +1,6 @@
 //! Power loss and death at every call to the storage: what was acknowledged is there, what is there was attempted,
 //! appends are whole or absent, and the log goes on.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

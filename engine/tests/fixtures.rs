@@ -1,6 +1,7 @@
 //! Golden directories: logs of every released format version open for ever, and damage is named as it always was.
 //!
 //! `fixtures/README.md` says how each was made. They are opened from a copy.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -52,7 +53,7 @@ fn a_healthy_log_reads_as_it_always_did() {
     let expected = std::fs::read(fixtures().join("v1-events.jsonl")).unwrap();
     for format in FORMATS {
         let (_copy, log) = opened(&name(format, "healthy"));
-        assert_eq!(log.lock().unwrap().recovered(), [String::new(); 0]);
+        assert!(log.lock().unwrap().recovered().is_empty());
         assert_eq!(public(&log), expected, "{format:?}");
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
@@ -176,7 +177,7 @@ fn varied(n: u64) -> NewEvent {
     {
         event.refs.set(kind, format!("ref {at} \"{n}\" \\ é"));
     }
-    event.foreign = n % 2 == 0;
+    event.foreign = n.is_multiple_of(2);
     event.schema_version = 1 + n as u32 % 3;
     event.cause = Some(teamlog_engine::Cause::Earlier(0));
     event
