@@ -8,7 +8,7 @@ fn levels(store: &Store) -> Vec<u8> {
 
 #[test]
 fn eight_neighbours_become_one_and_so_on_upwards() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut store = open(&storage);
     for round in 0..64 {
         store = flush(&store, 3, &sample(round, 10));
@@ -24,7 +24,7 @@ fn eight_neighbours_become_one_and_so_on_upwards() {
 
 #[test]
 fn a_merge_reads_no_more_than_it_may() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut store = open(&storage);
     for round in 0..8 {
         store = flush(&store, 3, &sample(round, 10));
@@ -37,7 +37,7 @@ fn a_merge_reads_no_more_than_it_may() {
 
 #[test]
 fn large_runs_start_on_a_higher_level() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut store = open(&storage);
     for events in [4096, 4097, 32_768, 32_769] {
         store = flush(&store, events, &Changes::new());
@@ -47,7 +47,7 @@ fn large_runs_start_on_a_higher_level() {
 
 #[test]
 fn tombstones_go_with_the_oldest_run_and_not_before() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let key = b"\x01gone".to_vec();
     let filler = |index: u8| Changes::from([(vec![1, index], Some(vec![index; 3000]))]);
     let mut store = flush(
@@ -77,7 +77,7 @@ fn tombstones_go_with_the_oldest_run_and_not_before() {
 
 #[test]
 fn places_are_joined() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut store = open(&storage);
     for events in [1, 340, 341, 342, 5, 1000, 1, 700] {
         store = flush(&store, events, &Changes::new());
@@ -91,7 +91,7 @@ fn places_are_joined() {
 
 #[test]
 fn damage_met_while_merging_is_reported_and_changes_nothing() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut store = open(&storage);
     for round in 0..8 {
         store = flush(&store, 3, &sample(round, 10));

@@ -81,7 +81,7 @@ proptest! {
         steps in proptest::collection::vec(a_step(), 1..600),
         asked in proptest::collection::vec((a_key(), a_key()), 30),
     ) {
-        let (_dir, storage) = files();
+        let storage = memory();
         let mut store = open(&storage);
         let mut pending = Changes::new();
         let mut model = BTreeMap::new();
@@ -128,7 +128,7 @@ proptest! {
 
 #[test]
 fn a_deep_tree_finds_every_key() {
-    let (_dir, storage) = files();
+    let storage = memory();
     // Long keys make index blocks narrow: the tree gets four levels.
     let key = |number: u32| {
         let mut key = vec![1; 900];
