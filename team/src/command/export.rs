@@ -1,0 +1,1 @@
+//! `export`: every event as its public JSON line.
