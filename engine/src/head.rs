@@ -1,6 +1,27 @@
-//! The durable head: how far the log is known to be durable.
+//! The durable head: how far the log is known to be durable, in one file of two alternating slots.
+//!
+//! Invariants: a slot is written whole, after the sync that makes what it names durable; the newest valid slot
+//! counts; the other one always holds the state before. The file is a lower bound: never behind an
+//! acknowledgement while the machine runs, possibly behind after power loss (it is synced only at rotation, before a
+//! tail is cut, and at a clean close).
 
+use crate::error::{Error, Result};
 use crate::event_id::EventId;
+use crate::identity::{FORMAT_VERSION, LogId};
+use crate::storage::{File, Open, Storage};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The file's name in the team's directory.
+pub const HEAD_FILE: &str = "head";
+/// Bytes of one slot: one sector, so that a torn write damages one slot only.
+pub const SLOT_BYTES: usize = 512;
+const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
+const NAME_AT: usize = 84;
+const NAME_BYTES_MAX: usize = 64;
+const CRC_AT: usize = SLOT_BYTES - 4;
+const ROTATING: u32 = 1;
+const QUARANTINING: u32 = 2;
 
 /// A lower bound of what is durable, and the end of what readers see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,4 +38,280 @@ pub struct Head {
     pub last_seq: u64,
     /// Id of the last event.
     pub last_id: Option<EventId>,
+    /// A rotation has begun: a segment behind the named one may exist.
+    pub rotating: bool,
+    /// A tail is being set aside: a quarantine file may lack its event.
+    pub quarantining: bool,
+}
+
+impl Head {
+    /// The head of an empty log.
+    pub fn empty() -> Head {
+        Head {
+            generation: 0,
+            segment: 0,
+            name: String::new(),
+            end: 0,
+            last_seq: 0,
+            last_id: None,
+            rotating: false,
+            quarantining: false,
+        }
+    }
+
+    /// The bytes of a slot.
+    pub fn encode(&self, log: LogId) -> [u8; SLOT_BYTES] {
+        assert!(
+            self.name.len() <= NAME_BYTES_MAX,
+            "a segment's name has {} bytes",
+            self.name.len()
+        );
+        let flags =
+            u32::from(self.rotating) * ROTATING + u32::from(self.quarantining) * QUARANTINING;
+        let mut fields = Vec::with_capacity(SLOT_BYTES);
+        fields.extend_from_slice(&MAGIC);
+        fields.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+        fields.extend_from_slice(&flags.to_le_bytes());
+        fields.extend_from_slice(&log.0);
+        fields.extend_from_slice(&self.generation.to_le_bytes());
+        fields.extend_from_slice(&self.end.to_le_bytes());
+        fields.extend_from_slice(&self.last_seq.to_le_bytes());
+        fields.extend_from_slice(&self.last_id.map(EventId::bytes).unwrap_or_default());
+        fields.extend_from_slice(&self.segment.to_le_bytes());
+        fields.extend_from_slice(&[0; 4]);
+        fields.extend_from_slice(&(self.name.len() as u32).to_le_bytes());
+        debug_assert_eq!(fields.len(), NAME_AT);
+        fields.extend_from_slice(self.name.as_bytes());
+        fields.resize(CRC_AT, 0);
+        fields.extend_from_slice(&crc32fast::hash(&fields).to_le_bytes());
+        let mut slot = [0; SLOT_BYTES];
+        slot.copy_from_slice(&fields);
+        slot
+    }
+
+    /// Reads a slot.
+    fn decode(log: LogId, slot: &[u8]) -> Slot {
+        let Ok(slot): Result<&[u8; SLOT_BYTES], _> = slot.try_into() else {
+            return Slot::Damaged;
+        };
+        if slot.iter().all(|byte| *byte == 0) {
+            return Slot::Unwritten;
+        }
+        let (fields, crc) = slot.split_at(CRC_AT);
+        if fields[..8] != MAGIC || crc32fast::hash(fields).to_le_bytes() != crc {
+            return Slot::Damaged;
+        }
+        if u32_at(fields, 8) > FORMAT_VERSION {
+            return Slot::Newer(u32_at(fields, 8));
+        }
+        if fields[16..32] != log.0 {
+            return Slot::OtherLog;
+        }
+        let name_end = NAME_AT + u32_at(fields, 80) as usize;
+        let name = fields
+            .get(NAME_AT..name_end)
+            .and_then(|name| std::str::from_utf8(name).ok());
+        let mut id = [0; 16];
+        id.copy_from_slice(&fields[56..72]);
+        let last_id = EventId::from_bytes(id);
+        let (flags, last_seq) = (u32_at(fields, 12), u64_at(fields, 48));
+        match name {
+            Some(name) if last_id.is_some() == (last_seq > 0) => Slot::Valid(Head {
+                generation: u64_at(fields, 32),
+                segment: u32_at(fields, 72),
+                name: name.to_string(),
+                end: u64_at(fields, 40),
+                last_seq,
+                last_id,
+                rotating: flags & ROTATING != 0,
+                quarantining: flags & QUARANTINING != 0,
+            }),
+            _ => Slot::Damaged,
+        }
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes
+        .get(at..at + 4)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map(u32::from_le_bytes)
+        .unwrap_or_default()
+}
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes
+        .get(at..at + 8)
+        .and_then(|bytes| bytes.try_into().ok())
+        .map(u64::from_le_bytes)
+        .unwrap_or_default()
+}
+
+enum Slot {
+    Valid(Head),
+    Unwritten,
+    Damaged,
+    Newer(u32),
+    OtherLog,
+}
+
+/// What the head file holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slots {
+    /// The newest valid slot.
+    pub newest: Option<Head>,
+    /// How many slots hold something unreadable.
+    pub damaged: usize,
+}
+
+/// The open head file.
+pub struct HeadFile {
+    file: Box<dyn File>,
+    path: PathBuf,
+    log: LogId,
+}
+
+impl HeadFile {
+    /// Opens the head file of the log in `dir`; creates it where `how` says so.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: Open) -> Result<HeadFile> {
+        let path = dir.join(HEAD_FILE);
+        let file = storage.open(&path, how).map_err(Error::io("open", &path))?;
+        Ok(HeadFile { file, path, log })
+    }
+
+    /// Reads both slots.
+    ///
+    /// # Errors
+    /// `UnsupportedFormat`, `ForeignFile`, I/O.
+    pub fn read(&self) -> Result<Slots> {
+        let mut bytes = [0; 2 * SLOT_BYTES];
+        let mut len = 0;
+        while len < bytes.len() {
+            match self
+                .file
+                .read_at(&mut bytes[len..], len as u64)
+                .map_err(Error::io("read", &self.path))?
+            {
+                0 => break,
+                n => len += n,
+            }
+        }
+        let mut slots = Slots {
+            newest: None,
+            damaged: 0,
+        };
+        for slot in bytes[..len].chunks(SLOT_BYTES) {
+            match Head::decode(self.log, slot) {
+                Slot::Valid(head)
+                    if slots
+                        .newest
+                        .as_ref()
+                        .is_none_or(|newest| newest.generation < head.generation) =>
+                {
+                    slots.newest = Some(head);
+                }
+                Slot::Valid(_) | Slot::Unwritten => {}
+                Slot::Damaged => slots.damaged += 1,
+                Slot::Newer(found) => {
+                    return Err(Error::UnsupportedFormat {
+                        path: self.path.clone(),
+                        found,
+                        known: FORMAT_VERSION,
+                    });
+                }
+                Slot::OtherLog => {
+                    return Err(Error::ForeignFile {
+                        path: self.path.clone(),
+                        why: "its log id differs from that of log.json".into(),
+                    });
+                }
+            }
+        }
+        Ok(slots)
+    }
+
+    /// Writes the next generation over the older slot; syncs it if `durable`.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn write(&self, head: &mut Head, durable: bool) -> Result<()> {
+        head.generation += 1;
+        let at = (head.generation % 2) * SLOT_BYTES as u64;
+        self.file
+            .write_all_at(&head.encode(self.log), at)
+            .map_err(Error::io("write", &self.path))?;
+        if durable { self.sync() } else { Ok(()) }
+    }
+
+    /// Makes the last write durable.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(Error::io("sync", &self.path))
+    }
+}
+
+/// Reads the head of the log in `dir` once; no file is an empty set of slots.
+///
+/// # Errors
+/// As [`HeadFile::read`].
+pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots> {
+    match HeadFile::open(storage, dir, log, Open::Read) {
+        Ok(file) => file.read(),
+        Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Slots {
+            newest: None,
+            damaged: 0,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timestamp::Timestamp;
+
+    const LOG: LogId = LogId([7; 16]);
+
+    fn example() -> Head {
+        Head {
+            generation: 41,
+            segment: 3,
+            name: "2026-11-21.x002.jsonl".into(),
+            end: 123_456,
+            last_seq: 99,
+            last_id: Some(EventId::new(
+                Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
+                5,
+            )),
+            rotating: false,
+            quarantining: true,
+        }
+    }
+
+    #[test]
+    fn a_slot_reads_back_and_every_bit_flip_is_seen() {
+        let head = example();
+        let slot = head.encode(LOG);
+        assert!(matches!(Head::decode(LOG, &slot), Slot::Valid(read) if read == head));
+        for bit in 0..SLOT_BYTES * 8 {
+            let mut damaged = slot;
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(
+                matches!(Head::decode(LOG, &damaged), Slot::Damaged),
+                "bit {bit}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_slot_of_another_log_is_named_as_such() {
+        assert!(matches!(
+            Head::decode(LogId([8; 16]), &example().encode(LOG)),
+            Slot::OtherLog
+        ));
+    }
 }

@@ -1,24 +1,101 @@
-//! `log.json`: which log this is.
+//! `log.json`: which log a directory holds. Written once at creation, replaced only by a conversion.
+//!
+//! The file is one line of JSON with its own CRC. It is accepted only if it is, byte for byte, what this
+//! code would write for the values in it, so that no damage can pass for another identity.
 
+use crate::error::{Error, Result};
+use crate::event_id::IdSource;
+use crate::storage::Storage;
 use crate::timestamp::Timestamp;
+use serde::Deserialize;
+use std::io;
+use std::path::Path;
+
+/// The file's name in the team's directory.
+pub const LOG_FILE: &str = "log.json";
+/// The version of both formats that this code writes, and the newest that it reads.
+pub const FORMAT_VERSION: u32 = 1;
+/// No identity is longer than this.
+const LOG_FILE_BYTES_MAX: u64 = 4096;
 
 /// How events are laid out on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Format {
     /// One event a line, readable with `jq` and `grep`. The default.
+    #[default]
     Jsonl,
     /// Length and CRC framed, little-endian.
     Binary,
 }
 
-/// The version of both formats that this code writes, and the newest that it reads.
-pub const FORMAT_VERSION: u32 = 1;
+impl Format {
+    /// `jsonl` or `binary`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Binary => "binary",
+        }
+    }
+    /// The format of that name.
+    pub fn from_name(name: &str) -> Option<Format> {
+        [Format::Jsonl, Format::Binary]
+            .into_iter()
+            .find(|format| format.name() == name)
+    }
+    /// The ending of its segments' names.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Format::Jsonl => "jsonl",
+            Format::Binary => "tlog",
+        }
+    }
+}
+
+/// 128 random bits that tell one log from every other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LogId(pub [u8; 16]);
+
+impl LogId {
+    /// A new one.
+    pub fn new(ids: &dyn IdSource) -> LogId {
+        let bits = (u128::from(ids.random()) << 64) | u128::from(ids.random());
+        LogId(bits.to_be_bytes())
+    }
+    /// Reads what `Display` writes: lower-case, hyphenated 8-4-4-4-12.
+    pub fn from_text(text: &str) -> Option<LogId> {
+        let hex: String = text.chars().filter(|c| *c != '-').collect();
+        if hex.len() != 32
+            || !hex
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        {
+            return None;
+        }
+        let id = LogId(u128::from_str_radix(&hex, 16).ok()?.to_be_bytes());
+        (id.to_string() == text).then_some(id)
+    }
+}
+
+impl std::fmt::Display for LogId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let hex = format!("{:032x}", u128::from_be_bytes(self.0));
+        let cuts = [0..8, 8..12, 12..16, 16..20, 20..32];
+        let parts: Vec<&str> = cuts.into_iter().filter_map(|cut| hex.get(cut)).collect();
+        f.write_str(&parts.join("-"))
+    }
+}
+
+impl std::fmt::Debug for LogId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
 
 /// What `log.json` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Random 128 bits that every segment, head and receipt of this log repeats.
-    pub log: [u8; 16],
+    /// Every segment, head and receipt of this log repeats it.
+    pub log: LogId,
     /// The team's name.
     pub team: String,
     /// How events are stored.
@@ -29,4 +106,161 @@ pub struct Identity {
     pub created_at: Timestamp,
     /// How it came to be: `init`, `import`, `convert`, `restore`.
     pub origin: String,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    version: u32,
+    log: String,
+    team: String,
+    format: String,
+    created_at: String,
+    origin: String,
+}
+
+impl Identity {
+    /// The bytes of `log.json`.
+    pub fn encode(&self) -> Vec<u8> {
+        let text = |value: &str| serde_json::Value::from(value).to_string();
+        let mut line = format!(
+            r#"{{"version":{},"log":"{}","team":{},"format":"{}","created_at":"{}","origin":{}"#,
+            self.version,
+            self.log,
+            text(&self.team),
+            self.format.name(),
+            self.created_at,
+            text(&self.origin),
+        );
+        let crc = crc32fast::hash(line.as_bytes());
+        line.push_str(&format!(",\"crc\":\"{crc:08x}\"}}\n"));
+        line.into_bytes()
+    }
+
+    /// Reads the bytes of `log.json`; `path` is for the error.
+    ///
+    /// # Errors
+    /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
+    pub fn decode(path: &Path, bytes: &[u8]) -> Result<Identity> {
+        let corrupt = |why: &str| Error::Corrupt {
+            path: path.to_path_buf(),
+            offset: 0,
+            seq: None,
+            why: why.to_string(),
+        };
+        // The version is looked at first: a newer one may have other fields.
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let version = serde_json::from_slice::<Version>(bytes)
+            .map_err(|_| corrupt("it is not a log's identity"))?
+            .version;
+        if version > FORMAT_VERSION {
+            return Err(Error::UnsupportedFormat {
+                path: path.to_path_buf(),
+                found: version,
+                known: FORMAT_VERSION,
+            });
+        }
+        let stored: Stored =
+            serde_json::from_slice(bytes).map_err(|_| corrupt("it is not a log's identity"))?;
+        let identity = Identity {
+            log: LogId::from_text(&stored.log).ok_or_else(|| corrupt("log is not an id"))?,
+            team: stored.team,
+            format: Format::from_name(&stored.format)
+                .ok_or_else(|| corrupt("format is not jsonl or binary"))?,
+            version: stored.version,
+            created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
+                .ok_or_else(|| corrupt("created_at is not a time"))?,
+            origin: stored.origin,
+        };
+        if identity.encode() != bytes {
+            return Err(corrupt("its checksum does not fit its content"));
+        }
+        Ok(identity)
+    }
+
+    /// Reads `log.json` of the log in `dir`.
+    ///
+    /// # Errors
+    /// `NoLog` where there is none, else as [`Identity::decode`], or I/O.
+    pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
+        let path = dir.join(LOG_FILE);
+        match storage.read(&path, LOG_FILE_BYTES_MAX) {
+            Ok(bytes) => Identity::decode(&path, &bytes),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Err(Error::NoLog {
+                    path: dir.to_path_buf(),
+                })
+            }
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event_id::SeededIds;
+
+    fn example() -> Identity {
+        Identity {
+            log: LogId::new(&SeededIds(7.into())),
+            team: "demo".into(),
+            format: Format::Binary,
+            version: FORMAT_VERSION,
+            created_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
+            origin: "init".into(),
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        let identity = example();
+        assert_eq!(
+            Identity::decode(Path::new("log.json"), &identity.encode()).unwrap(),
+            identity
+        );
+    }
+
+    #[test]
+    fn every_bit_flip_and_every_cut_is_refused() {
+        let bytes = example().encode();
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(
+                Identity::decode(Path::new("log.json"), &damaged).is_err(),
+                "bit {bit}"
+            );
+        }
+        for len in 0..bytes.len() {
+            assert!(
+                Identity::decode(Path::new("log.json"), &bytes[..len]).is_err(),
+                "cut at {len}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_newer_version_is_named() {
+        let newer = br#"{"version":2,"shape":"unknown"}"#;
+        let error = Identity::decode(Path::new("log.json"), newer).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                Error::UnsupportedFormat {
+                    found: 2,
+                    known: 1,
+                    ..
+                }
+            ),
+            "{error}"
+        );
+    }
 }

@@ -1,1 +1,100 @@
-//! Names of segments.
+//! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` …; their order is the order of the log.
+
+use crate::identity::Format;
+use crate::timestamp::Timestamp;
+
+/// The directory of segments in the team's directory.
+pub const EVENTS_DIR: &str = "events";
+
+/// A segment's name, taken apart. Ordered as the segments are.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SegmentName {
+    /// `YYYY-MM-DD`, the UTC day of its events.
+    pub day: String,
+    /// 0 for the first segment of a day.
+    pub part: u32,
+}
+
+impl SegmentName {
+    /// The name of the segment that follows `last` and takes events of the day of `at`.
+    pub fn next(last: Option<&SegmentName>, at: Timestamp) -> SegmentName {
+        let day = at.day();
+        match last {
+            Some(last) if last.day == day => SegmentName {
+                day,
+                part: last.part + 1,
+            },
+            _ => SegmentName { day, part: 0 },
+        }
+    }
+
+    /// The file name.
+    pub fn file(&self, format: Format) -> String {
+        match self.part {
+            0 => format!("{}.{}", self.day, format.extension()),
+            part => format!("{}.x{part:03}.{}", self.day, format.extension()),
+        }
+    }
+
+    /// Takes a file name apart; `None` unless it is exactly what [`SegmentName::file`] gives.
+    pub fn parse(file: &str, format: Format) -> Option<SegmentName> {
+        let stem = file.strip_suffix(format.extension())?.strip_suffix('.')?;
+        let (day, part) = match stem.split_once(".x") {
+            Some((day, part)) => (day, part.parse().ok()?),
+            None => (stem, 0),
+        };
+        let midnight = format!("{day}T00:00:00.000000Z");
+        Timestamp::from_canonical(midnight.as_bytes())?;
+        let name = SegmentName {
+            day: day.to_string(),
+            part,
+        };
+        (name.file(format) == file).then_some(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_each_other_and_sort_in_order() {
+        let day = Timestamp::parse("2026-11-21T23:59:59Z").unwrap();
+        let mut names = vec![SegmentName::next(None, day)];
+        for _ in 0..1001 {
+            names.push(SegmentName::next(names.last(), day));
+        }
+        names.push(SegmentName::next(names.last(), day.plus_micros(1_000_000)));
+        assert_eq!(names[0].file(Format::Jsonl), "2026-11-21.jsonl");
+        assert_eq!(names[1].file(Format::Binary), "2026-11-21.x001.tlog");
+        assert_eq!(names[1001].file(Format::Jsonl), "2026-11-21.x1001.jsonl");
+        assert_eq!(names[1002].file(Format::Jsonl), "2026-11-22.jsonl");
+        assert!(names.is_sorted());
+        for name in &names {
+            assert_eq!(
+                SegmentName::parse(&name.file(Format::Jsonl), Format::Jsonl).as_ref(),
+                Some(name)
+            );
+        }
+    }
+
+    #[test]
+    fn other_names_are_not_segments() {
+        let others = [
+            "",
+            "x.jsonl",
+            "2026-11-21",
+            "2026-13-21.jsonl",
+            "2026-11-21.jsonl.tmp",
+            "2026-11-21.x1.jsonl",
+            "2026-11-21.x000.jsonl",
+            "2026-11-21.x+01.jsonl",
+            "2026-11-21.tlog",
+            "a2026-11-21.jsonl",
+            "2026-02-30.jsonl",
+        ];
+        for other in others {
+            assert_eq!(SegmentName::parse(other, Format::Jsonl), None, "{other}");
+        }
+    }
+}
