@@ -9,6 +9,8 @@
 
 pub mod command;
 pub mod failure;
+mod lines;
+pub mod membership;
 pub mod names;
 pub mod recorded;
 pub mod refusal;
