@@ -7,6 +7,7 @@
 //!
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
 
+mod aside;
 pub mod command;
 pub mod failure;
 mod lines;

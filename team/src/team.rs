@@ -4,13 +4,11 @@
 //! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
 //! saves time later waits for [`Team::finish`].
 
-use crate::command::head::HeadAnswer;
-use crate::command::verify::VerifyAnswer;
 use crate::failure::{Failure, Result};
 use crate::refusal::{Code, Refusal};
 use crate::root::RootOptions;
 use teamlog_engine::{
-    CommitError, Durability, Error, Event, Exclusive, Log, NewEvent, Reader, Receipt, Timestamp,
+    CommitError, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader, Timestamp,
 };
 use teamlog_projections::Live;
 
@@ -74,6 +72,22 @@ impl Team {
     pub fn recovered(&self) -> &[String] {
         &self.recovered
     }
+    /// Refuses to take a team's format for another.
+    pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
+        let format = self.log.identity().format;
+        match asked {
+            Some(asked) if asked != format => {
+                let message = format!(
+                    "format must be that of the team, {}, but is {}",
+                    format.name(),
+                    asked.name()
+                );
+                Err(Refusal::new(Code::FormatMismatch, message).field("format"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
     /// here costs time later and loses nothing.
     ///
@@ -111,7 +125,7 @@ impl Team {
             Err(CommitError::Refused(failure)) => Err(failure),
             Err(CommitError::Failed(error)) => return Err(input_fault(error)),
         };
-        self.live = Some(writer.close()?);
+        self.live = Some(writer.release()?);
         outcome
     }
 
@@ -159,20 +173,12 @@ impl Team {
         }
     }
 
-    /// Checks every byte of the log, and (if given) that a receipt still holds.
-    ///
-    /// # Errors
-    /// I/O. Damage is an answer, not an error.
-    pub fn verify(&self, against: Option<&Receipt>) -> Result<VerifyAnswer> {
-        let _ = against;
-        todo!()
-    }
-    /// A receipt for everything up to now.
-    ///
-    /// # Errors
-    /// `invalid_input` for an empty log; the log's.
-    pub fn head(&mut self) -> Result<HeadAnswer> {
-        todo!()
+    /// Brings the views up to the head, under the lock.
+    pub(crate) fn mend_views(&mut self) -> Result<()> {
+        let (exclusive, live) = self.exclusive()?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(())
     }
 }
 

@@ -9,6 +9,8 @@ pub mod export;
 pub mod head;
 pub mod import_events;
 pub mod import_messages;
+pub mod import_report;
+mod import_source;
 pub mod init;
 pub mod read;
 pub mod rehydrate;

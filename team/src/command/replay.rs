@@ -5,13 +5,12 @@
 //! the state cannot be loaded.
 
 use super::{event, first_not};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::names;
 use crate::projections::Live;
 use crate::team::Team;
 use std::ops::ControlFlow;
-use teamlog_engine::reader::{Chain, SPAN_BYTES};
-use teamlog_engine::{Event, EventId, Place, Reader, RefKind, Timestamp, codec};
+use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp, codec};
 
 /// Which events; everything absent lets everything through.
 #[derive(Debug, Clone, Default)]
@@ -66,9 +65,9 @@ impl Team {
         }
         let mut output = Output::new(&replay, each);
         if replay.needs_state() {
-            self.query(|live, reader| replay.from_state(live, reader, &mut output))?;
+            self.query(|live, reader| replay.run_on_state(live, reader, &mut output))?;
         } else {
-            replay.from_log(&self.log.reader()?, &mut output)?;
+            replay.run_on_log(&self.log.reader()?, &mut output)?;
         }
         Ok(output.given)
     }
@@ -101,21 +100,18 @@ impl Replay {
             && equal(&self.agent, event.refs.get(RefKind::Agent))
     }
 
-    fn from_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
-        let first = self.from_seq.unwrap_or(1).max(1);
-        let last = self.to_seq.unwrap_or(u64::MAX);
-        let behind = match first {
-            1 => None,
+    fn run_on_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
+        let behind = match self.from_seq.unwrap_or(1) {
+            0 | 1 => None,
             first => match reader.find_seq(first - 1)? {
-                Some(place) => Some((place, reader.at(place)?)),
+                Some(place) => Some(place),
                 None => return Ok(()),
             },
         };
-        let behind = behind.map(|(place, event)| (place, (event.seq, event.id)));
-        stream(reader, behind, last, output)
+        stream(reader, behind, self.to_seq.unwrap_or(u64::MAX), output)
     }
 
-    fn from_state(&self, live: &Live, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
+    fn run_on_state(&self, live: &Live, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
         let Some((first, last)) = self.range(live, reader)? else {
             return Ok(());
         };
@@ -129,7 +125,11 @@ impl Replay {
             }
             (None, true) => each(live, reader, (first..=last).rev(), output),
             (None, false) => {
-                let behind = behind(live, reader, first)?;
+                let behind = if first > 1 {
+                    live.place(first - 1)?
+                } else {
+                    None
+                };
                 stream(reader, behind, last, output)
             }
         }
@@ -153,36 +153,20 @@ impl Replay {
     }
 }
 
-/// Where the events from `first` on start: behind this place and event.
-fn behind(live: &Live, reader: &Reader, first: u64) -> Result<Option<(Place, (u64, EventId))>> {
-    if first <= 1 {
-        return Ok(None);
-    }
-    let before = event(live, reader, first - 1)?;
-    Ok(live
-        .place(first - 1)?
-        .map(|place| (place, (before.seq, before.id))))
-}
-
-/// Reads the log forward, whole spans at a time.
+/// Reads the log forward from behind a place.
 fn stream(
     reader: &Reader,
-    behind: Option<(Place, (u64, EventId))>,
+    behind: Option<Place>,
     last: u64,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let mut chain = Chain::behind(behind.map(|(_, event)| event));
-    for span in reader.spans(behind.map(|(place, _)| place), SPAN_BYTES) {
-        let span = span?;
-        let frames = span.decode()?;
-        chain.link(&span, &frames)?;
-        for located in &frames {
-            let event = &located.frame.event;
-            if event.seq > last || output.give(event).is_break() {
-                return Ok(());
-            }
-        }
-    }
+    reader.each(behind, |located| {
+        let event = &located.frame.event;
+        Ok::<_, Failure>(match event.seq > last {
+            true => ControlFlow::Break(()),
+            false => output.give(event),
+        })
+    })?;
     Ok(())
 }
 
