@@ -146,16 +146,7 @@ pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
 /// An event of `kind` by `actor`, with no refs yet.
 pub(crate) fn event(kind: &'static str, actor: &str, payload: Json) -> NewEvent {
     debug_assert!(vocabulary::find(kind).is_some(), "{kind} is not in the vocabulary");
-    NewEvent {
-        kind: kind.into(),
-        actor: actor.to_owned(),
-        refs: Refs::default(),
-        cause: None,
-        schema_version: 1,
-        foreign: false,
-        payload,
-        created_at: None,
-    }
+    NewEvent::new(kind, actor, payload)
 }
 
 impl TeamCreated {

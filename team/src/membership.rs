@@ -1,9 +1,11 @@
-//! Who may act and receive: members of a closed team; in an open one whoever has a proper name.
+//! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
 
 use crate::failure::Result;
 use crate::names;
 use crate::refusal::{Code, Refusal};
+use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
+use teamlog_projections::fact::MembersAdded;
 
 /// Always a valid sender and mailbox, in every team.
 pub const LEADER: &str = "leader-fixed";
@@ -24,6 +26,15 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
         Some(team) if !team.open => Err(stranger(field, agent, live.members()?).into()),
         _ => Ok(names::check_new(field, agent)?),
     }
+}
+
+/// The event by which an agent that acts joins an open team; `None` where it is a member already or needs not be one.
+pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
+    if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
+        return Ok(None);
+    }
+    let members = vec![agent.to_owned()];
+    Ok(Some(MembersAdded { members }.event(agent)))
 }
 
 fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {

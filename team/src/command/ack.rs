@@ -94,6 +94,7 @@ impl Mutation for Ack {
             agent: ack.agent,
             expected: expected.map(|message| message.to),
         };
-        Ok((answer, vec![event]))
+        let joins = membership::joining(live, &self.agent)?.filter(|_| status == AckStatus::Acked);
+        Ok((answer, joins.into_iter().chain([event]).collect()))
     }
 }

@@ -12,14 +12,14 @@ use crate::failure::{Failure, Result};
 use crate::membership;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::TeamCreated;
+use crate::projections::fact::{MembersAdded, TeamCreated};
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
 use crate::team::{Team, input_fault};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
 use std::time::Instant;
-use teamlog_engine::{Durability, Format, Head, State, Writer};
+use teamlog_engine::{Durability, Format, Head, NewEvent, State, Timestamp, Writer};
 
 /// How messages are imported.
 #[derive(Debug, Clone, Default)]
@@ -83,13 +83,11 @@ impl Root {
         let (aside, mut team) = Aside::begin(self, &import.team, format, "import", anywhere)?;
         let writer = team.lock()?.into_writer(());
         let created = TeamCreated {
-            members: Vec::new(),
+            members: agents(&entries),
             open: true,
             views: !import.no_views,
         };
-        let first = entries.first().filter(|_| !import.restamp);
-        let just_before = first.map(|entry| entry.created_at.plus_micros(-1));
-        let event = created.event(DEFAULT_ACTOR, just_before);
+        let event = created.event(DEFAULT_ACTOR, just_before(&entries, import.restamp));
         writer
             .append(vec![event], Durability::Buffered)
             .map_err(input_fault)?;
@@ -127,7 +125,12 @@ impl Team {
         if !import.restamp {
             check_newer(entries.first(), exclusive.head())?;
         }
+        let joining = joining(&live, &entries, import.restamp)?;
         let writer = exclusive.into_writer(live);
+        if let Some(joining) = joining {
+            let joined = writer.append(vec![joining], Durability::Buffered);
+            joined.map_err(input_fault)?;
+        }
         let mut flush = |writer: &Writer<Live>| {
             writer.sync()?;
             Ok(writer.with_state(Live::flush_if_due)?)
@@ -145,6 +148,37 @@ impl Team {
     }
 }
 
+/// Who occurs in the messages, sorted.
+fn agents(entries: &[Entry]) -> Vec<String> {
+    let names: BTreeSet<&str> = entries
+        .iter()
+        .flat_map(|entry| [&*entry.from, &*entry.to])
+        .collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// A microsecond before the first message; now where the messages are stamped now.
+fn just_before(entries: &[Entry], restamp: bool) -> Option<Timestamp> {
+    let first = entries.first().filter(|_| !restamp);
+    first.map(|entry| entry.created_at.plus_micros(-1))
+}
+
+/// The event by which those who occur in the messages join an open team.
+fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEvent>> {
+    let mut members = Vec::new();
+    for agent in agents(entries) {
+        if membership::joining(live, &agent)?.is_some() {
+            members.push(agent);
+        }
+    }
+    if members.is_empty() {
+        return Ok(None);
+    }
+    let mut event = MembersAdded { members }.event(DEFAULT_ACTOR);
+    event.created_at = just_before(entries, restamp);
+    Ok(Some(event))
+}
+
 /// Appends the messages of the entries; returns the seqs of the first and the last one.
 fn record<S: State, R: BufRead + Seek>(
     writer: &Writer<S>,
@@ -157,7 +191,7 @@ fn record<S: State, R: BufRead + Seek>(
     let mut at = source.stream_position().map_err(crate::lines::unreadable)?;
     for entry in entries {
         let message = read(source, &mut at, entry)?;
-        let mut event = message.sent();
+        let mut event = message.sent().map_err(Refusal::from)?;
         event.created_at = (!restamp).then_some(message.created_at);
         let appended = writer
             .append(vec![event], Durability::Buffered)

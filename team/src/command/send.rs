@@ -145,7 +145,14 @@ impl Mutation for Job {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        Ok((decision, vec![event]))
+        let joins = membership::joining(live, &self.send.from)?.filter(|_| decision.is_sent());
+        Ok((decision, joins.into_iter().chain([event]).collect()))
+    }
+}
+
+impl Decision {
+    fn is_sent(&self) -> bool {
+        matches!(self, Decision::Sent(_))
     }
 }
 
@@ -162,8 +169,8 @@ impl Job {
             trace_id: send.trace_id.clone(),
             priority: send.priority.clone(),
             created_at: send.created_at.clone(),
-            schema_version: None,
             payload: send.payload.clone(),
+            ..Envelope::default()
         };
         let mut random = self.random;
         loop {
@@ -192,10 +199,10 @@ fn settle(
     }
     let remaining = cooling(live, &message, cooldown_seconds, now)?;
     if remaining > 0 {
-        let event = message.suppressed(remaining);
+        let event = message.suppressed(remaining).map_err(Refusal::from)?;
         return Ok((Decision::Suppressed { message, remaining }, event));
     }
-    let event = message.sent();
+    let event = message.sent().map_err(Refusal::from)?;
     Ok((Decision::Sent(message), event))
 }
 

@@ -127,10 +127,22 @@ fn the_cooldown_swallows_a_repetition_and_says_for_how_long() {
     assert_eq!(team.read(inbox("dev")).unwrap().count, 1);
 
     let elsewhere = [
-        Send { to: "qa".into(), ..nudge.clone() },
-        Send { task_id: Some("t2".into()), ..nudge.clone() },
-        Send { kind: "message".into(), ..nudge.clone() },
-        Send { cooldown_seconds: None, ..nudge.clone() },
+        Send {
+            to: "qa".into(),
+            ..nudge.clone()
+        },
+        Send {
+            task_id: Some("t2".into()),
+            ..nudge.clone()
+        },
+        Send {
+            kind: "message".into(),
+            ..nudge.clone()
+        },
+        Send {
+            cooldown_seconds: None,
+            ..nudge.clone()
+        },
     ];
     for other in elsewhere {
         assert_eq!(team.send(other).unwrap().status, SendStatus::Sent);
@@ -148,13 +160,19 @@ fn a_retry_within_the_cooldown_is_a_duplicate_and_a_clock_that_ran_back_does_not
         ..named("m1")
     };
     team.send(nudge.clone()).unwrap();
-    assert_eq!(team.send(nudge.clone()).unwrap().status, SendStatus::Duplicate);
+    assert_eq!(
+        team.send(nudge.clone()).unwrap().status,
+        SendStatus::Duplicate
+    );
     world.later(-30 * MINUTE);
     let other = Send {
         message_id: Some("m2".into()),
         ..nudge
     };
-    assert_eq!(team.send(other).unwrap().cooldown_remaining_seconds, Some(60));
+    assert_eq!(
+        team.send(other).unwrap().cooldown_remaining_seconds,
+        Some(60)
+    );
 }
 
 #[test]
@@ -163,7 +181,10 @@ fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
     let mut closed = world.demo();
     let refusal = refused(closed.send(message("lead", "eve")), Code::WorkerNotFound);
     assert_eq!(refusal.field.as_deref(), Some("message.to"));
-    assert_eq!(json(&refusal.details["known"]), json(&["dev", "lead", "qa"]));
+    assert_eq!(
+        json(&refusal.details["known"]),
+        json(&["dev", "lead", "qa"])
+    );
     refused(closed.send(message("eve", "dev")), Code::WorkerNotFound);
     refused(closed.ack(ack("eve", "m1")), Code::WorkerNotFound);
     refused(closed.read(inbox("eve")), Code::WorkerNotFound);
@@ -175,7 +196,11 @@ fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
     let mut open = world.team(None, Default::default());
     open.send(message("lead", "eve")).unwrap();
     let status = crate::world::status(&mut open);
-    assert!(status.members.contains(&"lead".to_string()), "{:?}", status.members);
+    assert!(
+        status.members.contains(&"lead".to_string()),
+        "{:?}",
+        status.members
+    );
     assert_eq!(status.unread_counts["eve"], 1);
 }
 
@@ -185,18 +210,102 @@ fn broken_envelopes_are_refused_by_field_value_and_rule() {
     let mut team = world.team(None, Default::default());
     let base = message("lead", "dev");
     let cases = [
-        (Send { from: "a/b".into(), ..base.clone() }, "message.from", "path separator"),
-        (Send { to: "a..b".into(), ..base.clone() }, "message.to", "traversal token"),
-        (Send { to: "-dev".into(), ..base.clone() }, "message.to", "-"),
-        (Send { task_id: Some("ü".into()), ..base.clone() }, "message.task_id", "^[A-Za-z0-9._-]+$"),
-        (Send { task_id: Some("-t".into()), ..base.clone() }, "message.task_id", "-"),
-        (Send { kind: "gossip".into(), ..base.clone() }, "message.type", "task_assign"),
-        (Send { priority: Some("urgent".into()), ..base.clone() }, "message.priority", "critical"),
-        (Send { payload: Some("[1]".into()), ..base.clone() }, "message.payload", "object"),
-        (Send { payload: Some("{\"a\":1,\"a\":2}".into()), ..base.clone() }, "message.payload", "a"),
-        (Send { message_id: Some("a\nb".into()), ..base.clone() }, "message.id", "control"),
-        (Send { created_at: Some("yesterday".into()), ..base.clone() }, "message.created_at", "yesterday"),
-        (Send { actor: Some("a\u{7f}".into()), ..base.clone() }, "actor", "control"),
+        (
+            Send {
+                from: "a/b".into(),
+                ..base.clone()
+            },
+            "message.from",
+            "path separator",
+        ),
+        (
+            Send {
+                to: "a..b".into(),
+                ..base.clone()
+            },
+            "message.to",
+            "traversal token",
+        ),
+        (
+            Send {
+                to: "-dev".into(),
+                ..base.clone()
+            },
+            "message.to",
+            "-",
+        ),
+        (
+            Send {
+                task_id: Some("ü".into()),
+                ..base.clone()
+            },
+            "message.task_id",
+            "^[A-Za-z0-9._-]+$",
+        ),
+        (
+            Send {
+                task_id: Some("-t".into()),
+                ..base.clone()
+            },
+            "message.task_id",
+            "-",
+        ),
+        (
+            Send {
+                kind: "gossip".into(),
+                ..base.clone()
+            },
+            "message.type",
+            "task_assign",
+        ),
+        (
+            Send {
+                priority: Some("urgent".into()),
+                ..base.clone()
+            },
+            "message.priority",
+            "critical",
+        ),
+        (
+            Send {
+                payload: Some("[1]".into()),
+                ..base.clone()
+            },
+            "message.payload",
+            "object",
+        ),
+        (
+            Send {
+                payload: Some("{\"a\":1,\"a\":2}".into()),
+                ..base.clone()
+            },
+            "message.payload",
+            "a",
+        ),
+        (
+            Send {
+                message_id: Some("a\nb".into()),
+                ..base.clone()
+            },
+            "message.id",
+            "control",
+        ),
+        (
+            Send {
+                created_at: Some("yesterday".into()),
+                ..base.clone()
+            },
+            "message.created_at",
+            "yesterday",
+        ),
+        (
+            Send {
+                actor: Some("a\u{7f}".into()),
+                ..base.clone()
+            },
+            "actor",
+            "control",
+        ),
     ];
     for (send, field, said) in cases {
         let refusal = refused(team.send(send), Code::InvalidInput);
@@ -267,14 +376,28 @@ fn acks_count_once_and_only_from_the_recipient() {
         json(&acked),
         serde_json::json!({"status": "acked", "message_id": "m1", "agent": "dev"})
     );
-    assert_eq!(team.ack(ack("dev", "m1")).unwrap().status, AckStatus::AlreadyAcked);
-    assert_eq!(team.ack(ack("dev", "m2")).unwrap().status, AckStatus::NotFound);
+    assert_eq!(
+        team.ack(ack("dev", "m1")).unwrap().status,
+        AckStatus::AlreadyAcked
+    );
+    assert_eq!(
+        team.ack(ack("dev", "m2")).unwrap().status,
+        AckStatus::NotFound
+    );
     assert_eq!(
         kinds(&mut team)[2..],
-        ["ack_rejected", "message_acked", "message_ack_duplicate", "ack_rejected"]
+        [
+            "ack_rejected",
+            "message_acked",
+            "message_ack_duplicate",
+            "ack_rejected"
+        ]
     );
     let event = &events(&mut team)[3];
-    assert_eq!((&event["trace_id"], &event["task_id"]), (&"tr".into(), &"t1".into()));
+    assert_eq!(
+        (&event["trace_id"], &event["task_id"]),
+        (&"tr".into(), &"t1".into())
+    );
     assert_eq!(event["actor"], "dev");
     assert_eq!(crate::world::status(&mut team).unread_counts["dev"], 0);
 }
@@ -298,16 +421,26 @@ fn reading_pages_towards_older_messages_and_the_last_page_has_no_cursor() {
             cursor: cursor.map(str::to_owned),
         };
         let page = team.read(read).unwrap();
-        let ids: Vec<String> = page.messages.into_iter().map(|message| message.id).collect();
+        let ids: Vec<String> = page
+            .messages
+            .into_iter()
+            .map(|message| message.id)
+            .collect();
         assert_eq!(page.count, ids.len());
         (ids.join(" "), page.next_cursor)
     };
     assert_eq!(page(false, None), ("m5 m6 m7".into(), Some("m5".into())));
-    assert_eq!(page(false, Some("m5")), ("m2 m3 m4".into(), Some("m2".into())));
+    assert_eq!(
+        page(false, Some("m5")),
+        ("m2 m3 m4".into(), Some("m2".into()))
+    );
     assert_eq!(page(false, Some("m2")), ("m1".into(), None));
     assert_eq!(page(true, None), ("m4 m5 m7".into(), Some("m4".into())));
     assert_eq!(page(true, Some("m4")), ("m1 m3".into(), None));
-    let all = Read { limit: Some(0), ..inbox("dev") };
+    let all = Read {
+        limit: Some(0),
+        ..inbox("dev")
+    };
     assert_eq!(team.read(all).unwrap().count, 7);
 }
 

@@ -124,7 +124,10 @@ fn an_unknown_task_is_not_found_and_a_report_creates_it() {
         ..update("t1", "")
     };
     team.task_update(note).unwrap();
-    assert_eq!(team.task_show(show("t1")).unwrap().task.status.name(), "pending");
+    assert_eq!(
+        team.task_show(show("t1")).unwrap().task.status.name(),
+        "pending"
+    );
 }
 
 #[test]
@@ -145,5 +148,9 @@ fn the_history_holds_every_event_that_names_the_task() {
         history: false,
         ..show("t1")
     };
-    assert!(json(&team.task_show(without).unwrap()).get("history").is_none());
+    assert!(
+        json(&team.task_show(without).unwrap())
+            .get("history")
+            .is_none()
+    );
 }

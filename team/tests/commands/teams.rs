@@ -15,7 +15,10 @@ fn init(team: &str, members: &[&str]) -> Init {
 #[test]
 fn init_answers_with_its_members_and_repeating_it_adds_new_ones() {
     let world = World::new();
-    let first = world.root.init(init("demo", &["lead", "dev", "dev"])).unwrap();
+    let first = world
+        .root
+        .init(init("demo", &["lead", "dev", "dev"]))
+        .unwrap();
     assert_eq!(
         json(&first),
         serde_json::json!({"status": "ok", "team": "demo", "members": ["dev", "lead"]})
@@ -68,7 +71,10 @@ fn the_list_of_teams_skips_what_is_no_team() {
     for dir in ["teams/.new-c-00", "teams/empty"] {
         world.memory.create_dir(Path::new(dir)).unwrap();
     }
-    world.memory.open(Path::new("teams/notes.txt"), Open::CreateNew).unwrap();
+    world
+        .memory
+        .open(Path::new("teams/notes.txt"), Open::CreateNew)
+        .unwrap();
     assert_eq!(world.root.teams().unwrap(), ["a", "b"]);
     let refusal = refused(world.root.team("c"), Code::TeamNotFound);
     assert_eq!(refusal.hint.as_deref(), Some("known teams: a, b"));
@@ -77,21 +83,39 @@ fn the_list_of_teams_skips_what_is_no_team() {
 #[test]
 fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
     let world = World::new();
-    world.memory.create_dir(Path::new("teams/demo/inboxes")).unwrap();
+    world
+        .memory
+        .create_dir(Path::new("teams/demo/inboxes"))
+        .unwrap();
     refused(world.root.init(Init::of("demo")), Code::TeamExists);
     assert_eq!(world.memory.list(Path::new("teams")).unwrap(), ["demo"]);
-    assert_eq!(world.memory.list(Path::new("teams/demo")).unwrap(), ["inboxes"]);
+    assert_eq!(
+        world.memory.list(Path::new("teams/demo")).unwrap(),
+        ["inboxes"]
+    );
 }
 
 #[test]
 fn views_are_kept_unless_the_team_does_without() {
     let world = World::new();
     world.root.init(init("with", &["dev"])).unwrap();
-    assert!(world.memory.stat(Path::new("teams/with/team.json")).unwrap().is_some());
+    assert!(
+        world
+            .memory
+            .stat(Path::new("teams/with/team.json"))
+            .unwrap()
+            .is_some()
+    );
     let without = Init {
         no_views: true,
         ..init("without", &["dev"])
     };
     world.root.init(without).unwrap();
-    assert!(world.memory.stat(Path::new("teams/without/team.json")).unwrap().is_none());
+    assert!(
+        world
+            .memory
+            .stat(Path::new("teams/without/team.json"))
+            .unwrap()
+            .is_none()
+    );
 }

@@ -139,7 +139,9 @@ pub fn status(team: &mut Team) -> StatusAnswer {
 /// The live digest; asserts that the rebuilt state has the same.
 pub fn settled_digest(team: &mut Team) -> String {
     let live = status(team).state_digest.unwrap();
-    let rebuilt = team.rehydrate(Rehydrate::default(), &mut |_, _| {}).unwrap();
+    let rebuilt = team
+        .rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
     assert_eq!(live, rebuilt.state_digest, "live and rebuilt state differ");
     assert_eq!(status(team).state_digest, Some(live.clone()));
     live
