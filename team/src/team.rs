@@ -19,6 +19,7 @@ pub struct Team {
     /// The state as this handle last saw it; good as long as the head names its last event.
     live: Option<Live>,
     recovered: Vec<String>,
+    views_behind: Option<String>,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -58,6 +59,7 @@ impl Team {
             options,
             live: None,
             recovered: Vec::new(),
+            views_behind: None,
         }
     }
     /// The team's name.
@@ -71,6 +73,11 @@ impl Team {
     /// What recovery did when this handle took the lock, for people; empty in the clean case.
     pub fn recovered(&self) -> &[String] {
         &self.recovered
+    }
+    /// Why view files fell behind in a command of this handle, if they did. What was acknowledged is durable all the same,
+    /// and the next command mends them.
+    pub fn views_behind(&self) -> Option<&str> {
+        self.views_behind.as_deref()
     }
     /// Refuses to take a team's format for another.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
@@ -125,7 +132,9 @@ impl Team {
             Err(CommitError::Refused(failure)) => Err(failure),
             Err(CommitError::Failed(error)) => return Err(input_fault(error)),
         };
-        self.live = Some(writer.release()?);
+        let live = writer.release()?;
+        self.views_behind = live.views_error().map(ToString::to_string);
+        self.live = Some(live);
         outcome
     }
 
