@@ -149,4 +149,41 @@ pub struct NewEvent {
     pub payload: Json,
     /// For imported history only: the original time, which must not be before the log's last one.
     pub created_at: Option<Timestamp>,
+    /// For imported history only: the original id, which must encode `created_at` and be greater than the log's last one.
+    pub id: Option<EventId>,
+}
+
+impl NewEvent {
+    /// An event without refs, of schema version 1.
+    pub fn new(
+        kind: impl Into<Cow<'static, str>>,
+        actor: impl Into<String>,
+        payload: Json,
+    ) -> NewEvent {
+        NewEvent {
+            kind: kind.into(),
+            actor: actor.into(),
+            refs: Refs::default(),
+            cause: None,
+            schema_version: 1,
+            foreign: false,
+            payload,
+            created_at: None,
+            id: None,
+        }
+    }
+
+    /// The same with a ref.
+    #[must_use]
+    pub fn with_ref(mut self, kind: RefKind, value: impl Into<Cow<'static, str>>) -> NewEvent {
+        self.refs.set(kind, value);
+        self
+    }
+
+    /// The same with a cause.
+    #[must_use]
+    pub fn caused_by(mut self, cause: Cause) -> NewEvent {
+        self.cause = Some(cause);
+        self
+    }
 }

@@ -1,15 +1,38 @@
 //! Event ids: UUIDv7 whose time is the event's `created_at` to the microsecond (RFC 9562 §6.2, method 3).
+//!
+//! From the top: 48 bits of milliseconds, the version 7, 12 bits with the microsecond as a fraction of
+//! the millisecond in 4096ths, the variant 10, and 62 random bits.
 
 use crate::timestamp::Timestamp;
+use crate::uuid;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A UUIDv7. Its order is the order of the log: `created_at` first, then the random part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u128);
 
+/// The 62 random bits.
+const RANDOM_MASK: u64 = (1 << 62) - 1;
+/// A fresh id leaves the top random bit 0, so that the ids after it in the same microsecond have room.
+const FRESH_MASK: u64 = RANDOM_MASK >> 1;
+/// How far ids within one microsecond lie apart at most: wide enough that the next one cannot be
+/// guessed, narrow enough that half a billion of them fit.
+const STEP_MASK: u64 = (1 << 32) - 1;
+
+const VERSION: u128 = 7 << 76;
+const VARIANT: u128 = 0b10 << 62;
+
 impl EventId {
-    /// From the 16 bytes of the UUID, most significant first; `None` unless version 7, variant 10 and a whole microsecond.
+    /// From the 16 bytes of the UUID, most significant first; `None` unless version 7, variant 10, a whole
+    /// microsecond, and a time that [`Timestamp`] can hold.
     pub fn from_bytes(bytes: [u8; 16]) -> Option<EventId> {
-        todo!()
+        let id = EventId(u128::from_be_bytes(bytes));
+        let marks = id.0 & (0xF << 76 | 0b11 << 62) == VERSION | VARIANT;
+        let whole = u64::from(fraction_of(id.micros_in_milli())) == id.fraction()
+            && id.micros_in_milli() < 1000;
+        (marks && whole && id.millis() <= Timestamp::MAX.micros().unsigned_abs() / 1000)
+            .then_some(id)
     }
     /// The 16 bytes of the UUID, most significant first.
     pub fn bytes(self) -> [u8; 16] {
@@ -17,28 +40,73 @@ impl EventId {
     }
     /// The `created_at` that the id encodes.
     pub fn created_at(self) -> Timestamp {
-        todo!()
+        let micros = self.millis() * 1000 + u64::from(self.micros_in_milli());
+        Timestamp::default().plus_micros(micros as i64)
     }
-    /// An id for `at` with the low 62 bits `random`.
+    /// An id for `at` with the low 62 bits of `random`.
     pub fn new(at: Timestamp, random: u64) -> EventId {
-        todo!()
+        let micros = at.micros().unsigned_abs();
+        let fraction = fraction_of((micros % 1000) as u16);
+        EventId(
+            u128::from(micros / 1000) << 80
+                | VERSION
+                | u128::from(fraction) << 64
+                | VARIANT
+                | u128::from(random & RANDOM_MASK),
+        )
     }
     /// The id for an event at `at` that follows `previous`: fresh, or, within one microsecond, the
     /// previous one plus a small step, so that ids strictly increase.
     ///
+    /// A microsecond holds at least half a billion ids that were made here. Should an id made elsewhere
+    /// have used up its microsecond, the new one belongs to the next; whoever sets `created_at` from
+    /// [`EventId::created_at`] is right in any case. Only in the last microsecond of 9999 is there no
+    /// next, and the id is not above `previous`.
+    ///
     /// # Panics
     /// If `at` is earlier than `previous.created_at()`; the writer promises that it is not.
     pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> EventId {
-        todo!()
+        let random = ids.random();
+        let Some(previous) = previous.filter(|previous| {
+            let before = previous.created_at();
+            assert!(
+                before <= at,
+                "an id at {at} must not follow one at {before}"
+            );
+            before == at
+        }) else {
+            return EventId::new(at, random & FRESH_MASK);
+        };
+        let next = (previous.0 as u64 & RANDOM_MASK) + 1 + (random & STEP_MASK);
+        if next <= RANDOM_MASK {
+            return EventId::new(at, next);
+        }
+        EventId::new(at.plus_micros(1), random & FRESH_MASK)
     }
     /// Lower-case hyphenated text, always 36 bytes of ASCII.
     pub fn text(self) -> [u8; 36] {
-        todo!()
+        uuid::text(self.bytes())
     }
     /// Reads exactly what [`EventId::text`] writes.
     pub fn from_text(text: &[u8]) -> Option<EventId> {
-        todo!()
+        EventId::from_bytes(uuid::from_text(text)?)
     }
+
+    fn millis(self) -> u64 {
+        (self.0 >> 80) as u64
+    }
+    fn fraction(self) -> u64 {
+        (self.0 >> 64) as u64 & 0xFFF
+    }
+    /// Rounds up, as the encoding rounded down. Up to 1000 for fractions that no microsecond has.
+    fn micros_in_milli(self) -> u16 {
+        (self.fraction() * 1000).div_ceil(4096) as u16
+    }
+}
+
+/// A microsecond within its millisecond as a fraction in 4096ths, rounded down.
+fn fraction_of(micros_in_milli: u16) -> u16 {
+    (u32::from(micros_in_milli) * 4096 / 1000) as u16
 }
 
 /// Where random bits come from, handed in so that a seed replays a history.
@@ -48,21 +116,49 @@ pub trait IdSource: Send + Sync + std::fmt::Debug {
 }
 
 /// Bits from the operating system.
+///
+/// # Panics
+/// [`IdSource::random`] panics where the operating system has no random bits to give, which does not
+/// happen once it has booted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RandomIds;
 
 /// A reproducible sequence from a seed (SplitMix64), for tests and golden logs.
 #[derive(Debug)]
-pub struct SeededIds(pub std::sync::atomic::AtomicU64);
+pub struct SeededIds(pub AtomicU64);
+
+/// Random bytes fetched ahead, so that one system call serves 32 ids.
+const STOCK_BYTES: usize = 256;
+
+fn take_word(stock: &mut Vec<u8>) -> u64 {
+    if stock.is_empty() {
+        stock.resize(STOCK_BYTES, 0);
+        getrandom::fill(stock).expect("the operating system gives random bits");
+    }
+    let word = stock
+        .last_chunk()
+        .map_or(0, |word| u64::from_le_bytes(*word));
+    stock.truncate(stock.len() - 8);
+    word
+}
 
 impl IdSource for RandomIds {
     fn random(&self) -> u64 {
-        todo!()
+        thread_local!(static STOCK: RefCell<Vec<u8>> = RefCell::default());
+        STOCK.with_borrow_mut(take_word)
     }
 }
+
 impl IdSource for SeededIds {
     fn random(&self) -> u64 {
-        todo!()
+        const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut word = self
+            .0
+            .fetch_add(GOLDEN, Ordering::Relaxed)
+            .wrapping_add(GOLDEN);
+        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        word ^ (word >> 31)
     }
 }
 

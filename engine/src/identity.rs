@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::event_id::IdSource;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
+use crate::uuid;
 use serde::Deserialize;
 use std::io;
 use std::path::Path;
@@ -63,25 +64,13 @@ impl LogId {
     }
     /// Reads what `Display` writes: lower-case, hyphenated 8-4-4-4-12.
     pub fn from_text(text: &str) -> Option<LogId> {
-        let hex: String = text.chars().filter(|c| *c != '-').collect();
-        if hex.len() != 32
-            || !hex
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        {
-            return None;
-        }
-        let id = LogId(u128::from_str_radix(&hex, 16).ok()?.to_be_bytes());
-        (id.to_string() == text).then_some(id)
+        uuid::from_text(text.as_bytes()).map(LogId)
     }
 }
 
 impl std::fmt::Display for LogId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let hex = format!("{:032x}", u128::from_be_bytes(self.0));
-        let cuts = [0..8, 8..12, 12..16, 16..20, 20..32];
-        let parts: Vec<&str> = cuts.into_iter().filter_map(|cut| hex.get(cut)).collect();
-        f.write_str(&parts.join("-"))
+        f.write_str(&String::from_utf8_lossy(&uuid::text(self.0)))
     }
 }
 

@@ -1,10 +1,16 @@
 //! Canonical JSON: compact, one way to escape a string, numbers as they were written, duplicate keys refused.
+//!
+//! The grammar is RFC 8259 and nothing more. Two texts that differ only in whitespace and in how their
+//! strings are escaped become the same canonical text, which is what the log stores and compares.
 
-use std::sync::Arc;
+pub(crate) mod scan;
+
+use crate::limits::NESTING_MAX;
+use std::borrow::Cow;
 
 /// One JSON value as canonical text.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Json(Arc<str>);
+pub struct Json(Box<str>);
 
 /// Why a text is not acceptable JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,25 +30,388 @@ impl std::fmt::Debug for Json {
 
 impl Json {
     /// Canonicalises one JSON value (surrounding whitespace allowed): compact, minimal escapes (only `"`, `\\` and
-    /// control characters, with the short forms where JSON has them, else `\u00xx` in lower case), key order and number texts kept.
+    /// control characters below U+0020, with the short forms where JSON has them, else `\u00xx` in lower case), key
+    /// order and number texts kept. A text that is canonical already is copied in one go.
     ///
     /// # Errors
     /// Malformed JSON, a lone surrogate, a duplicate key, nesting past [`crate::limits::NESTING_MAX`], a number
     /// that overflows a double, or trailing bytes.
     pub fn parse(text: &str) -> Result<Json, JsonError> {
-        let _ = text;
-        todo!()
+        canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
     /// The canonical JSON of a serialisable value.
     ///
     /// # Errors
     /// As [`Json::parse`], or where the value does not serialise.
     pub fn of(value: &impl serde::Serialize) -> Result<Json, JsonError> {
-        let _ = value;
-        todo!()
+        let text = serde_json::to_string(value).map_err(|error| JsonError {
+            message: format!("the value does not serialise: {error}"),
+            offset: 0,
+        })?;
+        Json::parse(&text)
     }
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+    /// The text, moved out.
+    pub fn into_string(self) -> String {
+        self.0.into_string()
+    }
+}
+
+/// The canonical text of one JSON value that nests at most `depth_max` deep; borrowed where `text` has it already.
+pub(crate) fn canonical(text: &str, depth_max: usize) -> Result<Cow<'_, str>, JsonError> {
+    let mut parser = Parser {
+        text: text.trim_end_matches([' ', '\t', '\n', '\r']),
+        at: 0,
+        copied: 0,
+        out: String::new(),
+        keys: Vec::new(),
+        depth_left: depth_max,
+        depth_max,
+    };
+    parser.value()?;
+    match parser.peek() {
+        None => Ok(parser.finish()),
+        Some(_) => parser.fail("unexpected text behind the value"),
+    }
+}
+
+/// Appends `text` as a canonical JSON string, quotes included.
+pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    loop {
+        let (plain, from_special) = rest.split_at(scan::plain_prefix(rest));
+        out.extend_from_slice(plain);
+        let Some((&special, behind)) = from_special.split_first() else {
+            break;
+        };
+        let (escape, len) = escape(special);
+        out.extend_from_slice(escape.get(..len).unwrap_or_default());
+        rest = behind;
+    }
+    out.push(b'"');
+}
+
+/// The bytes that [`write_string`] appends for `text`.
+pub(crate) fn string_len(text: &str) -> usize {
+    let mut len = text.len() + 2;
+    let mut rest = text.as_bytes();
+    while let Some((&special, behind)) = rest
+        .get(scan::plain_prefix(rest)..)
+        .and_then(<[u8]>::split_first)
+    {
+        len += escape(special).1 - 1;
+        rest = behind;
+    }
+    len
+}
+
+/// The canonical escape of a byte that a string cannot hold as it is, and how many bytes of it count.
+fn escape(byte: u8) -> ([u8; 6], usize) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        0x0C => b'f',
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        _ => {
+            let mut digits = [0; 2];
+            crate::uuid::hex(&[byte], &mut digits);
+            return ([b'\\', b'u', b'0', b'0', digits[0], digits[1]], 6);
+        }
+    };
+    ([b'\\', short, 0, 0, 0, 0], 2)
+}
+
+fn fail_at<T>(offset: usize, message: impl Into<String>) -> Result<T, JsonError> {
+    Err(JsonError {
+        message: message.into(),
+        offset,
+    })
+}
+
+/// An object of more members has its keys sorted to find duplicates, instead of each compared with each.
+const KEYS_COMPARED: usize = 8;
+
+/// Reads `text` once. What is canonical is left where it is and copied in long stretches: `out` holds the
+/// canonical form of everything before `copied`, and `copied..at` is canonical as it stands.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    copied: usize,
+    out: String,
+    /// The canonical keys of all open objects, and where each stands; outer objects first.
+    keys: Vec<(Cow<'a, str>, usize)>,
+    depth_left: usize,
+    depth_max: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn fail<T>(&self, message: impl Into<String>) -> Result<T, JsonError> {
+        fail_at(self.at, message)
+    }
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+    fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+    /// The next byte that is not whitespace; the whitespace is left out of the canonical text.
+    fn peek(&mut self) -> Option<u8> {
+        let from = self.at;
+        while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+        if self.at > from {
+            self.replace(from, "");
+        }
+        self.byte()
+    }
+    /// What stands between `from` and here becomes `canonical`.
+    fn replace(&mut self, from: usize, canonical: &str) {
+        self.out.push_str(self.slice(self.copied, from));
+        self.out.push_str(canonical);
+        self.copied = self.at;
+    }
+    fn finish(self) -> Cow<'a, str> {
+        let rest = self.slice(self.copied, self.at);
+        if self.out.is_empty() {
+            Cow::Borrowed(rest)
+        } else {
+            Cow::Owned(self.out + rest)
+        }
+    }
+
+    fn value(&mut self) -> Result<(), JsonError> {
+        match self.peek() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word("true"),
+            Some(b'f') => self.word("false"),
+            Some(b'n') => self.word("null"),
+            Some(_) => self.fail("expected a value"),
+            None => self.fail("expected a value, found the end"),
+        }
+    }
+    fn word(&mut self, word: &str) -> Result<(), JsonError> {
+        if !self
+            .text
+            .as_bytes()
+            .get(self.at..)
+            .unwrap_or_default()
+            .starts_with(word.as_bytes())
+        {
+            return self.fail("expected a value");
+        }
+        self.at += word.len();
+        Ok(())
+    }
+    fn nested(&mut self, inside: fn(&mut Self) -> Result<(), JsonError>) -> Result<(), JsonError> {
+        let Some(left) = self.depth_left.checked_sub(1) else {
+            return self.fail(format!("nesting must be at most {} deep", self.depth_max));
+        };
+        self.depth_left = left;
+        self.at += 1;
+        inside(self)?;
+        self.depth_left += 1;
+        Ok(())
+    }
+    fn array(&mut self) -> Result<(), JsonError> {
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.value()?;
+            if self.closes(b']', "expected , or ]")? {
+                return Ok(());
+            }
+        }
+    }
+    fn object(&mut self) -> Result<(), JsonError> {
+        let outer = self.keys.len();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.key()?;
+            if self.peek() != Some(b':') {
+                return self.fail("expected :");
+            }
+            self.at += 1;
+            self.value()?;
+            if self.closes(b'}', "expected , or }")? {
+                return self.refuse_duplicates(outer);
+            }
+        }
+    }
+    /// Steps over a comma (false) or over the closing bracket (true).
+    fn closes(&mut self, bracket: u8, expected: &str) -> Result<bool, JsonError> {
+        let found = self.peek();
+        if found != Some(b',') && found != Some(bracket) {
+            return self.fail(expected);
+        }
+        self.at += 1;
+        Ok(found == Some(bracket))
+    }
+    fn key(&mut self) -> Result<(), JsonError> {
+        if self.peek() != Some(b'"') {
+            return self.fail("expected a key in quotes");
+        }
+        let (from, rewritten) = (self.at, self.out.len());
+        let copied = self.copied;
+        self.string()?;
+        let key = if self.copied == copied {
+            Cow::Borrowed(self.slice(from, self.at))
+        } else {
+            // The key was rewritten: `out` ends with the unchanged text before it and its first part.
+            let canonical = self
+                .out
+                .get(rewritten + (from - copied)..)
+                .unwrap_or_default();
+            Cow::Owned(canonical.to_owned() + self.slice(self.copied, self.at))
+        };
+        self.keys.push((key, from));
+        Ok(())
+    }
+    /// Canonical texts are equal exactly where the keys are.
+    fn refuse_duplicates(&mut self, outer: usize) -> Result<(), JsonError> {
+        let keys = self.keys.get_mut(outer..).unwrap_or_default();
+        let duplicate = if keys.len() <= KEYS_COMPARED {
+            (1..keys.len()).find_map(|last| {
+                let (key, _) = keys.get(last)?;
+                keys.iter()
+                    .take(last)
+                    .any(|(other, _)| other == key)
+                    .then_some(last)
+            })
+        } else {
+            keys.sort_unstable();
+            let equal =
+                |pair: &[(Cow<'_, str>, usize)]| matches!(pair, [(one, _), (two, _)] if one == two);
+            keys.windows(2).position(equal).map(|first| first + 1)
+        };
+        if let Some((key, offset)) = duplicate.and_then(|at| keys.get(at)) {
+            let shown: String = key.chars().take(64).collect();
+            return fail_at(*offset, format!("duplicate key {shown}"));
+        }
+        self.keys.truncate(outer);
+        Ok(())
+    }
+    fn string(&mut self) -> Result<(), JsonError> {
+        let opening = self.at;
+        self.at += 1;
+        loop {
+            self.at += scan::plain_prefix(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            match self.byte() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escaped()?,
+                Some(_) => return self.fail("a control character in a string must be escaped"),
+                None => return fail_at(opening, "the string does not end"),
+            }
+        }
+    }
+    /// Reads one escape and replaces it unless it is the canonical one.
+    fn escaped(&mut self) -> Result<(), JsonError> {
+        let from = self.at;
+        self.at += 1;
+        let letter = self.byte();
+        self.at += 1;
+        let meant = match letter {
+            Some(b'"' | b'\\' | b'b' | b'f' | b'n' | b'r' | b't') => return Ok(()),
+            Some(b'/') => '/',
+            Some(b'u') => self.escaped_unit(from)?,
+            _ => return fail_at(from, "unknown escape"),
+        };
+        let mut buffer = [0; 4];
+        let plain = meant.encode_utf8(&mut buffer);
+        let (escape, len) = match plain.as_bytes() {
+            [byte] if *byte < 0x20 || matches!(byte, b'"' | b'\\') => escape(*byte),
+            _ => ([0; 6], 0),
+        };
+        let escape = escape
+            .get(..len)
+            .and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let canonical = escape.filter(|text| !text.is_empty()).unwrap_or(plain);
+        if self.slice(from, self.at) != canonical {
+            self.replace(from, canonical);
+        }
+        Ok(())
+    }
+    /// The character that a `\u` escape, or a pair of them, stands for.
+    fn escaped_unit(&mut self, from: usize) -> Result<char, JsonError> {
+        let lone = "a surrogate must be one of a pair";
+        let unit = self.four_digits(from)?;
+        let code = match unit {
+            0xD800..=0xDBFF => {
+                if self.slice(self.at, self.at + 2) != "\\u" {
+                    return fail_at(from, lone);
+                }
+                self.at += 2;
+                match self.four_digits(from)? {
+                    low @ 0xDC00..=0xDFFF => 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00),
+                    _ => return fail_at(from, lone),
+                }
+            }
+            _ => unit,
+        };
+        char::from_u32(code).map_or_else(|| fail_at(from, lone), Ok)
+    }
+    fn four_digits(&mut self, from: usize) -> Result<u32, JsonError> {
+        let digits = self.slice(self.at, self.at + 4);
+        if digits.len() != 4 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return fail_at(from, "\\u needs four hexadecimal digits");
+        }
+        self.at += 4;
+        Ok(u32::from_str_radix(digits, 16).unwrap_or_default())
+    }
+    fn number(&mut self) -> Result<(), JsonError> {
+        let from = self.at;
+        if self.byte() == Some(b'-') {
+            self.at += 1;
+        }
+        let whole = self.at;
+        self.digits()?;
+        if self.text.as_bytes().get(whole) == Some(&b'0') && self.at > whole + 1 {
+            return fail_at(from, "a number must have no leading zero");
+        }
+        // Only an exponent or very many digits can reach past a double.
+        let mut may_overflow = self.at - whole > f64::MAX_10_EXP as usize;
+        if self.byte() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.byte(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.byte(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+            may_overflow = true;
+        }
+        if may_overflow && !self.slice(from, self.at).parse().is_ok_and(f64::is_finite) {
+            return fail_at(from, "a number must fit a double");
+        }
+        Ok(())
+    }
+    fn digits(&mut self) -> Result<(), JsonError> {
+        let from = self.at;
+        while matches!(self.byte(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == from {
+            return self.fail("expected a digit");
+        }
+        Ok(())
     }
 }

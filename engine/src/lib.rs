@@ -13,6 +13,7 @@ pub mod error;
 pub mod event;
 pub mod event_id;
 pub mod head;
+pub mod identifier;
 pub mod identity;
 pub mod json;
 pub mod limits;
@@ -25,6 +26,7 @@ pub mod recovery;
 pub mod segment;
 pub mod storage;
 pub mod timestamp;
+pub mod uuid;
 pub mod verify;
 pub mod writer;
 

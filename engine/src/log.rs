@@ -1,13 +1,20 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
-use crate::clock::Clock;
-use crate::error::Result;
-use crate::event_id::IdSource;
-use crate::head::Head;
-use crate::identity::{Format, Identity};
+use crate::clock::{Clock, SystemClock};
+use crate::error::{Error, Result};
+use crate::event::NewEvent;
+use crate::event_id::{IdSource, RandomIds};
+use crate::head::{self, Head, HeadFile};
+use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
+use crate::json::Json;
+use crate::lock;
 use crate::reader::Reader;
-use crate::storage::Storage;
+use crate::recovery::{self, QUARANTINED, Quarantined, Scene};
+use crate::segment::EVENTS_DIR;
+use crate::storage::{Open, Storage};
+use crate::writer::core::Core;
 use crate::writer::{State, Writer};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +32,17 @@ pub struct LogOptions {
     pub segment_bytes_max: u64,
 }
 
+impl Default for LogOptions {
+    fn default() -> Self {
+        LogOptions {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            lock_deadline: Duration::from_secs(10),
+            segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
+        }
+    }
+}
+
 /// A log that is to be created.
 #[derive(Clone, Debug)]
 pub struct NewLog {
@@ -36,9 +54,17 @@ pub struct NewLog {
     pub origin: String,
 }
 
-/// A log, not locked.
+/// A log, not locked. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Log {}
+pub struct Log {
+    storage: Arc<dyn Storage>,
+    dir: PathBuf,
+    identity: Identity,
+    options: LogOptions,
+}
+
+/// The actor of the events that the engine itself records.
+pub const ENGINE_ACTOR: &str = "teamlog";
 
 impl Log {
     /// Creates an empty log in `dir` (which may exist, without `log.json`), durably.
@@ -51,69 +77,300 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
-        let _ = (storage, dir, new, options);
-        todo!()
+        let path = dir.join(LOG_FILE);
+        if storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .is_some()
+        {
+            return Err(Error::LogExists {
+                path: dir.to_path_buf(),
+            });
+        }
+        let identity = Identity {
+            log: LogId::new(options.ids.as_ref()),
+            team: new.team,
+            format: new.format,
+            version: FORMAT_VERSION,
+            created_at: options.clock.now(),
+            origin: new.origin,
+        };
+        let events = dir.join(EVENTS_DIR);
+        storage
+            .create_dir(&events)
+            .map_err(Error::io("create", &events))?;
+        let lock = dir.join(lock::LOCK_FILE);
+        storage
+            .open(&lock, Open::Create)
+            .map_err(Error::io("create", lock))?;
+        HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
+            .write(&mut Head::empty(), true)?;
+        // Last, for a directory with this file is a log.
+        storage
+            .replace(&path, &identity.encode(), true)
+            .map_err(Error::io("write", path))?;
+        if let Some(parent) = dir.parent() {
+            storage
+                .sync_dir(parent)
+                .map_err(Error::io("sync", parent))?;
+        }
+        Ok(Log {
+            storage,
+            dir: dir.to_path_buf(),
+            identity,
+            options,
+        })
     }
+
     /// Opens the log in `dir`.
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, `Corrupt`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Log> {
-        let _ = (storage, dir, options);
-        todo!()
+        let identity = Identity::load(storage.as_ref(), dir)?;
+        Ok(Log {
+            storage,
+            dir: dir.to_path_buf(),
+            identity,
+            options,
+        })
     }
+
     /// What `log.json` says.
     pub fn identity(&self) -> &Identity {
-        todo!()
+        &self.identity
     }
+
     /// The log's directory, relative to the storage's root.
     pub fn dir(&self) -> &PathBuf {
-        todo!()
+        &self.dir
     }
+
     /// The storage it lies on.
     pub fn storage(&self) -> &Arc<dyn Storage> {
-        todo!()
+        &self.storage
     }
+
     /// The clock and ids it was opened with.
     pub fn options(&self) -> &LogOptions {
-        todo!()
+        &self.options
     }
-    /// A reader up to the durable head of this moment. Waits for nobody; where bytes lie past the head and nobody
-    /// writes, it first does what a writer would do on opening.
+
+    /// A reader up to the durable head of this moment. Waits for nobody; where bytes lie past the head (or there is no
+    /// head) and nobody writes, it first does what a writer would do on opening.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn reader(&self) -> Result<Reader> {
-        todo!()
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        if let Some(head) = &slots.newest
+            && self.beyond(head)? == 0
+        {
+            return Ok(self.reader_to(head.clone(), 0));
+        }
+        match self.lock_for(Duration::ZERO) {
+            Ok(exclusive) => Ok(exclusive.reader()),
+            Err(Error::Locked { .. }) => self.reader_beside_writer(),
+            Err(Error::Io { source, .. }) if is_read_only(&source) => {
+                self.reader_without_recovery(slots.newest)
+            }
+            Err(error) => Err(error),
+        }
     }
+
+    /// Somebody writes at this moment: what lies past the head is theirs.
+    fn reader_beside_writer(&self) -> Result<Reader> {
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        let head = slots
+            .newest
+            .ok_or_else(|| self.headless("another process is recovering the log"))?;
+        Ok(self.reader_to(head, 0))
+    }
+
+    fn reader_without_recovery(&self, head: Option<Head>) -> Result<Reader> {
+        let head = head.ok_or_else(|| {
+            self.headless("no valid head slot is left, and the log may only be read")
+        })?;
+        let beyond = self.beyond(&head)?;
+        Ok(self.reader_to(head, beyond))
+    }
+
+    fn headless(&self, why: &str) -> Error {
+        Error::Corrupt {
+            path: self.dir.join(head::HEAD_FILE),
+            offset: 0,
+            seq: None,
+            why: why.into(),
+        }
+    }
+
+    fn reader_to(&self, head: Head, beyond: u64) -> Reader {
+        Reader::with_beyond(
+            self.storage.clone(),
+            &self.dir,
+            self.identity.clone(),
+            head,
+            beyond,
+        )
+    }
+
+    /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.
+    fn beyond(&self, head: &Head) -> Result<u64> {
+        if head.segment == 0 {
+            return Ok(0);
+        }
+        let path = self.dir.join(EVENTS_DIR).join(&head.name);
+        let len = self
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .map(|stat| stat.len);
+        let corrupt = |offset, why: String| Error::Corrupt {
+            path: path.clone(),
+            offset,
+            seq: Some(head.last_seq),
+            why,
+        };
+        match len {
+            None => Err(corrupt(
+                0,
+                "the segment that the head names is missing".into(),
+            )),
+            Some(len) if len < head.end => Err(corrupt(
+                len,
+                format!(
+                    "the segment ends here, before the durable end at byte {}",
+                    head.end
+                ),
+            )),
+            Some(len) => Ok(len - head.end),
+        }
+    }
+
     /// Takes the lock, recovers what a crash left, and is ready to write.
     ///
     /// # Errors
     /// `Locked` at the deadline, `Corrupt`, I/O.
     pub fn lock(&self) -> Result<Exclusive> {
-        todo!()
+        self.lock_for(self.options.lock_deadline)
+    }
+
+    fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
+        let held = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
+        // The log may have been converted or replaced while we waited.
+        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        let head_file =
+            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
+        let scene = Scene {
+            storage: &self.storage,
+            dir: &self.dir,
+            identity: &identity,
+            head_file: &head_file,
+        };
+        let recovered = recovery::recover(&scene)?;
+        let mut exclusive = Exclusive {
+            notes: recovered.notes,
+            core: Core {
+                storage: self.storage.clone(),
+                dir: self.dir.clone(),
+                identity,
+                options: self.options.clone(),
+                head: recovered.head,
+                head_file,
+                active: recovered.active,
+                state: (),
+                pending: Vec::new(),
+                pending_bytes: 0,
+                written: Vec::new(),
+                keeps: false,
+                last_followers: 0,
+                poisoned: None,
+                held,
+            },
+        };
+        if !recovered.unnamed.is_empty() {
+            exclusive.name_quarantined(&recovered.unnamed)?;
+        }
+        Ok(exclusive)
     }
 }
 
+fn is_read_only(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
+    )
+}
+
 /// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].
-pub struct Exclusive {}
+pub struct Exclusive {
+    core: Core<()>,
+    notes: Vec<String>,
+}
 
 impl Exclusive {
     /// The head, past recovery.
     pub fn head(&self) -> &Head {
-        todo!()
+        &self.core.head
     }
+
     /// What recovery did, for people; empty in the clean case.
     pub fn recovered(&self) -> &[String] {
-        todo!()
+        &self.notes
     }
+
+    /// Which log it is.
+    pub fn identity(&self) -> &Identity {
+        &self.core.identity
+    }
+
     /// Reads up to the head.
-    pub fn reader(&self) -> Result<Reader> {
-        todo!()
+    pub fn reader(&self) -> Reader {
+        let core = &self.core;
+        Reader::new(
+            core.storage.clone(),
+            &core.dir,
+            core.identity.clone(),
+            core.head.clone(),
+        )
     }
+
     /// The lock goes on to a writer that folds what it appends into `state`.
     pub fn into_writer<S: State>(self, state: S) -> Writer<S> {
-        let _ = state;
-        todo!()
+        let core = self.core;
+        Writer::new(Core {
+            storage: core.storage,
+            dir: core.dir,
+            identity: core.identity,
+            options: core.options,
+            head: core.head,
+            head_file: core.head_file,
+            active: core.active,
+            state,
+            pending: core.pending,
+            pending_bytes: core.pending_bytes,
+            written: core.written,
+            keeps: core.keeps,
+            last_followers: core.last_followers,
+            poisoned: core.poisoned,
+            held: core.held,
+        })
+    }
+
+    /// Records what was set aside, so that the log itself says that bytes were cut from it.
+    fn name_quarantined(&mut self, unnamed: &[Quarantined]) -> Result<()> {
+        let mut events = Vec::with_capacity(unnamed.len());
+        for quarantined in unnamed {
+            let payload = Json::of(quarantined).map_err(|error| Error::Invalid {
+                field: "payload",
+                value: quarantined.file.clone(),
+                rule: error.to_string(),
+            })?;
+            events.push(NewEvent::new(QUARANTINED, ENGINE_ACTOR, payload));
+        }
+        self.core.push(events)?;
+        self.core.flush()?;
+        // The flag went with the head; only a durable head makes it certain.
+        self.core.head_file.sync()
     }
 }

@@ -1,7 +1,16 @@
 //! Receipts: evidence of what the log held, checkable without teamlog.
 
+use crate::error::{Error, Result};
+use crate::reader::Reader;
+use crate::segment::EVENTS_DIR;
+use serde::{Deserialize, Serialize};
+
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// The segment's header holds the digest of the segment before it, and so on: a receipt vouches for the
+/// whole log up to `seq`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The log's id, as hyphenated text.
     pub log: String,
@@ -13,4 +22,62 @@ pub struct Receipt {
     pub length: u64,
     /// BLAKE3 of those bytes, lower-case hex.
     pub digest: String,
+}
+
+impl Reader {
+    /// The receipt of the head; `None` while the log is empty. Costs hashing the active segment so far.
+    ///
+    /// # Errors
+    /// `Corrupt` where the segment is shorter than the head says, I/O.
+    pub fn receipt(&self) -> Result<Option<Receipt>> {
+        let head = self.head();
+        if head.segment == 0 {
+            return Ok(None);
+        }
+        let digest = self
+            .digest(&head.name, head.end)?
+            .ok_or_else(|| Error::Corrupt {
+                path: self.dir().join(EVENTS_DIR).join(&head.name),
+                offset: 0,
+                seq: Some(head.last_seq),
+                why: "the segment ends before the durable head".into(),
+            })?;
+        Ok(Some(Receipt {
+            log: self.identity().log.to_string(),
+            seq: head.last_seq,
+            segment: head.name.clone(),
+            length: head.end,
+            digest,
+        }))
+    }
+
+    /// BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` where it has fewer or is missing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
+        let path = self.dir().join(EVENTS_DIR).join(segment);
+        let file = match self.storage().open(&path, crate::storage::Open::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("open", path)(error)),
+        };
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < length {
+            let want = buffer.len().min((length - at) as usize);
+            let Some(piece) = buffer.get_mut(..want) else {
+                break;
+            };
+            match file.read_at(piece, at).map_err(Error::io("read", &path))? {
+                0 => return Ok(None),
+                n => {
+                    hasher.update(piece.get(..n).unwrap_or_default());
+                    at += n as u64;
+                }
+            }
+        }
+        Ok(Some(hasher.finalize().to_hex().to_string()))
+    }
 }

@@ -1,1 +1,496 @@
-//! Verification of a whole log.
+//! Verification: every byte of a log held against everything that vouches for it. Changes nothing.
+
+use crate::codec;
+use crate::error::{Error, Result};
+use crate::head::{self, Head};
+use crate::identity::Format;
+use crate::log::Log;
+use crate::reader::{Reader, read_header};
+use crate::receipt::Receipt;
+use crate::recovery::tail::{self, Broken, Position};
+use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::storage::Bytes;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// No more problems than this are listed; a badly damaged log has one every few bytes.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
+    Error,
+    /// Nothing acknowledged is in doubt.
+    Warning,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// A stable word: `damaged_event`, `torn_tail`, `missing_segment` …
+    pub kind: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, relative to the team's directory.
+    pub file: String,
+    /// The byte where it starts.
+    pub offset: u64,
+    /// The event concerned, where one is.
+    pub seq: Option<u64>,
+    /// For people.
+    pub message: String,
+}
+
+/// What verification found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// No problem is an error.
+    pub ok: bool,
+    /// Valid events.
+    pub events: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of all segments.
+    pub bytes: u64,
+    /// Seq of the last valid event.
+    pub last_seq: u64,
+    /// What was found, in the order of the log; at most [`PROBLEMS_MAX`].
+    pub problems: Vec<Problem>,
+}
+
+/// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
+///
+/// # Errors
+/// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
+pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
+    let report = Report {
+        ok: true,
+        events: 0,
+        segments: 0,
+        bytes: 0,
+        last_seq: 0,
+        problems: Vec::new(),
+    };
+    let mut check = Check {
+        log,
+        report,
+        last: Position { seq: 0, id: None },
+        previous: None,
+    };
+    let slots = head::read_slots(log.storage().as_ref(), log.dir(), log.identity().log)?;
+    if slots.damaged > 0 {
+        let severity = if slots.newest.is_some() {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
+        check.problem(
+            "damaged_head",
+            severity,
+            head::HEAD_FILE,
+            0,
+            None,
+            format!("{} of its 2 slots cannot be read", slots.damaged),
+        );
+    }
+    let names = check.names()?;
+    for (index, name) in names.iter().enumerate() {
+        check.segment(
+            index as u32 + 1,
+            name,
+            index + 1 == names.len(),
+            slots.newest.as_ref(),
+        )?;
+    }
+    check.held_against_head(slots.newest.as_ref(), &names);
+    if let Some(receipt) = against {
+        check.held_against_receipt(receipt)?;
+    }
+    let mut report = check.report;
+    report.ok = report
+        .problems
+        .iter()
+        .all(|problem| problem.severity == Severity::Warning);
+    Ok(report)
+}
+
+struct Check<'a> {
+    log: &'a Log,
+    report: Report,
+    /// The last valid event.
+    last: Position,
+    /// The segment before, as the next header has to describe it.
+    previous: Option<codec::Predecessor>,
+}
+
+impl Check<'_> {
+    fn problem(
+        &mut self,
+        kind: &'static str,
+        severity: Severity,
+        file: &str,
+        offset: u64,
+        seq: Option<u64>,
+        message: String,
+    ) {
+        let problems = &mut self.report.problems;
+        if problems.len() < PROBLEMS_MAX {
+            problems.push(Problem {
+                kind,
+                severity,
+                file: file.to_string(),
+                offset,
+                seq,
+                message,
+            });
+        } else if severity == Severity::Error
+            && problems
+                .iter()
+                .all(|problem| problem.severity == Severity::Warning)
+        {
+            // Whatever is left out, an error must not be.
+            problems.truncate(PROBLEMS_MAX - 1);
+            problems.push(Problem {
+                kind,
+                severity,
+                file: file.to_string(),
+                offset,
+                seq,
+                message,
+            });
+        }
+    }
+
+    fn error(
+        &mut self,
+        kind: &'static str,
+        file: &str,
+        offset: u64,
+        seq: Option<u64>,
+        message: String,
+    ) {
+        self.problem(kind, Severity::Error, file, offset, seq, message);
+    }
+
+    fn format(&self) -> Format {
+        self.log.identity().format
+    }
+
+    /// Names of the segments in order; other files are reported.
+    fn names(&mut self) -> Result<Vec<String>> {
+        let dir = self.log.dir().join(EVENTS_DIR);
+        let listed = self
+            .log
+            .storage()
+            .list(&dir)
+            .map_err(Error::io("list", dir))?;
+        let mut names = Vec::new();
+        for name in listed {
+            match SegmentName::parse(&name, self.format()) {
+                Some(parsed) => names.push(parsed),
+                None => {
+                    let message = "no segment has such a name; it is not read".to_string();
+                    self.problem(
+                        "unknown_file",
+                        Severity::Warning,
+                        &format!("{EVENTS_DIR}/{name}"),
+                        0,
+                        None,
+                        message,
+                    );
+                }
+            }
+        }
+        names.sort();
+        Ok(names.iter().map(|name| name.file(self.format())).collect())
+    }
+
+    fn segment(&mut self, number: u32, name: &str, last: bool, head: Option<&Head>) -> Result<()> {
+        let file = format!("{EVENTS_DIR}/{name}");
+        let path = self.log.dir().join(&file);
+        let bytes = self
+            .log
+            .storage()
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        self.report.segments += 1;
+        self.report.bytes += bytes.len() as u64;
+        let content = self.header(number, &file, path, &bytes)?;
+        // The active segment may go on past the head; every other one ends where the next header says.
+        let head_end = head
+            .filter(|head| last && head.name == name)
+            .map(|head| head.end);
+        self.events(
+            &file,
+            &bytes,
+            content,
+            last,
+            head_end,
+            &name[..10.min(name.len())],
+        );
+        let digest = *blake3::hash(&bytes).as_bytes();
+        self.previous = Some(codec::Predecessor {
+            name: name.to_string(),
+            len: bytes.len() as u64,
+            digest,
+        });
+        Ok(())
+    }
+
+    /// Checks a header; returns where the events start.
+    fn header(&mut self, number: u32, file: &str, path: PathBuf, bytes: &Bytes) -> Result<usize> {
+        let (header, len) = match read_header(self.log.identity(), &path, bytes) {
+            Ok(read) => read,
+            Err(error @ Error::UnsupportedFormat { .. }) => return Err(error),
+            Err(error) => {
+                let kind = if matches!(error, Error::ForeignFile { .. }) {
+                    "foreign_segment"
+                } else {
+                    "damaged_header"
+                };
+                self.error(kind, file, 0, Some(self.last.seq + 1), error.to_string());
+                return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
+            }
+        };
+        if header.number != number {
+            let missing = header.number.saturating_sub(number);
+            let message = format!(
+                "it is segment {}, but stands where segment {number} should: {missing} missing",
+                header.number
+            );
+            self.error("missing_segment", file, 0, Some(self.last.seq + 1), message);
+        } else if header.previous != self.previous {
+            let message =
+                "its header does not describe the segment before it (name, length, digest)"
+                    .to_string();
+            self.error("broken_chain", file, 0, Some(header.first_seq), message);
+        }
+        if header.first_seq != self.last.seq + 1 {
+            let message = format!(
+                "it starts with event {}, but the one before ends with event {}",
+                header.first_seq, self.last.seq
+            );
+            self.error("missing_events", file, 0, Some(self.last.seq + 1), message);
+            self.last = Position {
+                seq: header.first_seq.saturating_sub(1),
+                id: self.last.id,
+            };
+        }
+        Ok(len)
+    }
+
+    /// Checks the events of a segment; behind damage it goes on with the next event that can be read.
+    fn events(
+        &mut self,
+        file: &str,
+        bytes: &[u8],
+        from: usize,
+        last: bool,
+        head_end: Option<u64>,
+        day: &str,
+    ) {
+        let mut at = from;
+        while at < bytes.len() {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let (mut events, mut misdated) = (0, None);
+            let tail =
+                tail::read_tail(self.format(), rest, at as u64, self.last, |place, frame| {
+                    events += 1;
+                    if misdated.is_none() && frame.event.created_at.day() != day {
+                        misdated = Some((place.offset, frame.event.seq));
+                    }
+                });
+            self.report.events += events;
+            if let Some((offset, seq)) = misdated {
+                self.error(
+                    "misplaced_event",
+                    file,
+                    offset,
+                    Some(seq),
+                    format!("it belongs to another day than {day}"),
+                );
+            }
+            if let Some(group) = tail.groups.last() {
+                self.last = Position {
+                    seq: group.last_seq,
+                    id: Some(group.last_id),
+                };
+                self.report.last_seq = group.last_seq;
+            }
+            let Some(broken) = tail.broken else { return };
+            let unacknowledged =
+                last && broken.later.is_none() && head_end.is_some_and(|end| broken.start >= end);
+            if unacknowledged {
+                let message = format!(
+                    "{} bytes of a write that was never acknowledged ({}); the next writer sets them aside",
+                    bytes.len() as u64 - broken.start,
+                    broken.why
+                );
+                self.problem(
+                    "torn_tail",
+                    Severity::Warning,
+                    file,
+                    broken.start,
+                    Some(broken.seq),
+                    message,
+                );
+                return;
+            }
+            let message = match broken.later {
+                Some(later) => format!("{}; event {later} can be read again behind it", broken.why),
+                None => broken.why.clone(),
+            };
+            self.error(
+                "damaged_event",
+                file,
+                broken.offset,
+                Some(broken.seq),
+                message,
+            );
+            let Some(next) = self.next_readable(bytes, &broken) else {
+                return;
+            };
+            at = next;
+        }
+    }
+
+    /// Where reading can go on behind damage: the first frame that decodes. What was lost has been reported.
+    fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
+        let mut at = broken.offset as usize;
+        while let Some(candidate) = codec::next_candidate(self.format(), bytes, at) {
+            if candidate as u64 > broken.offset
+                && let Ok(frame) = codec::decode(self.format(), bytes.get(candidate..)?)
+                && frame.group.index == 0
+            {
+                self.last = Position {
+                    seq: frame.event.seq.saturating_sub(1),
+                    id: None,
+                };
+                return Some(candidate);
+            }
+            at = candidate + 1;
+        }
+        None
+    }
+
+    fn held_against_head(&mut self, head: Option<&Head>, names: &[String]) {
+        let Some(head) = head else {
+            if !names.is_empty()
+                && self
+                    .report
+                    .problems
+                    .iter()
+                    .all(|problem| problem.kind != "damaged_head")
+            {
+                let message =
+                    "there is none; the next writer rebuilds it if the log is clean".to_string();
+                self.problem(
+                    "missing_head",
+                    Severity::Warning,
+                    head::HEAD_FILE,
+                    0,
+                    None,
+                    message,
+                );
+            }
+            return;
+        };
+        if head.segment == 0 {
+            return;
+        }
+        let file = format!("{EVENTS_DIR}/{}", head.name);
+        if !names.contains(&head.name) {
+            let message = format!("the head names it as segment {}", head.segment);
+            self.error("missing_segment", &file, 0, Some(head.last_seq), message);
+        } else if self.last.seq < head.last_seq {
+            let message = format!(
+                "the head says that event {} is durable, but the log ends with event {}",
+                head.last_seq, self.last.seq
+            );
+            self.error(
+                "lost_events",
+                &file,
+                head.end,
+                Some(self.last.seq + 1),
+                message,
+            );
+        }
+    }
+
+    fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
+        let file = format!("{EVENTS_DIR}/{}", receipt.segment);
+        let seq = Some(receipt.seq);
+        if receipt.log != self.log.identity().log.to_string() {
+            let message = format!(
+                "the receipt is of log {}, this is log {}",
+                receipt.log,
+                self.log.identity().log
+            );
+            self.error(
+                "receipt_of_another_log",
+                crate::identity::LOG_FILE,
+                0,
+                seq,
+                message,
+            );
+            return Ok(());
+        }
+        if SegmentName::parse(&receipt.segment, self.format()).is_none() {
+            let message = format!(
+                "the receipt names {:?}, which no segment is called",
+                receipt.segment
+            );
+            self.error(
+                "receipt_malformed",
+                crate::identity::LOG_FILE,
+                0,
+                seq,
+                message,
+            );
+            return Ok(());
+        }
+        let reader = Reader::new(
+            self.log.storage().clone(),
+            self.log.dir(),
+            self.log.identity().clone(),
+            Head::empty(),
+        );
+        match reader.digest(&receipt.segment, receipt.length)? {
+            None => {
+                let message = format!(
+                    "the receipt vouches for {} bytes and event {}, which are no longer there",
+                    receipt.length, receipt.seq
+                );
+                self.error("cut_below_receipt", &file, receipt.length, seq, message);
+            }
+            Some(digest) if digest != receipt.digest => {
+                let message = format!(
+                    "its first {} bytes are not those that the receipt vouches for",
+                    receipt.length
+                );
+                self.error("changed_since_receipt", &file, 0, seq, message);
+            }
+            Some(_) if self.last.seq < receipt.seq => {
+                let message = format!(
+                    "the receipt vouches for event {}, but the log ends with event {}",
+                    receipt.seq, self.last.seq
+                );
+                self.error("cut_below_receipt", &file, receipt.length, seq, message);
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Log {
+    /// See [`verify`].
+    ///
+    /// # Errors
+    /// As [`verify`].
+    pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
+        verify(self, against)
+    }
+}

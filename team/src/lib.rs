@@ -13,7 +13,7 @@ pub mod names;
 pub mod recorded;
 pub mod refusal;
 pub mod root;
-pub mod shapes;
+mod shapes;
 pub mod team;
 
 pub use failure::{Failure, Result};

@@ -1,127 +1,79 @@
 //! The rules for identifiers, checked before any path is built from one.
 //!
-//! Names (teams, agents, task ids) match `^[A-Za-z0-9._-]+$`, hold no `..`, have at most 128 bytes and do not begin
-//! with `.`; new ones do not begin with `-` either. Free identifiers (message ids, trace ids) are only bounded and printable.
+//! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
+//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`].
 
-use crate::refusal::Refusal;
-use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
+use crate::projections::message::{InvalidMessage, Names, check_id, check_name};
+use crate::refusal::{Code, Refusal};
 
-/// The pattern that names match, as errors quote it.
-pub const PATTERN: &str = "^[A-Za-z0-9._-]+$";
-
-/// Checks a name that may be an old one (imported, or looked up): the pattern, no traversal, the length.
+/// Checks a name that is about to come into the world.
 ///
 /// # Errors
 /// `invalid_input`, naming field, value and rule.
-pub fn check(field: &str, value: &str) -> Result<(), Refusal> {
-    let no = |rule: &str| Err(Refusal::invalid(field, value, rule));
-    if value.is_empty() {
-        return no("must not be empty");
-    }
-    if value.len() > IDENTIFIER_BYTES_MAX {
-        return no("must have at most 128 bytes");
-    }
-    if value.contains(['/', '\\']) {
-        return no("must not hold a path separator");
-    }
-    if value.contains("..") {
-        return no("must not hold a traversal token (..)");
-    }
-    if !value.bytes().all(is_name_byte) {
-        return no("must match ^[A-Za-z0-9._-]+$");
-    }
-    if value.starts_with('.') {
-        return no("must not begin with a dot");
-    }
-    Ok(())
+pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_name(field, value, Names::New)?)
 }
 
-/// Checks a name that is about to come into the world: [`check`], and no leading `-`, which other tools
-/// would take for a flag.
+/// Checks a name that is looked up: it may be an imported one.
 ///
 /// # Errors
 /// `invalid_input`, naming field, value and rule.
-pub fn check_new(field: &str, value: &str) -> Result<(), Refusal> {
-    check(field, value)?;
-    if value.starts_with('-') {
-        return Err(Refusal::invalid(
-            field,
-            value,
-            "must not begin with a hyphen",
-        ));
-    }
-    Ok(())
+pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_name(field, value, Names::Imported)?)
 }
 
-/// Checks a free identifier (message id, trace id, actor): not empty, bounded, no control characters.
+/// Checks a free identifier: not empty, bounded, no control characters.
 ///
 /// # Errors
 /// `invalid_input`, naming field, value and rule.
-pub fn check_free(field: &str, value: &str) -> Result<(), Refusal> {
-    let no = |rule: &str| Err(Refusal::invalid(field, value, rule));
-    if value.is_empty() {
-        return no("must not be empty");
-    }
-    if value.len() > IDENTIFIER_BYTES_MAX {
-        return no("must have at most 128 bytes");
-    }
-    if value.chars().any(char::is_control) {
-        return no("must not hold control characters");
-    }
-    Ok(())
+pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_id(field, value)?)
 }
 
-fn is_name_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
+impl From<InvalidMessage> for Refusal {
+    fn from(invalid: InvalidMessage) -> Refusal {
+        Refusal::new(Code::InvalidInput, invalid.to_string()).field(invalid.field)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rule(value: &str) -> String {
-        check_new("team", value).unwrap_err().message
-    }
-
     #[test]
-    fn names_in_use_are_accepted() {
-        for name in ["demo", "agent-001", "bd-4f.2", "7", "A_b", &"x".repeat(128)] {
-            check_new("team", name).unwrap();
-        }
-    }
-
-    #[test]
-    fn each_rule_is_named() {
+    fn each_rule_is_named_with_field_and_value() {
         for (value, said) in [
             ("", "empty"),
-            (&*"x".repeat(129), "128 bytes"),
+            (&*"x".repeat(129), "128"),
             ("a/b", "path separator"),
             (r"a\b", "path separator"),
             ("a..b", "traversal token"),
             ("..", "traversal token"),
-            (".", "begin with a dot"),
-            ("a b", PATTERN),
-            ("é", PATTERN),
-            ("a\0", PATTERN),
-            (".hidden", "begin with a dot"),
-            ("-flag", "begin with a hyphen"),
+            ("a b", "^[A-Za-z0-9._-]+$"),
+            ("é", "^[A-Za-z0-9._-]+$"),
+            (".hidden", "."),
+            ("-flag", "-"),
         ] {
-            assert!(rule(value).contains(said), "{value:?}: {}", rule(value));
+            let refusal = check_new("team", value).unwrap_err();
+            assert_eq!(refusal.code, Code::InvalidInput);
+            assert_eq!(refusal.field.as_deref(), Some("team"));
+            assert!(refusal.message.contains(said), "{value:?}: {refusal}");
+            assert!(refusal.message.starts_with("team "), "{refusal}");
         }
+        check_new("team", &"x".repeat(128)).unwrap();
     }
 
     #[test]
-    fn old_names_may_begin_with_a_hyphen() {
-        check("message.from", "-agent").unwrap();
-        assert!(check("message.from", ".agent").is_err());
+    fn an_old_name_may_begin_with_a_hyphen_but_never_with_a_dot() {
+        check_known("agent", "-agent").unwrap();
+        assert!(check_known("agent", ".agent").is_err());
     }
 
     #[test]
     fn free_identifiers_are_bounded_and_printable() {
-        check_free("message.id", "msg/1 ü").unwrap();
-        assert!(check_free("message.id", "").is_err());
-        assert!(check_free("message.id", "a\u{85}b").is_err());
-        assert!(check_free("message.id", "a\u{1e}b").is_err());
-        assert!(check_free("message.id", &"x".repeat(129)).is_err());
+        check_free("message_id", "msg/1 ü").unwrap();
+        assert!(check_free("message_id", "").is_err());
+        assert!(check_free("message_id", "a\u{85}b").is_err());
+        assert!(check_free("message_id", &"x".repeat(129)).is_err());
     }
 }

@@ -1,1 +1,299 @@
-//! The binary format.
+//! The binary format: length and checksum, then a body of little-endian fields.
+//!
+//! The magic holds U+001E, a byte that no stored string and no JSON text can hold, so nothing within a
+//! body looks like the start of a frame except by the accident of four bytes of numbers.
+
+use super::{Envelope, Frame, FrameError, GroupPart};
+use crate::event::{Event, RefKind, Refs};
+use crate::event_id::EventId;
+use crate::identifier::{is_identifier, is_kind};
+use crate::limits::EVENT_BYTES_MAX;
+use std::borrow::Cow;
+
+/// What every frame begins with.
+pub(super) const MAGIC: &[u8; 4] = b"\x1ETLE";
+/// Magic, body length, checksum.
+const HEAD_BYTES: usize = 12;
+/// Where the body's place within its group stands, from the start of the frame.
+const GROUP_AT: usize = HEAD_BYTES + 32;
+/// A body is always shorter than the same event in canonical JSON.
+const BODY_BYTES_MAX: usize = EVENT_BYTES_MAX;
+
+const FOREIGN: u16 = 1;
+const CAUSE: u16 = 1 << 8;
+const KNOWN_FLAGS: u16 = (1 << 9) - 1;
+/// The refs that stand before `cause`; `key` alone stands behind it.
+const BEFORE_CAUSE: usize = RefKind::Key as usize;
+
+fn ref_flag(kind: usize) -> u16 {
+    2 << kind
+}
+
+/// Appends an event's frame with everything but its length, its checksum and its group.
+pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
+    out.reserve(event.payload.len() + 256);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&[0; HEAD_BYTES - MAGIC.len()]);
+    let mut flags = if event.foreign { FOREIGN } else { 0 };
+    for (kind, name) in event.refs.names.iter().enumerate() {
+        flags |= if name.is_some() { ref_flag(kind) } else { 0 };
+    }
+    flags |= if event.refs.cause.is_some() { CAUSE } else { 0 };
+    let mut fixed = [0; 46];
+    fixed[..8].copy_from_slice(&event.seq.to_le_bytes());
+    fixed[8..24].copy_from_slice(&event.id.bytes());
+    fixed[24..32].copy_from_slice(&event.created_at.micros().to_le_bytes());
+    fixed[40..44].copy_from_slice(&event.schema_version.to_le_bytes());
+    fixed[44..].copy_from_slice(&flags.to_le_bytes());
+    out.extend_from_slice(&fixed);
+    write_short(&event.kind, out);
+    write_short(&event.actor, out);
+    let (before_cause, behind_it) = event.refs.names.split_at(BEFORE_CAUSE);
+    before_cause
+        .iter()
+        .flatten()
+        .for_each(|name| write_short(name, out));
+    if let Some(cause) = event.refs.cause {
+        out.extend_from_slice(&cause.bytes());
+    }
+    behind_it
+        .iter()
+        .flatten()
+        .for_each(|name| write_short(name, out));
+    out.extend_from_slice(&(event.payload.len() as u32).to_le_bytes());
+    out.extend_from_slice(event.payload.as_bytes());
+}
+
+/// One byte of length and a text, which the caller has checked to be an identifier.
+pub(super) fn write_short(text: &str, out: &mut Vec<u8>) {
+    debug_assert!(
+        u8::try_from(text.len()).is_ok(),
+        "{text:?} is too long for an identifier"
+    );
+    out.push(text.len() as u8);
+    out.extend_from_slice(text.as_bytes());
+}
+
+/// Completes the frame that begins at `start` of `out` and so far is what [`write_body`] wrote.
+pub(super) fn seal(out: &mut [u8], start: usize, group: GroupPart) {
+    let Some(frame) = out.get_mut(start..) else {
+        return;
+    };
+    if let Some(part) = frame.get_mut(GROUP_AT..GROUP_AT + 8) {
+        part[..4].copy_from_slice(&group.index.to_le_bytes());
+        part[4..].copy_from_slice(&group.len.to_le_bytes());
+    }
+    let Some((head, body)) = frame.split_first_chunk_mut::<HEAD_BYTES>() else {
+        return;
+    };
+    let len = (body.len() as u32).to_le_bytes();
+    head[4..8].copy_from_slice(&len);
+    head[8..].copy_from_slice(&checksum(&[&len, body]).to_le_bytes());
+}
+
+pub(super) fn checksum(parts: &[&[u8]]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    parts.iter().for_each(|part| hasher.update(part));
+    hasher.finalize()
+}
+
+pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
+    if bytes.first_chunk() != Some(MAGIC) {
+        return Err(if MAGIC.starts_with(bytes) {
+            FrameError::Incomplete
+        } else {
+            FrameError::Damaged("the frame does not begin as it must")
+        });
+    }
+    let Some([_, _, _, _, length @ ..]) = bytes.first_chunk::<8>() else {
+        return Err(FrameError::Incomplete);
+    };
+    let len = u32::from_le_bytes(*length) as usize;
+    if len > BODY_BYTES_MAX {
+        return Err(FrameError::Damaged("the frame is longer than any may be"));
+    }
+    if bytes.len() < HEAD_BYTES + len {
+        return Err(FrameError::Incomplete);
+    }
+    Ok(HEAD_BYTES + len)
+}
+
+/// A frame whose checksum holds: its body, the checksum, its length.
+fn body(bytes: &[u8]) -> Result<(Fields<'_>, u32, usize), FrameError> {
+    let len = extent(bytes)?;
+    let split = bytes
+        .get(..len)
+        .and_then(|frame| frame.split_first_chunk::<HEAD_BYTES>());
+    let Some((head, body)) = split else {
+        return Err(FrameError::Incomplete);
+    };
+    let [_, _, _, _, length @ .., c0, c1, c2, c3] = head;
+    let crc = u32::from_le_bytes([*c0, *c1, *c2, *c3]);
+    if checksum(&[length, body]) != crc {
+        return Err(FrameError::Damaged("the checksum does not match"));
+    }
+    Ok((Fields(body), crc, len))
+}
+
+/// The fields of fixed size that a body begins with.
+struct Fixed {
+    seq: u64,
+    id: EventId,
+    created_at: i64,
+    group: GroupPart,
+    schema_version: u32,
+    flags: u16,
+}
+
+pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
+    let (mut body, _, len) = body(bytes)?;
+    let fixed = body.fixed()?;
+    let kind = body.short()?;
+    let names = 1 + (fixed.flags & (CAUSE - 2)).count_ones();
+    // `cause` stands before `key`, but has no length byte; it is stepped over where it stands.
+    let has_key = fixed.flags & ref_flag(BEFORE_CAUSE) != 0;
+    for _ in u32::from(has_key)..names {
+        body.skip_short()?;
+    }
+    if fixed.flags & CAUSE != 0 {
+        body.array::<16>()?;
+    }
+    if has_key {
+        body.skip_short()?;
+    }
+    let payload = body.payload()?;
+    Ok(Envelope {
+        seq: fixed.seq,
+        id: fixed.id,
+        kind,
+        payload,
+        group: fixed.group,
+        len,
+    })
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+    let (mut body, crc, len) = body(bytes)?;
+    let fixed = body.fixed()?;
+    if fixed.created_at != fixed.id.created_at().micros() {
+        return Err(FrameError::Damaged("created_at is not the time of the id"));
+    }
+    let kind = body.short()?;
+    if !is_kind(kind) {
+        return Err(FrameError::Damaged("kind is not a snake_case name"));
+    }
+    let actor = Cow::Borrowed(body.identifier()?);
+    let mut refs = Refs::default();
+    for (kind, name) in refs.names.iter_mut().enumerate() {
+        if kind == BEFORE_CAUSE && fixed.flags & CAUSE != 0 {
+            refs.cause = Some(body.event_id()?);
+        }
+        if fixed.flags & ref_flag(kind) != 0 {
+            *name = Some(Cow::Borrowed(body.identifier()?));
+        }
+    }
+    let payload = body.payload()?;
+    let event = Event {
+        seq: fixed.seq,
+        id: fixed.id,
+        created_at: fixed.id.created_at(),
+        kind: Cow::Borrowed(kind),
+        actor,
+        refs,
+        schema_version: fixed.schema_version,
+        foreign: fixed.flags & FOREIGN != 0,
+        payload: Cow::Borrowed(payload),
+    };
+    Ok(Frame {
+        event,
+        group: fixed.group,
+        len,
+        crc,
+    })
+}
+
+/// What is left to read of a body.
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+
+impl<'a> Fields<'a> {
+    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+        let split = self.0.split_first_chunk();
+        let (taken, rest) = split.ok_or(FrameError::Damaged("a field reaches past the frame"))?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+    pub(super) fn u8(&mut self) -> Result<u8, FrameError> {
+        self.array().map(u8::from_le_bytes)
+    }
+    pub(super) fn u32(&mut self) -> Result<u32, FrameError> {
+        self.array().map(u32::from_le_bytes)
+    }
+    pub(super) fn u64(&mut self) -> Result<u64, FrameError> {
+        self.array().map(u64::from_le_bytes)
+    }
+    fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
+        let split = self.0.split_at_checked(len);
+        let (taken, rest) = split.ok_or(FrameError::Damaged("a field reaches past the frame"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+    fn skip_short(&mut self) -> Result<(), FrameError> {
+        let len = self.u8()?;
+        self.take(len.into()).map(drop)
+    }
+    fn text(&mut self, len: usize) -> Result<&'a str, FrameError> {
+        std::str::from_utf8(self.take(len)?).map_err(|_| FrameError::Damaged("a text is not UTF-8"))
+    }
+    fn short(&mut self) -> Result<&'a str, FrameError> {
+        let len = self.u8()?;
+        self.text(len.into())
+    }
+    pub(super) fn identifier(&mut self) -> Result<&'a str, FrameError> {
+        let text = self.short()?;
+        if is_identifier(text) {
+            Ok(text)
+        } else {
+            Err(FrameError::Damaged(
+                "a name is empty, too long or has control characters",
+            ))
+        }
+    }
+    fn event_id(&mut self) -> Result<EventId, FrameError> {
+        EventId::from_bytes(self.array()?).ok_or(FrameError::Damaged(
+            "an id is not a UUIDv7 of a whole microsecond",
+        ))
+    }
+    fn fixed(&mut self) -> Result<Fixed, FrameError> {
+        let fixed = Fixed {
+            seq: self.u64()?,
+            id: self.event_id()?,
+            created_at: self.array().map(i64::from_le_bytes)?,
+            group: GroupPart {
+                index: self.u32()?,
+                len: self.u32()?,
+            },
+            schema_version: self.u32()?,
+            flags: self.array().map(u16::from_le_bytes)?,
+        };
+        if fixed.seq == 0 {
+            return Err(FrameError::Damaged("seq is 0"));
+        }
+        if fixed.group.index >= fixed.group.len {
+            return Err(FrameError::Damaged("group is not a place within a group"));
+        }
+        if fixed.flags & !KNOWN_FLAGS != 0 {
+            return Err(FrameError::Damaged("a flag is set that has no meaning"));
+        }
+        Ok(fixed)
+    }
+    /// The payload, which ends the body.
+    fn payload(&mut self) -> Result<&'a str, FrameError> {
+        let len = self.u32()? as usize;
+        let payload = self.text(len)?;
+        if !self.0.is_empty() {
+            return Err(FrameError::Damaged("something stands behind the payload"));
+        }
+        super::check_payload_ends(payload)?;
+        Ok(payload)
+    }
+}

@@ -1,1 +1,460 @@
-//! The `jsonl` format.
+//! The `jsonl` format: one event a line, its fields in one order, written in one way, `crc` last.
+//!
+//! Reading goes from the right first: the newline ends the line, the checksum stands at a fixed distance
+//! from it, and only a line whose checksum holds is looked into. A stored string holds no control
+//! character, so a newline always ends a line.
+
+use super::{ALONE, Envelope, Frame, FrameError, GroupPart};
+use crate::event::{Event, RefKind, Refs};
+use crate::event_id::EventId;
+use crate::identifier::{is_identifier, is_kind};
+use crate::json::{self, scan};
+use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
+use crate::timestamp::Timestamp;
+use crate::uuid;
+use std::borrow::Cow;
+
+/// What every line begins with.
+pub(super) const OPENING: &[u8] = b"{\"seq\":";
+const GROUP_OPENING: &str = ",\"group\":[";
+const CRC_OPENING: &[u8; 8] = b",\"crc\":\"";
+/// `,"crc":"` with eight digits, `"}` and the newline.
+const TAIL_BYTES: usize = 19;
+/// `,"group":[` with two numbers of ten digits, a comma and `]`.
+const GROUP_BYTES_MAX: usize = 32;
+/// No line is longer, so the search for a newline ends somewhere.
+const LINE_BYTES_MAX: usize = EVENT_BYTES_MAX + GROUP_BYTES_MAX + TAIL_BYTES;
+
+/// How each ref begins, by [`RefKind`] as index.
+const REF_OPENINGS: [&str; 7] = [
+    ",\"trace_id\":\"",
+    ",\"task_id\":\"",
+    ",\"agent\":\"",
+    ",\"message_id\":\"",
+    ",\"thread_id\":\"",
+    ",\"session_id\":\"",
+    ",\"key\":\"",
+];
+const CAUSE_OPENING: &str = ",\"cause\":\"";
+/// The refs that stand before `cause`; `key` alone stands behind it.
+const BEFORE_CAUSE: usize = RefKind::Key as usize;
+
+/// Appends an event's line up to its payload, without the closing brace: what it says whatever its group.
+pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
+    out.reserve(event.payload.len() + 320);
+    out.extend_from_slice(OPENING);
+    write_number(event.seq, out);
+    out.extend_from_slice(b",\"id\":\"");
+    out.extend_from_slice(&event.id.text());
+    out.extend_from_slice(b"\",\"created_at\":\"");
+    out.extend_from_slice(&event.created_at.canonical());
+    out.extend_from_slice(b"\",\"kind\":");
+    json::write_string(&event.kind, out);
+    out.extend_from_slice(b",\"actor\":");
+    json::write_string(&event.actor, out);
+    for (opening, name) in REF_OPENINGS
+        .iter()
+        .zip(&event.refs.names)
+        .take(BEFORE_CAUSE)
+    {
+        write_ref(opening, name.as_deref(), out);
+    }
+    if let Some(cause) = event.refs.cause {
+        out.extend_from_slice(CAUSE_OPENING.as_bytes());
+        out.extend_from_slice(&cause.text());
+        out.push(b'"');
+    }
+    write_ref(
+        REF_OPENINGS[BEFORE_CAUSE],
+        event.refs.get(RefKind::Key),
+        out,
+    );
+    out.extend_from_slice(b",\"schema_version\":");
+    write_number(event.schema_version.into(), out);
+    if event.foreign {
+        out.extend_from_slice(b",\"foreign\":true");
+    }
+    out.extend_from_slice(b",\"payload\":");
+    out.extend_from_slice(event.payload.as_bytes());
+}
+
+fn write_ref(opening: &str, name: Option<&str>, out: &mut Vec<u8>) {
+    if let Some(name) = name {
+        out.extend_from_slice(opening.as_bytes().strip_suffix(b"\"").unwrap_or_default());
+        json::write_string(name, out);
+    }
+}
+
+/// Completes the line that begins at `start` of `out` and so far is what [`write_body`] wrote.
+pub(super) fn seal(out: &mut Vec<u8>, start: usize, group: GroupPart) {
+    if group.len > 1 {
+        out.extend_from_slice(GROUP_OPENING.as_bytes());
+        write_number(group.index.into(), out);
+        out.push(b',');
+        write_number(group.len.into(), out);
+        out.push(b']');
+    }
+    let crc = crc32fast::hash(out.get(start..).unwrap_or_default());
+    out.extend_from_slice(&tail(crc));
+    out.extend_from_slice(b"}\n");
+}
+
+/// `,"crc":"` and the digits and the closing quote.
+pub(super) fn tail(crc: u32) -> [u8; 17] {
+    let mut tail = *b",\"crc\":\"00000000\"";
+    let mut digits = [0; 8];
+    uuid::hex(&crc.to_be_bytes(), &mut digits);
+    tail[8..16].copy_from_slice(&digits);
+    tail
+}
+
+/// The bytes that [`write_body`] appends.
+pub(super) fn body_len(event: &Event<'_>) -> usize {
+    let quoted = |opening: &str, text: &str| opening.len() - 1 + json::string_len(text);
+    let names = REF_OPENINGS.iter().zip(&event.refs.names);
+    let refs: usize = names
+        .filter_map(|(opening, name)| Some(quoted(opening, name.as_deref()?)))
+        .sum();
+    let cause = event.refs.cause.map_or(0, |_| CAUSE_OPENING.len() + 36 + 1);
+    let foreign = if event.foreign {
+        ",\"foreign\":true".len()
+    } else {
+        0
+    };
+    OPENING.len()
+        + digits_of(event.seq)
+        + ",\"id\":\"\",\"created_at\":\"\"".len()
+        + 36
+        + 27
+        + quoted(",\"kind\":\"", &event.kind)
+        + quoted(",\"actor\":\"", &event.actor)
+        + refs
+        + cause
+        + ",\"schema_version\":".len()
+        + digits_of(event.schema_version.into())
+        + foreign
+        + ",\"payload\":".len()
+        + event.payload.len()
+}
+
+fn digits_of(number: u64) -> usize {
+    number.checked_ilog10().unwrap_or(0) as usize + 1
+}
+
+pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut from = digits.len();
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (number % 10) as u8;
+        number /= 10;
+        from -= 1;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(from..).unwrap_or_default());
+}
+
+/// A line whose checksum holds.
+struct Line<'a> {
+    /// What the checksum covers.
+    body: Text<'a>,
+    crc: u32,
+    len: usize,
+}
+
+pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
+    line_len(bytes, OPENING, LINE_BYTES_MAX)
+}
+
+/// The length, newline included, of the line that begins with `opening` and has at most `len_max` bytes.
+pub(super) fn line_len(bytes: &[u8], opening: &[u8], len_max: usize) -> Result<usize, FrameError> {
+    if !bytes.starts_with(opening) {
+        return Err(if opening.starts_with(bytes) {
+            FrameError::Incomplete
+        } else {
+            FrameError::Damaged("the line does not begin as it must")
+        });
+    }
+    let window = bytes.get(..len_max).unwrap_or(bytes);
+    match memchr::memchr(b'\n', window) {
+        Some(newline) => Ok(newline + 1),
+        None if bytes.len() < len_max => Err(FrameError::Incomplete),
+        None => Err(FrameError::Damaged("the line is longer than any may be")),
+    }
+}
+
+/// Splits `bytes` at `,"crc":"`, checks the checksum of what stands before it and that `closing` stands behind it.
+pub(super) fn checked<'a>(line: &'a [u8], closing: &[u8]) -> Result<(Text<'a>, u32), FrameError> {
+    let damaged = FrameError::Damaged("the line does not end in a checksum");
+    let split = line
+        .strip_suffix(closing)
+        .and_then(|line| line.split_last_chunk::<16>());
+    let Some((body, tail)) = split else {
+        return Err(damaged);
+    };
+    let (opening, digits) = tail.split_at(CRC_OPENING.len());
+    let crc = uuid::from_hex(digits).map(u32::from_be_bytes);
+    let Some(crc) = crc.filter(|_| opening == CRC_OPENING) else {
+        return Err(damaged);
+    };
+    if crc32fast::hash(body) != crc {
+        return Err(FrameError::Damaged("the checksum does not match"));
+    }
+    match std::str::from_utf8(body) {
+        Ok(body) => Ok((Text(body), crc)),
+        Err(_) => Err(FrameError::Damaged("the line is not UTF-8")),
+    }
+}
+
+fn line(bytes: &[u8]) -> Result<Line<'_>, FrameError> {
+    let len = extent(bytes)?;
+    let (body, crc) = checked(bytes.get(..len).unwrap_or_default(), b"\"}\n")?;
+    Ok(Line { body, crc, len })
+}
+
+pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
+    let Line { mut body, len, .. } = line(bytes)?;
+    body.literal("{\"seq\":")?;
+    let seq = body.seq()?;
+    body.literal(",\"id\":\"")?;
+    let id = body.event_id()?;
+    body.literal("\",\"created_at\":\"")?;
+    body.take(27)?;
+    body.literal("\",\"kind\":\"")?;
+    let kind = body.kind()?;
+    // No string can hold this: a quote within one has a backslash before it.
+    let opening = b",\"payload\":";
+    let Some(at) = memchr::memmem::find(body.0.as_bytes(), opening) else {
+        return Err(FrameError::Damaged("a field is missing or out of order"));
+    };
+    body.take(at + opening.len())?;
+    let (payload, group) = split_group(body.0)?;
+    super::check_payload_ends(payload)?;
+    Ok(Envelope {
+        seq,
+        id,
+        kind,
+        payload,
+        group,
+        len,
+    })
+}
+
+pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+    let Line { mut body, crc, len } = line(bytes)?;
+    body.literal("{\"seq\":")?;
+    let seq = body.seq()?;
+    body.literal(",\"id\":\"")?;
+    let id = body.event_id()?;
+    body.literal("\",\"created_at\":\"")?;
+    let created_at = Timestamp::from_canonical(body.take(27)?.as_bytes());
+    if created_at != Some(id.created_at()) {
+        return Err(FrameError::Damaged("created_at is not the time of the id"));
+    }
+    body.literal("\",\"kind\":\"")?;
+    let kind = body.kind()?;
+    if !is_kind(kind) {
+        return Err(FrameError::Damaged("kind is not a snake_case name"));
+    }
+    body.literal(",\"actor\":\"")?;
+    let actor = body.identifier()?;
+    let refs = body.refs()?;
+    body.literal(",\"schema_version\":")?;
+    let schema_version = body.number()?;
+    let foreign = body.optional(",\"foreign\":true");
+    body.literal(",\"payload\":")?;
+    let (payload, group) = split_group(body.0)?;
+    super::check_payload_ends(payload)?;
+    // A frame within a payload ends within that payload too, and what it would take for its own payload
+    // then has a bracket too many.
+    if scan::value_len(payload.as_bytes()) != Some(payload.len()) {
+        return Err(FrameError::Damaged("the payload is not one JSON value"));
+    }
+    let event = Event {
+        seq,
+        id,
+        created_at: id.created_at(),
+        kind: Cow::Borrowed(kind),
+        actor,
+        refs,
+        schema_version,
+        foreign,
+        payload: Cow::Borrowed(payload),
+    };
+    Ok(Frame {
+        event,
+        group,
+        len,
+        crc,
+    })
+}
+
+/// Cuts `,"group":[index,len]` off the end, where it stands there. A JSON value cannot end like that: its
+/// last bracket would be this one, and it would begin here.
+fn split_group(text: &str) -> Result<(&str, GroupPart), FrameError> {
+    let Some((payload, index, len)) = group_suffix(text) else {
+        return Ok((text, ALONE));
+    };
+    let damaged = FrameError::Damaged("group is not a place within a group of several");
+    let (Ok(index), Ok(len)) = (Text(index).whole_number(), Text(len).whole_number()) else {
+        return Err(damaged);
+    };
+    if len < 2 || index >= len {
+        return Err(damaged);
+    }
+    Ok((payload, GroupPart { index, len }))
+}
+
+fn group_suffix(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, len) = split_digits(text.strip_suffix(']')?)?;
+    let (before, index) = split_digits(before.strip_suffix(',')?)?;
+    Some((before.strip_suffix(GROUP_OPENING)?, index, len))
+}
+
+fn split_digits(text: &str) -> Option<(&str, &str)> {
+    text.split_at_checked(
+        text.trim_end_matches(|last: char| last.is_ascii_digit())
+            .len(),
+    )
+}
+
+/// What is left to read of a line.
+pub(super) struct Text<'a>(pub(super) &'a str);
+
+impl<'a> Text<'a> {
+    pub(super) fn literal(&mut self, literal: &str) -> Result<(), FrameError> {
+        if self.optional(literal) {
+            Ok(())
+        } else {
+            Err(FrameError::Damaged("a field is missing or out of order"))
+        }
+    }
+    pub(super) fn optional(&mut self, literal: &str) -> bool {
+        let rest = self.0.strip_prefix(literal);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a str, FrameError> {
+        let Some((taken, rest)) = self.0.split_at_checked(len) else {
+            return Err(FrameError::Damaged("a field is cut short"));
+        };
+        self.0 = rest;
+        Ok(taken)
+    }
+    /// A number in digits, without leading zeros.
+    pub(super) fn digits(&mut self) -> Result<u64, FrameError> {
+        let mut number = 0_u64;
+        let mut len = 0;
+        for byte in self.0.bytes() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                break;
+            }
+            let next = number
+                .checked_mul(10)
+                .and_then(|tens| tens.checked_add(digit.into()));
+            let Some(next) = next.filter(|_| len == 0 || number > 0) else {
+                return Err(FrameError::Damaged(
+                    "a number is out of range or has leading zeros",
+                ));
+            };
+            number = next;
+            len += 1;
+        }
+        if len == 0 {
+            return Err(FrameError::Damaged("a number is missing"));
+        }
+        self.take(len)?;
+        Ok(number)
+    }
+    pub(super) fn number(&mut self) -> Result<u32, FrameError> {
+        let number = self.digits()?;
+        u32::try_from(number)
+            .map_err(|_| FrameError::Damaged("a number is out of range or has leading zeros"))
+    }
+    /// All that is left, as one number.
+    fn whole_number(mut self) -> Result<u32, FrameError> {
+        let number = self.number()?;
+        if self.0.is_empty() {
+            Ok(number)
+        } else {
+            Err(FrameError::Damaged(
+                "a number is followed by something else",
+            ))
+        }
+    }
+    fn seq(&mut self) -> Result<u64, FrameError> {
+        match self.digits()? {
+            0 => Err(FrameError::Damaged("seq is 0")),
+            seq => Ok(seq),
+        }
+    }
+    fn event_id(&mut self) -> Result<EventId, FrameError> {
+        EventId::from_text(self.take(36)?.as_bytes()).ok_or(FrameError::Damaged(
+            "an id is not a UUIDv7 of a whole microsecond",
+        ))
+    }
+    /// A kind, which has nothing to escape, and the quote behind it.
+    fn kind(&mut self) -> Result<&'a str, FrameError> {
+        let len = scan::printable_prefix(self.0.as_bytes());
+        let kind = self.take(len)?;
+        self.literal("\"")?;
+        Ok(kind)
+    }
+    /// A string that names something, and the quote behind it.
+    pub(super) fn identifier(&mut self) -> Result<Cow<'a, str>, FrameError> {
+        let len = scan::printable_prefix(self.0.as_bytes());
+        if (1..=IDENTIFIER_BYTES_MAX).contains(&len) && self.0.as_bytes().get(len) == Some(&b'"') {
+            let text = self.take(len)?;
+            self.take(1)?;
+            return Ok(Cow::Borrowed(text));
+        }
+        self.unusual_identifier()
+    }
+    #[cold]
+    fn unusual_identifier(&mut self) -> Result<Cow<'a, str>, FrameError> {
+        let mut text = Cow::Borrowed("");
+        loop {
+            text += self.take(scan::plain_prefix(self.0.as_bytes()))?;
+            match self.take(1)? {
+                "\"" => break,
+                "\\" => match self.take(1)? {
+                    escaped @ ("\"" | "\\") => text += escaped,
+                    _ => {
+                        return Err(FrameError::Damaged(
+                            "a name has an escape that it does not need",
+                        ));
+                    }
+                },
+                _ => return Err(FrameError::Damaged("a name has a control character")),
+            }
+        }
+        if !is_identifier(&text) {
+            return Err(FrameError::Damaged(
+                "a name is empty, too long or has control characters",
+            ));
+        }
+        Ok(text)
+    }
+    fn refs(&mut self) -> Result<Refs<'a>, FrameError> {
+        let mut refs = Refs::default();
+        let (key_name, names) = match refs.names.split_last_mut() {
+            Some(split) => split,
+            None => return Ok(refs),
+        };
+        for (opening, name) in REF_OPENINGS.iter().zip(names) {
+            if self.optional(opening) {
+                *name = Some(self.identifier()?);
+            }
+        }
+        if self.optional(CAUSE_OPENING) {
+            refs.cause = Some(self.event_id()?);
+            self.literal("\"")?;
+        }
+        if self.optional(REF_OPENINGS[BEFORE_CAUSE]) {
+            *key_name = Some(self.identifier()?);
+        }
+        Ok(refs)
+    }
+}

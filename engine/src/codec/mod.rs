@@ -6,11 +6,15 @@
 mod binary;
 mod header;
 mod jsonl;
+mod public;
+mod split;
 
 use crate::event::Event;
 use crate::identity::Format;
 
 pub use header::{Predecessor, SegmentHeader};
+pub use public::parse_public_json;
+pub use split::{split, stored_crc};
 
 /// An event's place in its group: event `index` of `len`, both from the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,29 +69,80 @@ pub enum FrameError {
     Newer(u32),
 }
 
+/// The part of an event that was written alone.
+const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
+
 /// Writes the frames of one group at the end of `out`; `out` then has the bytes of one write.
 /// Returns the length of each frame.
+///
+/// The events' kinds, actors and refs must be what [`crate::identifier`] allows, their payloads canonical
+/// JSON within the limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
 pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> Vec<u32> {
-    let _ = (format, events, out);
-    todo!()
+    let len = events.len() as u32;
+    let parts = (0..len).map(|index| GroupPart { index, len });
+    let mut lengths = Vec::with_capacity(events.len());
+    for (event, part) in events.iter().zip(parts) {
+        let start = out.len();
+        encode_body(format, event, out);
+        complete(format, out, start, part);
+        lengths.push((out.len() - start) as u32);
+    }
+    lengths
+}
+
+/// Appends what of an event's frame does not depend on its group, for [`seal`] to complete once the group
+/// is known. So an event can be encoded where it is made and framed by whoever writes.
+pub fn encode_body(format: Format, event: &Event<'_>, out: &mut Vec<u8>) {
+    debug_assert_eq!(
+        event.created_at,
+        event.id.created_at(),
+        "event {}",
+        event.seq
+    );
+    match format {
+        Format::Jsonl => jsonl::write_body(event, out),
+        Format::Binary => binary::write_body(event, out),
+    }
+}
+
+/// Appends the frame of a `body` that [`encode_body`] wrote, now that its part is known; returns its length.
+pub fn seal(format: Format, body: &[u8], part: GroupPart, out: &mut Vec<u8>) -> u32 {
+    let start = out.len();
+    out.extend_from_slice(body);
+    complete(format, out, start, part);
+    (out.len() - start) as u32
+}
+
+fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
+    match format {
+        Format::Jsonl => jsonl::seal(out, start, part),
+        Format::Binary => binary::seal(out, start, part),
+    }
 }
 
 /// Decodes the frame at the start of `bytes`, every check included: CRC, field order, types, limits, id against `created_at`.
+/// Whether the payload is JSON throughout is trusted as far as the CRC.
+///
+/// No part of a payload is ever taken for a frame, so this is what a search behind damage must ask.
 ///
 /// # Errors
 /// [`FrameError`], for any bytes.
 pub fn decode(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
-    let _ = (format, bytes);
-    todo!()
+    match format {
+        Format::Jsonl => jsonl::decode(bytes),
+        Format::Binary => binary::decode(bytes),
+    }
 }
 
-/// Checks the CRC of the frame at the start of `bytes` and reads its envelope.
+/// Checks the CRC of the frame at the start of `bytes` and reads its envelope. For frames whose start is known.
 ///
 /// # Errors
 /// [`FrameError`], for any bytes.
 pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
-    let _ = (format, bytes);
-    todo!()
+    match format {
+        Format::Jsonl => jsonl::envelope(bytes),
+        Format::Binary => binary::envelope(bytes),
+    }
 }
 
 /// The extent of the frame at the start of `bytes` by its length alone (newline or length field), unchecked; to split work.
@@ -95,29 +150,48 @@ pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError
 /// # Errors
 /// [`FrameError`], for any bytes.
 pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
-    let _ = (format, bytes);
-    todo!()
+    match format {
+        Format::Jsonl => jsonl::extent(bytes),
+        Format::Binary => binary::extent(bytes),
+    }
 }
 
 /// The next offset at or after `from` where a frame could start (for the search behind damage); finds every valid
 /// frame's start, whatever stands before it.
 pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize> {
-    let _ = (format, bytes, from);
-    todo!()
+    let opening = match format {
+        Format::Jsonl => jsonl::OPENING,
+        Format::Binary => binary::MAGIC,
+    };
+    let at = memchr::memmem::find(bytes.get(from..)?, opening)?;
+    Some(from + at)
 }
 
 /// The event as `replay --json` and `export` show it: one line of JSON without framing and newline, the same
 /// whichever format stored it.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {
-    let _ = (event, out);
-    todo!()
+    jsonl::write_body(event, out);
+    out.push(b'}');
 }
 
-/// Reads what [`public_json`] writes (any field order, whitespace allowed), for `import --events`.
-///
-/// # Errors
-/// Names the field, its value and the rule.
-pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
-    let _ = line;
-    todo!()
+/// The bytes that [`public_json`] appends, which is what the limits of events and groups count.
+pub fn canonical_len(event: &Event<'_>) -> usize {
+    jsonl::body_len(event) + 1
+}
+
+/// A payload must begin and end like a JSON value.
+fn check_payload_ends(payload: &str) -> Result<(), FrameError> {
+    let ends = (payload.as_bytes().first(), payload.as_bytes().last());
+    let plausible = match ends {
+        (Some(b'{'), Some(last)) => *last == b'}',
+        (Some(b'['), Some(last)) => *last == b']',
+        (Some(b'"'), Some(last)) => *last == b'"' && payload.len() > 1,
+        (Some(b'-' | b'0'..=b'9'), Some(last)) => last.is_ascii_digit(),
+        _ => matches!(payload, "true" | "false" | "null"),
+    };
+    if plausible {
+        Ok(())
+    } else {
+        Err(FrameError::Damaged("the payload is not one JSON value"))
+    }
 }

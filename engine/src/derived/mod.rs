@@ -2,13 +2,32 @@
 //!
 //! A run covers a gapless range of seqs and holds what the events of that range changed (a key with its value, or
 //! a tombstone), one posting for each ref of each event, and the place of each event. Newer runs
-//! shadow older ones. `DESIGN` of the layout: `docs/format.md`, "Derived store".
+//! shadow older ones. The layout in bytes: `docs/format.md`, "Derived store".
 //!
-//! Keys are bytes; the first byte is the namespace. From 0x80 on a namespace is a *series*: its keys end in
-//! eight bytes, a big-endian number (a seq), and the filter of a run holds the key without them, so that a
-//! scan over one series asks the filter once.
+//! Keys are bytes; the first byte is the namespace. From 0x80 on a namespace is a *series*: its keys go on with a
+//! name, a zero byte, and eight bytes, a big-endian number (a seq). The filter of a run holds a series once, by
+//! the part of its keys up to the zero byte, so that a scan within one series asks each run's filter once.
+//!
+//! Invariants: files are never evidence about the log and never synced; whatever they lost or had changed by accident is
+//! noticed (every byte is under a CRC-32 that is checked before use) and answered with `Error::Derived`,
+//! upon which the owner of the store folds the range again. A run's file never changes once a manifest names it.
 
+mod block;
+mod build;
+mod cursor;
+mod filter;
+mod footer;
 pub mod key;
+mod manifest;
+mod merge;
+mod overlay;
+mod page;
+mod places;
+mod run;
+mod scan;
 mod store;
 
-pub use store::{Anchor, Delta, RunMeta, Scan, Store};
+pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use overlay::{Overlay, OverlayScan, Value, View};
+pub use scan::Scan;
+pub use store::{Anchor, Delta, RunMeta, Store};

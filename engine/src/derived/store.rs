@@ -1,11 +1,28 @@
 //! The store: a manifest and its runs.
+//!
+//! A [`Store`] is a snapshot: its runs are mapped when it opens, so nothing that another process merges, replaces or
+//! removes later changes what it answers. Writers hold the derived lock, and find that somebody else was there
+//! before them by comparing the manifest with the one they started from.
 
-use crate::error::Result;
+use super::build::RunBuilder;
+use super::filter::{self, FilterBuilder, filter_key};
+use super::manifest;
+use super::run::Run;
+use super::scan::Scan;
+use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::place::Place;
-use crate::storage::{Bytes, Storage};
-use std::path::Path;
+use crate::storage::{Bytes, File, Held, LockError, Open, Storage};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs of more events than this start one level higher, those of eight times as many two levels, and so on.
+const LEVEL_EVENTS: u64 = 4096;
+/// How many neighbours of one level become a run of the next.
+pub(super) const FANOUT: usize = 8;
 
 /// The last event that a run covers, so that a run can be held against the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +48,7 @@ pub struct RunMeta {
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// 0 for a run as flushed, one more for each merge.
+    /// 0 for a run of few events as flushed, one more for eight times as many and for each merge.
     pub level: u8,
 }
 
@@ -43,103 +60,351 @@ pub struct Delta<'a> {
     pub last: Anchor,
     /// The place of each event, in order.
     pub places: &'a [Place],
-    /// Changed keys in ascending order; `None` deletes.
+    /// Changed keys, strictly ascending; `None` deletes. Postings ([`super::key::postings`]) are among them like any
+    /// other key, with empty values; their namespaces sort behind all others.
     pub entries: &'a mut dyn Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
 }
 
 /// An open view of the runs. Immutable: writing a run gives a new view. Cheap to clone.
 #[derive(Clone)]
-pub struct Store {}
+pub struct Store {
+    home: Arc<Home>,
+    /// The runs in use, oldest first.
+    runs: Arc<[Arc<Run>]>,
+    /// The manifest as it was read, `None` if there was none: what a writer must find unchanged.
+    base: Arc<Option<Vec<u8>>>,
+}
 
-/// An ordered walk over the live entries of a range.
-pub struct Scan {}
+/// Where a store lies.
+struct Home {
+    storage: Arc<dyn Storage>,
+    dir: PathBuf,
+    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`].
+    aside: Option<Box<dyn Held>>,
+}
 
 impl Store {
     /// Opens what is in `dir` (a missing directory or manifest is an empty store). `holds` says whether the log
     /// has that event; runs from the first one it denies on are left out, and dropped from the manifest by the next write.
     ///
     /// # Errors
-    /// I/O errors. Damage is not an error here: see [`Store::damaged`].
+    /// I/O errors, those of `holds`. Damage is not an error here: see [`Store::damaged`].
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,
         holds: &mut dyn FnMut(&Anchor) -> Result<bool>,
     ) -> Result<Store> {
-        let _ = (storage, dir, holds);
-        todo!()
+        let home = Arc::new(Home {
+            storage,
+            dir: dir.to_owned(),
+            aside: None,
+        });
+        let mut base = home.manifest()?;
+        loop {
+            let runs = home.open_runs(base.as_deref(), holds)?;
+            if runs.iter().any(|run| run.is_damaged()) {
+                // A run that is gone may have been merged away since the manifest was read.
+                let again = home.manifest()?;
+                if again != base {
+                    base = again;
+                    continue;
+                }
+            }
+            return Ok(Store {
+                home,
+                runs: runs.into(),
+                base: Arc::new(base),
+            });
+        }
     }
     /// The runs in use, oldest first.
     pub fn runs(&self) -> Vec<RunMeta> {
-        todo!()
+        self.runs.iter().map(|run| run.meta().clone()).collect()
     }
-    /// The newest event covered without a gap from seq 1 on.
+    /// The newest event covered without a gap from seq 1 on: runs behind a damaged one do not count.
     pub fn covered(&self) -> Option<Anchor> {
-        todo!()
+        let sound = self.runs.iter().take_while(|run| !run.is_damaged());
+        sound.last().map(|run| run.meta().last)
     }
-    /// The oldest run that the manifest names and that is missing or damaged; runs behind it are not read until
-    /// it is rebuilt with [`Store::write`] (same range).
+    /// The oldest run that was found missing or damaged, on opening or since. To mend it, fold the events of its range
+    /// over [`Store::before`] its first seq, and [`Store::write`] that range here.
     pub fn damaged(&self) -> Option<RunMeta> {
-        todo!()
+        let damaged = self.runs.iter().find(|run| run.is_damaged());
+        damaged.map(|run| run.meta().clone())
+    }
+    /// The view of the runs that end before `seq`. A run written on it takes the place of everything behind it.
+    pub fn before(&self, seq: u64) -> Store {
+        let runs = self.runs.iter().take_while(|run| run.meta().last.seq < seq);
+        self.with(runs.cloned().collect())
     }
     /// The value of a key.
     ///
     /// # Errors
-    /// `Derived` where a block is damaged (that run then counts as damaged for the next open), or I/O.
+    /// `Derived` where a run that may decide is damaged ([`Store::damaged`] then names it).
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let _ = key;
-        todo!()
+        let hash = filter::hash(filter_key(key));
+        for run in self.runs.iter().rev() {
+            if run.may_hold(hash)?
+                && let Some(value) = run.get(key)?
+            {
+                return Ok(value.map(|range| run.share(range)));
+            }
+        }
+        Ok(None)
     }
-    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`.
+    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`. Errors as [`Store::get`].
     pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> Scan {
-        let _ = (from, to, reverse);
-        todo!()
+        Scan::new(Arc::clone(&self.runs), from, to, reverse)
     }
     /// Where the event with that seq lies, if a run covers it.
     ///
     /// # Errors
-    /// As [`Store::get`].
+    /// `Derived` where that run is damaged.
     pub fn place(&self, seq: u64) -> Result<Option<Place>> {
-        let _ = seq;
-        todo!()
+        let index = self.runs.partition_point(|run| run.meta().last.seq < seq);
+        match self.runs.get(index) {
+            Some(run) if run.meta().first_seq <= seq => run.place(seq).map(Some),
+            _ => Ok(None),
+        }
     }
-    /// Writes a run behind the covered range, or in place of a damaged one, and the manifest that names it.
-    /// Takes the derived lock (`derived.lock` beside the directory) without waiting; `None` where another process has it
-    /// or has moved on meanwhile.
+    /// Writes a run behind the covered range, or in place of a run with exactly its range (a damaged one), and the
+    /// manifest that names it. Takes the derived lock without waiting; `None` where another process has it or has
+    /// changed the manifest since this view was opened: open again. The lock is `X.lock` for a store in `X/vN`.
     ///
     /// # Errors
-    /// I/O errors.
+    /// I/O errors; `TooLarge` for a key, value or place that the format cannot hold.
+    ///
+    /// # Panics
+    /// If the delta neither follows the last run nor has the range of one, or has not one place for each event.
     pub fn write(&self, delta: Delta<'_>) -> Result<Option<Store>> {
-        let _ = delta;
-        todo!()
+        let Some(_lock) = self.lock()? else {
+            return Ok(None);
+        };
+        let same_range = |run: &Arc<Run>| {
+            run.meta().first_seq == delta.first_seq && run.meta().last.seq == delta.last.seq
+        };
+        let mut runs = self.runs.to_vec();
+        let (index, level) = match runs.iter().position(same_range) {
+            Some(index) => (index, runs.get(index).map_or(0, |run| run.meta().level)),
+            None => (runs.len(), level_of(delta.places.len() as u64)),
+        };
+        let next = runs.last().map_or(1, |run| run.meta().last.seq + 1);
+        assert!(
+            index < runs.len() || delta.first_seq == next,
+            "a run from seq {} on cannot stand behind seq {}",
+            delta.first_seq,
+            next - 1
+        );
+        let run = self.build(FilterBuilder::growing(), |name, mut builder| {
+            for place in delta.places {
+                builder.place(place)?;
+            }
+            for (key, value) in delta.entries {
+                builder.entry(key, value)?;
+            }
+            Ok(RunMeta {
+                name,
+                len: builder.finish(delta.first_seq, delta.last, level)?,
+                first_seq: delta.first_seq,
+                last: delta.last,
+                level,
+            })
+        })?;
+        runs.splice(index..runs.len().min(index + 1), [run]);
+        self.publish(runs).map(Some)
     }
-    /// Merges runs (eight neighbours of one level into one of the next) as long as one merge reads at most `bytes_max` bytes.
+    /// Starts an empty store whose runs nobody sees before [`Store::install`]: for a rebuild beside the one in `dir`, which
+    /// stays in use. Holds the derived lock, waiting for it at most `deadline`, until the last clone is gone.
     ///
     /// # Errors
-    /// I/O errors, `Derived`.
-    pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
-        let _ = bytes_max;
-        todo!()
+    /// `Locked`, I/O errors.
+    pub fn aside(storage: Arc<dyn Storage>, dir: &Path, deadline: Duration) -> Result<Store> {
+        let lock = lock_path(dir);
+        let held = storage.lock(&lock, deadline).map_err(|error| match error {
+            LockError::Busy(holder) => Error::Locked {
+                path: lock.clone(),
+                holder,
+                waited_ms: deadline.as_millis() as u64,
+            },
+            LockError::Io(error) => Error::io("lock", &lock)(error),
+        })?;
+        let home = Home {
+            storage,
+            dir: dir.to_owned(),
+            aside: Some(held),
+        };
+        Ok(Store {
+            home: Arc::new(home),
+            runs: Arc::new([]),
+            base: Arc::new(None),
+        })
     }
-    /// Starts a new store aside (`<dir>.new`): writes go there until [`Store::install`] swaps it in. For `rehydrate`.
-    ///
-    /// # Errors
-    /// I/O errors.
-    pub fn aside(storage: Arc<dyn Storage>, dir: &Path) -> Result<Store> {
-        let _ = (storage, dir);
-        todo!()
-    }
-    /// Puts a store built aside in the place of the one in `dir`.
+    /// Puts a store built aside in the place of the one in its directory, by one rename.
     ///
     /// # Errors
     /// I/O errors.
     pub fn install(self) -> Result<Store> {
-        todo!()
+        let base = self.home.write_manifest(&self.runs)?;
+        Ok(Store {
+            home: Arc::new(Home {
+                storage: Arc::clone(&self.home.storage),
+                dir: self.home.dir.clone(),
+                aside: None,
+            }),
+            runs: self.runs,
+            base: Arc::new(Some(base)),
+        })
+    }
+
+    pub(super) fn open_runs(&self) -> &[Arc<Run>] {
+        &self.runs
+    }
+    fn with(&self, runs: Arc<[Arc<Run>]>) -> Store {
+        Store {
+            home: Arc::clone(&self.home),
+            runs,
+            base: Arc::clone(&self.base),
+        }
+    }
+    /// The right to write over this view: nobody else writes, and nobody has written since it was opened.
+    pub(super) fn lock(&self) -> Result<Option<Turn>> {
+        if self.home.aside.is_some() {
+            return Ok(Some(Turn { _held: None }));
+        }
+        let path = lock_path(&self.home.dir);
+        let held = match self.home.storage.lock(&path, Duration::ZERO) {
+            Ok(held) => held,
+            Err(LockError::Busy(_)) => return Ok(None),
+            Err(LockError::Io(error)) => return Err(Error::io("lock", path)(error)),
+        };
+        let unchanged = self.home.manifest()? == *self.base;
+        Ok(unchanged.then_some(Turn { _held: Some(held) }))
+    }
+    /// Builds a run in a new file and opens it. `fill` gets the file's name.
+    pub(super) fn build(
+        &self,
+        filter: FilterBuilder,
+        fill: impl FnOnce(String, RunBuilder) -> Result<RunMeta>,
+    ) -> Result<Arc<Run>> {
+        let known = self
+            .runs
+            .iter()
+            .filter_map(|run| manifest::number_of(&run.meta().name));
+        let (name, file) = self.home.create(known.max().unwrap_or(0) + 1)?;
+        let path = self.home.dir.join(&name);
+        let meta = fill(name, RunBuilder::new(file, path, filter))?;
+        let run = Run::open(&*self.home.storage, &self.home.dir, meta)?;
+        Ok(Arc::new(run))
+    }
+    /// The view with these runs, named by the manifest unless the store is still aside.
+    pub(super) fn publish(&self, runs: Vec<Arc<Run>>) -> Result<Store> {
+        let mut store = self.with(runs.into());
+        if self.home.aside.is_none() {
+            store.base = Arc::new(Some(self.home.write_manifest(&store.runs)?));
+        }
+        Ok(store)
     }
 }
 
-impl Iterator for Scan {
-    type Item = Result<(Vec<u8>, Bytes)>;
-    fn next(&mut self) -> Option<Self::Item> {
-        todo!()
+/// Held while the store is changed.
+pub(super) struct Turn {
+    _held: Option<Box<dyn Held>>,
+}
+
+impl Home {
+    /// The manifest's bytes; `None` where there is none.
+    fn manifest(&self) -> Result<Option<Vec<u8>>> {
+        let path = self.dir.join(manifest::NAME);
+        match self.storage.read(&path, manifest::BYTES_MAX) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge => Ok(None),
+                _ => Err(Error::io("read", path)(error)),
+            },
+        }
     }
+    /// The runs of a manifest up to the last whose anchor the log holds.
+    fn open_runs(
+        &self,
+        manifest: Option<&[u8]>,
+        holds: &mut dyn FnMut(&Anchor) -> Result<bool>,
+    ) -> Result<Vec<Arc<Run>>> {
+        let mut metas = manifest.and_then(manifest::decode).unwrap_or_default();
+        while let Some(newest) = metas.last() {
+            if holds(&newest.last)? {
+                break;
+            }
+            metas.pop();
+        }
+        metas
+            .into_iter()
+            .map(|meta| Run::open(&*self.storage, &self.dir, meta).map(Arc::new))
+            .collect()
+    }
+    /// A new file for a run, numbered `number` or higher. A name that is in use is never written to: somebody may
+    /// have that file mapped.
+    fn create(&self, mut number: u64) -> Result<(String, Box<dyn File>)> {
+        self.storage
+            .create_dir(&self.dir)
+            .map_err(Error::io("create", &self.dir))?;
+        loop {
+            let name = manifest::run_name(number);
+            let path = self.dir.join(&name);
+            match self.storage.open(&path, Open::CreateNew) {
+                Ok(file) => return Ok((name, file)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(Error::io("create", path)(error)),
+            }
+        }
+    }
+    /// Replaces the manifest, then removes what it no longer names.
+    fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
+        let bytes = manifest::encode(runs.iter().map(|run| run.meta()));
+        let path = self.dir.join(manifest::NAME);
+        self.storage
+            .create_dir(&self.dir)
+            .and_then(|()| self.storage.replace(&path, &bytes, false))
+            .map_err(Error::io("replace", path))?;
+        self.sweep(runs)?;
+        Ok(bytes)
+    }
+    fn sweep(&self, runs: &[Arc<Run>]) -> Result<()> {
+        let names = self
+            .storage
+            .list(&self.dir)
+            .map_err(Error::io("list", &self.dir))?;
+        for name in names {
+            let in_use = name == manifest::NAME || runs.iter().any(|run| run.meta().name == name);
+            if in_use {
+                continue;
+            }
+            let path = self.dir.join(name);
+            match self.storage.remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `X.lock` for a store in `X/vN`.
+fn lock_path(dir: &Path) -> PathBuf {
+    let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let mut path = parent.unwrap_or(dir).as_os_str().to_owned();
+    path.push(OsStr::new(".lock"));
+    path.into()
+}
+
+/// The level at which a run of so many events starts.
+fn level_of(events: u64) -> u8 {
+    let mut level = 0;
+    let mut most = LEVEL_EVENTS;
+    while events > most {
+        most = most.saturating_mul(FANOUT as u64);
+        level += 1;
+    }
+    level
 }

@@ -1,1 +1,386 @@
-//! What to do about what a crash left behind.
+//! Recovery: what every writer does on opening a log. Look first, decide by a table, then act.
+//!
+//! Invariants: in the clean case one `fstat` is all there is; nothing is cut before a durable copy of it lies in
+//! `quarantine/`; a crash at any point of a recovery leaves a state that the next one finishes; CORRUPT touches nothing.
+
+mod quarantine;
+pub mod table;
+pub mod tail;
+mod whole;
+
+pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
+
+use crate::codec::SegmentHeader;
+use crate::error::{Error, Result};
+use crate::head::{Head, HeadFile};
+use crate::identity::Identity;
+use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::storage::{File, Open, Storage};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use table::{Before, HeadFound, Position, Verdict, verdict};
+use tail::Tail;
+
+/// A log whose lock is held.
+pub(crate) struct Scene<'a> {
+    pub storage: &'a Arc<dyn Storage>,
+    pub dir: &'a Path,
+    pub identity: &'a Identity,
+    pub head_file: &'a HeadFile,
+}
+
+/// A log that is fit to be written to.
+pub(crate) struct Recovered {
+    pub head: Head,
+    /// The active segment, open for writing; `None` while the log is empty.
+    pub active: Option<Box<dyn File>>,
+    /// Quarantine files that no event names yet.
+    pub unnamed: Vec<Quarantined>,
+    /// What was done, for people.
+    pub notes: Vec<String>,
+}
+
+/// Everything that the table asks about, and where it was seen.
+struct Evidence {
+    head: Head,
+    before: Before,
+    position: Position,
+    tail: Tail,
+    active: Option<Box<dyn File>>,
+    /// The segment behind, its number, and where its header ends.
+    next: Option<(SegmentName, u32, u64)>,
+    /// For the error of a CORRUPT verdict.
+    damage: Option<Error>,
+}
+
+/// Brings a log into a state that may be written to.
+///
+/// # Errors
+/// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
+pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
+    let slots = scene.head_file.read()?;
+    let Some(head) = slots.newest else {
+        return whole::rebuild_head(scene);
+    };
+    if let Some(active) = scene.clean(&head)? {
+        return Ok(Recovered {
+            head,
+            active,
+            unnamed: Vec::new(),
+            notes: Vec::new(),
+        });
+    }
+    let suspicious = head.quarantining;
+    let evidence = scene.examine(head)?;
+    let mut recovered = scene.act(evidence)?;
+    if suspicious {
+        // An earlier recovery did not get to its event: look at every quarantine file.
+        recovered.unnamed = quarantine::unnamed(scene, &recovered.head)?;
+    }
+    if recovered.unnamed.is_empty() && recovered.head.quarantining {
+        recovered.head.quarantining = false;
+        scene.head_file.write(&mut recovered.head, true)?;
+    }
+    Ok(recovered)
+}
+
+impl Scene<'_> {
+    pub fn segment_path(&self, name: &str) -> PathBuf {
+        self.dir.join(EVENTS_DIR).join(name)
+    }
+
+    fn open_segment(&self, name: &str) -> Result<Option<Box<dyn File>>> {
+        let path = self.segment_path(name);
+        match self.storage.open(&path, Open::Write) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("open", path)(error)),
+        }
+    }
+
+    pub fn read_range(&self, file: &dyn File, name: &str, from: u64, to: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; to.saturating_sub(from) as usize];
+        file.read_exact_at(&mut bytes, from)
+            .map_err(Error::io("read", self.segment_path(name)))?;
+        Ok(bytes)
+    }
+
+    /// The clean case: no flag is set and the active segment ends where the head says.
+    #[expect(
+        clippy::option_option,
+        reason = "clean with or without an active segment, or not clean"
+    )]
+    fn clean(&self, head: &Head) -> Result<Option<Option<Box<dyn File>>>> {
+        if head.rotating || head.quarantining {
+            return Ok(None);
+        }
+        if head.segment == 0 {
+            return Ok(Some(None));
+        }
+        let Some(file) = self.open_segment(&head.name)? else {
+            return Ok(None);
+        };
+        let len = file
+            .stat()
+            .map_err(Error::io("stat", self.segment_path(&head.name)))?
+            .len;
+        Ok((len == head.end).then_some(Some(file)))
+    }
+
+    fn examine(&self, head: Head) -> Result<Evidence> {
+        let mut evidence = Evidence {
+            before: Before::Intact,
+            position: Position::Last,
+            tail: Tail {
+                groups: Vec::new(),
+                broken: None,
+            },
+            active: None,
+            next: None,
+            damage: None,
+            head,
+        };
+        if evidence.head.segment > 0 {
+            self.examine_segment(&mut evidence)?;
+        }
+        if evidence.head.rotating {
+            self.examine_position(&mut evidence)?;
+        }
+        Ok(evidence)
+    }
+
+    fn examine_segment(&self, evidence: &mut Evidence) -> Result<()> {
+        let head = &evidence.head;
+        let path = self.segment_path(&head.name);
+        let damaged = |offset, why: String| Error::Corrupt {
+            path: path.clone(),
+            offset,
+            seq: Some(head.last_seq),
+            why,
+        };
+        let Some(file) = self.open_segment(&head.name)? else {
+            evidence.before = Before::Damaged;
+            evidence.damage = Some(damaged(
+                0,
+                "the segment that the head names is missing".into(),
+            ));
+            return Ok(());
+        };
+        let len = file.stat().map_err(Error::io("stat", &path))?.len;
+        if len < head.end {
+            evidence.before = Before::Damaged;
+            evidence.damage = Some(damaged(
+                len,
+                format!(
+                    "the segment ends here, before the durable end at byte {}",
+                    head.end
+                ),
+            ));
+            return Ok(());
+        }
+        let bytes = self.read_range(file.as_ref(), &head.name, head.end, len)?;
+        let last = tail::Position {
+            seq: head.last_seq,
+            id: head.last_id,
+        };
+        evidence.tail = tail::read_tail(self.identity.format, &bytes, head.end, last, |_, _| {});
+        if let Some(broken) = &evidence.tail.broken {
+            let why = match broken.later {
+                Some(later) => format!(
+                    "{}; valid event {later} stands behind the damage",
+                    broken.why
+                ),
+                None => broken.why.clone(),
+            };
+            evidence.damage = Some(Error::Corrupt {
+                path,
+                offset: broken.offset,
+                seq: Some(broken.seq),
+                why,
+            });
+        }
+        evidence.active = Some(file);
+        Ok(())
+    }
+
+    /// After a rotation that may not have finished: what follows the head's segment?
+    fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
+        let format = self.identity.format;
+        let here = SegmentName::parse(&evidence.head.name, format);
+        let later: Vec<SegmentName> = self
+            .segments()?
+            .into_iter()
+            .filter(|name| Some(name) > here.as_ref())
+            .collect();
+        let Some(name) = later.first() else {
+            return Ok(());
+        };
+        let path = self.segment_path(&name.file(format));
+        evidence.position = Position::Earlier;
+        evidence.damage.get_or_insert(Error::Corrupt {
+            path: path.clone(),
+            offset: 0,
+            seq: Some(evidence.head.last_seq + 1),
+            why: "it does not continue the segment that the head names".into(),
+        });
+        if later.len() > 1 {
+            return Ok(());
+        }
+        let bytes = self
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        let Ok((header, len)) = SegmentHeader::decode(format, &bytes) else {
+            return Ok(());
+        };
+        let previous = whole::predecessor(self, &evidence.head)?;
+        let fits = header.log == self.identity.log.0
+            && header.number == evidence.head.segment + 1
+            && header.first_seq == evidence.head.last_seq + 1
+            && header.previous == previous;
+        if fits {
+            evidence.position = Position::LastButOne;
+            evidence.next = Some((name.clone(), header.number, len as u64));
+        }
+        Ok(())
+    }
+
+    /// Names of all segments, in order.
+    pub fn segments(&self) -> Result<Vec<SegmentName>> {
+        let dir = self.dir.join(EVENTS_DIR);
+        let names = self.storage.list(&dir).map_err(Error::io("list", dir))?;
+        let mut names: Vec<_> = names
+            .iter()
+            .filter_map(|name| SegmentName::parse(name, self.identity.format))
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    fn act(&self, evidence: Evidence) -> Result<Recovered> {
+        let found = verdict(
+            HeadFound::Valid,
+            evidence.before,
+            evidence.position,
+            evidence.tail.past(),
+        );
+        let mut recovered = Recovered {
+            head: evidence.head,
+            active: evidence.active,
+            unnamed: Vec::new(),
+            notes: Vec::new(),
+        };
+        match (found, &evidence.next) {
+            (Verdict::NextSegment, Some((name, number, end))) => {
+                return self.next_segment(recovered.head, name, *number, *end);
+            }
+            (Verdict::Corrupt | Verdict::RebuildHead | Verdict::NextSegment, _) => {
+                return Err(evidence.damage.unwrap_or_else(|| Error::Corrupt {
+                    path: self.segment_path(&recovered.head.name),
+                    offset: recovered.head.end,
+                    seq: Some(recovered.head.last_seq),
+                    why: "bytes stand behind the end of a segment that another one follows".into(),
+                }));
+            }
+            (Verdict::Clean, _) => {}
+            (Verdict::Torn | Verdict::AdoptAndTorn, _) => {
+                self.set_aside(&mut recovered, &evidence.tail)?;
+                self.adopt(&mut recovered, &evidence.tail)?;
+            }
+            (Verdict::Adopt, _) => self.adopt(&mut recovered, &evidence.tail)?,
+        }
+        if recovered.head.rotating {
+            // The rotation never got to its new segment.
+            self.sweep()?;
+            recovered.head.rotating = false;
+            self.head_file.write(&mut recovered.head, true)?;
+        }
+        Ok(recovered)
+    }
+
+    fn next_segment(
+        &self,
+        mut head: Head,
+        name: &SegmentName,
+        number: u32,
+        end: u64,
+    ) -> Result<Recovered> {
+        head.segment = number;
+        head.name = name.file(self.identity.format);
+        head.end = end;
+        head.rotating = false;
+        let note = format!("went on in {}, which a rotation had just begun", head.name);
+        let mut recovered = self.act(self.examine(head)?)?;
+        self.head_file.write(&mut recovered.head, true)?;
+        recovered.notes.insert(0, note);
+        Ok(recovered)
+    }
+
+    /// Copies the broken tail to the quarantine, durably, and cuts it.
+    fn set_aside(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
+        let (Some(broken), Some(file)) = (&tail.broken, &recovered.active) else {
+            return Ok(());
+        };
+        let name = recovered.head.name.clone();
+        let path = self.segment_path(&name);
+        let len = file.stat().map_err(Error::io("stat", &path))?.len;
+        let bytes = self.read_range(file.as_ref(), &name, broken.start, len)?;
+        // Durable before the copy exists: should the event never be written, the next recovery looks for it.
+        recovered.head.quarantining = true;
+        self.head_file.write(&mut recovered.head, true)?;
+        let set_aside = quarantine::keep(self, &name, broken.start, &bytes)?;
+        file.set_len(broken.start)
+            .map_err(Error::io("cut", &path))?;
+        file.sync_all().map_err(Error::io("sync", &path))?;
+        recovered.notes.push(format!(
+            "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
+            bytes.len(),
+            broken.start,
+            set_aside.file
+        ));
+        recovered.unnamed.push(set_aside);
+        Ok(())
+    }
+
+    /// Complete groups past the head: written by somebody who then died. They are kept, but only once they
+    /// were written again: after a failed sync the page cache may show what the disk does not hold.
+    fn adopt(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
+        let (Some(group), Some(file)) = (tail.groups.last(), &recovered.active) else {
+            return Ok(());
+        };
+        let head = &mut recovered.head;
+        let path = self.segment_path(&head.name);
+        let bytes = self.read_range(file.as_ref(), &head.name, head.end, group.end)?;
+        file.write_all_at(&bytes, head.end)
+            .map_err(Error::io("write", &path))?;
+        file.sync_all().map_err(Error::io("sync", &path))?;
+        recovered.notes.push(format!(
+            "adopted events {} to {} that stood complete behind the durable head",
+            head.last_seq + 1,
+            group.last_seq
+        ));
+        head.end = group.end;
+        head.last_seq = group.last_seq;
+        head.last_id = Some(group.last_id);
+        self.head_file.write(head, true)
+    }
+
+    /// Removes what an unfinished rotation left under a temporary name.
+    fn sweep(&self) -> Result<()> {
+        let dir = self.dir.join(EVENTS_DIR);
+        for name in self.storage.list(&dir).map_err(Error::io("list", &dir))? {
+            if name.ends_with(".tmp") {
+                self.storage
+                    .remove_file(&dir.join(&name))
+                    .map_err(Error::io("remove", dir.join(&name)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a log without a valid head shows past its last header.
+fn past_without_head(tail: &Tail) -> Verdict {
+    verdict(HeadFound::None, Before::Intact, Position::Last, tail.past())
+}

@@ -1,13 +1,260 @@
 //! A directory tree as storage.
+//!
+//! Everything is reached from the open root, never by an absolute path, and never through a symbolic link.
+//! Only regular files with one name are opened: a second name (hard link) could lie outside the root.
+//! New files are 0600, new directories 0700; every handle closes on exec; writes name their offset (never `O_APPEND`).
 
-/// What a path lies on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileSystemKind {
-    /// Local.
-    Local,
-    /// A network or host-shared file system, by name.
-    Network(String),
-}
+use super::beneath::{self, Beneath};
+use super::file_lock;
+use super::file_system::{self, FileSystemKind};
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage, map, relative};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
+use rustix::io::{Errno, pread, pwrite, retry_on_intr};
+use std::fs::{self, TryLockError};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// Directories within directories that [`Storage::remove_dir_all`] enters; teams need four.
+const REMOVED_DEPTH: usize = 64;
+
 /// A directory tree.
 #[derive(Debug)]
-pub struct Files;
+pub struct Files {
+    beneath: Beneath,
+}
+
+impl Files {
+    /// Opens an existing directory as a root. The path to it may lead through symbolic links; nothing below may.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn open(root: &Path) -> io::Result<Files> {
+        Ok(Files {
+            beneath: Beneath::new(root)?,
+        })
+    }
+
+    /// Opens a directory as a root after making it and its missing parents (0700), durably.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn create(root: &Path) -> io::Result<Files> {
+        make_durably(root)?;
+        Files::open(root)
+    }
+
+    /// What the root lies on.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn file_system(&self) -> io::Result<FileSystemKind> {
+        file_system::kind(self.beneath.root())
+    }
+
+    /// Tries whether a lock held through one handle keeps out another, with a file made and removed in `dir`.
+    /// False where locks are not kept or not known.
+    ///
+    /// # Errors
+    /// As the system reports for making and removing the file.
+    pub fn probe_lock(&self, dir: &Path) -> io::Result<bool> {
+        let path = dir.join(format!(
+            ".lock-probe-{:016x}",
+            getrandom::u64().map_err(io::Error::other)?
+        ));
+        let first = self.regular(&path, Open::CreateNew)?.0;
+        let kept = self.regular(&path, Open::Write).map(|(second, _)| {
+            let locked = first.try_lock().is_ok();
+            locked && matches!(second.try_lock(), Err(TryLockError::WouldBlock))
+        });
+        self.remove_file(&path)?;
+        kept
+    }
+
+    /// Opens a regular file with one name. Two system calls.
+    fn regular(&self, path: &Path, how: Open) -> io::Result<(fs::File, Stat)> {
+        let how = match how {
+            Open::Read => OFlags::RDONLY,
+            Open::Write => OFlags::RDWR,
+            Open::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+            Open::Create => OFlags::RDWR | OFlags::CREATE,
+        };
+        // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; a file heeds it not.
+        let fd = self
+            .beneath
+            .open(path, how | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        let stat = fstat(&fd)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
+            _ => return Err(relative::refused(path, "must be a regular file")),
+        }
+        // Zero names are fine: the file was replaced between the two calls.
+        if stat.st_nlink > 1 {
+            return Err(relative::refused(
+                path,
+                "must have no second name (hard link)",
+            ));
+        }
+        Ok((fs::File::from(fd), known(&stat)))
+    }
+}
+
+fn known(stat: &rustix::fs::Stat) -> Stat {
+    Stat {
+        len: u64::try_from(stat.st_size).unwrap_or(0),
+        is_dir: FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
+        identity: (stat.st_dev, stat.st_ino),
+    }
+}
+
+impl File for fs::File {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        Ok(retry_on_intr(|| pread(self, &mut *buf, offset))?)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        Ok(retry_on_intr(|| pwrite(self, buf, offset))?)
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        fs::File::sync_data(self)
+    }
+    fn sync_all(&self) -> io::Result<()> {
+        fs::File::sync_all(self)
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        fs::File::set_len(self, len)
+    }
+    fn stat(&self) -> io::Result<Stat> {
+        Ok(known(&fstat(self)?))
+    }
+}
+
+impl Storage for Files {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        Ok(Box::new(self.regular(path, how)?.0))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        let fd = match self.beneath.open(path, OFlags::PATH) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            answer => answer?,
+        };
+        let stat = fstat(&fd)?;
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Symlink => Err(Errno::LOOP.into()),
+            _ => Ok(Some(known(&stat))),
+        }
+    }
+
+    /// A name that is not UTF-8 is none of ours; it is shown with U+FFFD in it.
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::new(self.beneath.directory(dir)?)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name != "." && name != ".." {
+                names.push(name);
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        let above = relative::names(path)?.len();
+        let paths: Vec<&Path> = path.ancestors().take(above).collect();
+        for path in paths.into_iter().rev() {
+            let (dir, name) = self.beneath.parent(path)?;
+            match mkdirat(&dir, name, Mode::RWXU) {
+                Err(Errno::EXIST) => {}
+                answer => answer?,
+            }
+        }
+        // What stood there already may be a file or a link.
+        match self.stat(path)? {
+            Some(stat) if stat.is_dir => Ok(()),
+            _ => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        let (from_dir, from) = self.beneath.parent(from)?;
+        let (to_dir, to) = self.beneath.parent(to)?;
+        Ok(renameat(from_dir, from, to_dir, to)?)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.beneath.parent(path)?;
+        Ok(unlinkat(dir, name, AtFlags::empty())?)
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        let (dir, name) = self.beneath.parent(path)?;
+        remove_below(beneath::child(&dir, name)?, REMOVED_DEPTH)?;
+        Ok(unlinkat(dir, name, AtFlags::REMOVEDIR)?)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        sync(self.beneath.directory(dir)?)
+    }
+
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        let (file, stat) = self.regular(path, Open::Create).map_err(LockError::Io)?;
+        Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
+    }
+
+    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
+        let (file, stat) = self.regular(path, Open::Read)?;
+        map::map(&file, stat.len)
+    }
+}
+
+fn sync(fd: impl AsFd) -> io::Result<()> {
+    Ok(retry_on_intr(|| fsync(fd.as_fd()))?)
+}
+
+/// Empties a directory. Each directory is opened from the one above and refused if it is a link, so a swap while
+/// this runs cannot lead it elsewhere.
+fn remove_below(dir: OwnedFd, depth: usize) -> io::Result<()> {
+    if depth == 0 {
+        return Err(io::Error::other(format!(
+            "directories lie more than {REMOVED_DEPTH} deep"
+        )));
+    }
+    for entry in Dir::read_from(&dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if name == c"." || name == c".." {
+            continue;
+        }
+        match unlinkat(&dir, name, AtFlags::empty()) {
+            Err(Errno::ISDIR) => {
+                remove_below(beneath::child(&dir, name)?, depth - 1)?;
+                unlinkat(&dir, name, AtFlags::REMOVEDIR)?;
+            }
+            answer => answer?,
+        }
+    }
+    Ok(())
+}
+
+/// Makes a directory and its missing parents; each new name is made durable in the directory that holds it.
+fn make_durably(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    make_durably(parent)?;
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        answer => answer?,
+    }
+    sync(beneath::anywhere(parent)?)
+}
+
+#[cfg(test)]
+mod tests;

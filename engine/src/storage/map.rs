@@ -1,1 +1,58 @@
 //! Read-only maps of sealed files: the one module that may use unsafe.
+
+use super::Bytes;
+use memmap2::MmapOptions;
+use std::fs::File;
+use std::io;
+
+/// The bytes of a sealed file of `len` bytes.
+///
+/// # Errors
+/// As the system reports; `FileTooLarge` where the address space is too small.
+#[expect(
+    unsafe_code,
+    reason = "a map is the only way to read a sealed file without copying it"
+)]
+pub(super) fn map(file: &File, len: u64) -> io::Result<Bytes> {
+    let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    if len == 0 {
+        // The system maps nothing of no length.
+        return Ok(Bytes::new([]));
+    }
+    // SAFETY: The map is read-only, and its length was the file's a moment ago. Only sealed files come
+    // here: teamlog itself neither writes nor cuts them again, it only unlinks them, which leaves the map whole.
+    // What another program does is out of reach for any map: if it overwrites the file the bytes change under us,
+    // and every reader checks them (CRC, BLAKE3) and holds no promise about them that memory safety needs;
+    // if it cuts the file, touching the lost pages ends this process with SIGBUS, it never reads foreign memory.
+    let map = unsafe { MmapOptions::new().len(len).map(file)? };
+    Ok(Bytes::new(map))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn shows_the_whole_file() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[7; 10_000]).unwrap();
+        assert_eq!(&*map(&file, 10_000).unwrap(), &[7; 10_000]);
+        assert_eq!(&*map(&file, 3).unwrap(), &[7; 3]);
+    }
+
+    #[test]
+    fn an_empty_file_has_no_bytes() {
+        let file = tempfile::tempfile().unwrap();
+        assert_eq!(&*map(&file, 0).unwrap(), &[] as &[u8]);
+    }
+
+    #[test]
+    fn outlives_the_name_and_the_handle() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"sealed").unwrap();
+        let bytes = map(file.as_file(), 6).unwrap();
+        file.close().unwrap();
+        assert_eq!(&*bytes, b"sealed");
+    }
+}

@@ -10,13 +10,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+mod beneath;
 mod faulty;
+mod file_lock;
+mod file_system;
 mod files;
+#[cfg(test)]
+mod locks_test;
 mod map;
 mod memory;
+mod relative;
 
 pub use faulty::{Fault, Faulty};
-pub use files::{FileSystemKind, Files};
+pub use file_system::FileSystemKind;
+pub use files::Files;
 pub use memory::Memory;
 
 /// How to open a file.

@@ -1,10 +1,21 @@
 //! Appending: group commit by leader and followers under one lock.
+//!
+//! Whoever comes first leads: it runs its own job and those that queued meanwhile, writes all their events as one
+//! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
+
+pub(crate) mod core;
+mod round;
 
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
+use crate::event_id::EventId;
 use crate::head::Head;
 use crate::place::Place;
 use crate::timestamp::Timestamp;
+use core::Core;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use round::{Job, Queue, Queued, Reply, Waiting};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// When an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,7 +29,7 @@ pub enum Durability {
 
 /// What rides with the writer: state that decisions read.
 pub trait State: Send + 'static {
-    /// Folds events that are about to be written. Not yet durable: must only be seen by later decisions of this writer.
+    /// Folds events that are about to be written. Not yet durable: only later decisions of this writer may see them.
     ///
     /// # Errors
     /// An error kills the writer before anything of the group is written.
@@ -44,24 +55,42 @@ pub struct Committed<R> {
     pub events: Vec<Event<'static>>,
 }
 
+/// What an append got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Appended {
+    /// Seq of its first event.
+    pub first_seq: u64,
+    /// Seq of its last event.
+    pub last_seq: u64,
+    /// Id of its last event.
+    pub last_id: EventId,
+}
+
 /// Why a job was not committed.
 #[derive(Debug)]
 pub enum CommitError<E> {
     /// The job itself said no; nothing was written for it.
     Refused(E),
-    /// The log failed.
+    /// The log failed. Whether events of the job are durable is unknown if anything of its group was written.
     Failed(Error),
 }
 
-/// The one writer of a log in this process, for any number of threads.
+/// The one writer of a log in this process, for any number of threads. Holds the log's lock until it is closed or dropped.
 pub struct Writer<S: State> {
-    state: std::marker::PhantomData<S>,
+    core: Mutex<Core<S>>,
+    queue: Mutex<Queue<S>>,
 }
 
 impl<S: State> Writer<S> {
+    pub(crate) fn new(core: Core<S>) -> Writer<S> {
+        Writer {
+            core: Mutex::new(core),
+            queue: Mutex::new(Queue::default()),
+        }
+    }
+
     /// Runs `job` on current state under the writer, appends the events that it returns as part of one atomic group,
-    /// and answers once they are durable. The job may run more than once (it must be pure); an empty list of
-    /// events writes nothing.
+    /// and answers once they, and all that the job saw, are durable. An empty list of events writes nothing.
     ///
     /// # Errors
     /// `Refused` with the job's own error, `Failed` where the log failed.
@@ -73,32 +102,195 @@ impl<S: State> Writer<S> {
     where
         R: Send + 'static,
         E: Send + 'static,
-        F: FnMut(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
-        let _ = (durability, job);
-        todo!()
+        let mut job = Job::new(durability, job);
+        if let Some(waiting) = self.enqueue(&mut job) {
+            match waiting.recv() {
+                Ok(Reply::Answer(answer)) => return answer,
+                Ok(Reply::Lead(own)) => job = own,
+                // The leader panicked; what it was writing is for the next open to find out.
+                Err(_) => {
+                    return Err(CommitError::Failed(Error::Poisoned(
+                        "a writing thread panicked".into(),
+                    )));
+                }
+            }
+        }
+        self.lead(job)
     }
-    /// Reads the state (between groups).
+
+    /// Appends events as they are.
+    ///
+    /// # Errors
+    /// As the log fails, or where an event breaks a limit or a rule.
+    pub fn append(
+        &self,
+        events: Vec<NewEvent>,
+        durability: Durability,
+    ) -> Result<Option<Appended>> {
+        if durability == Durability::Synced {
+            return match self.commit(durability, move |_, _| {
+                Ok::<_, std::convert::Infallible>(((), events))
+            }) {
+                Ok(done) => Ok(done
+                    .events
+                    .last()
+                    .map(|last| appended(last.seq, last.id, done.events.len()))),
+                Err(CommitError::Failed(error)) => Err(error),
+                Err(CommitError::Refused(never)) => match never {},
+            };
+        }
+        let mut core = self.locked();
+        core.usable()?;
+        let count = core.push(events)?;
+        let answer = core
+            .pending
+            .last()
+            .filter(|_| count > 0)
+            .map(|last| appended(last.seq, last.id, count));
+        if core.pending_bytes >= crate::limits::BUFFER_BYTES {
+            core.flush()?;
+        }
+        Ok(answer)
+    }
+
+    /// Reads (or tends) the state between groups.
     pub fn with_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> R {
-        let _ = read;
-        todo!()
+        read(&mut self.locked().state)
     }
+
+    /// The head now.
+    pub fn head(&self) -> Head {
+        self.locked().head.clone()
+    }
+
     /// Writes out what is buffered.
     ///
     /// # Errors
     /// I/O.
     pub fn sync(&self) -> Result<()> {
-        todo!()
+        self.locked().flush()
     }
+
     /// Writes out what is buffered, syncs the head, unlocks, and gives the state back.
     ///
     /// # Errors
     /// I/O.
     pub fn close(self) -> Result<S> {
-        todo!()
+        let mut core = self
+            .core
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        core.flush()?;
+        core.head_file.sync()?;
+        Ok(core.state)
     }
-    /// The head now.
-    pub fn head(&self) -> Head {
-        todo!()
+
+    fn locked(&self) -> MutexGuard<'_, Core<S>> {
+        self.core.lock().unwrap_or_else(|poison| {
+            let mut core = poison.into_inner();
+            core.poisoned
+                .get_or_insert_with(|| "a writing thread panicked".into());
+            core
+        })
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<S>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues the job if somebody leads; otherwise the caller leads from now on.
+    fn enqueue<R, E, F>(&self, job: &mut Job<F, R, E>) -> Option<Receiver<Reply<F, R, E>>>
+    where
+        R: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+    {
+        let mut queue = self.queue();
+        if !queue.led {
+            queue.led = true;
+            return None;
+        }
+        let (reply, waiting): (Sender<_>, _) = bounded(1);
+        queue.waiting.push_back(Box::new(Waiting {
+            job: job.take(),
+            reply,
+        }));
+        Some(waiting)
+    }
+
+    fn lead<R, E, F>(&self, mut own: Job<F, R, E>) -> Result<Committed<R>, CommitError<E>>
+    where
+        R: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+    {
+        let _lead = Lead(self);
+        let mut core = self.locked();
+        core.keeps = true;
+        own.run(&mut core);
+        let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
+        if own.durability() == Durability::Synced {
+            self.gather(core.last_followers);
+            let queued = std::mem::take(&mut self.queue().waiting);
+            followers.extend(queued);
+            core.last_followers = followers.len();
+            for job in &mut followers {
+                job.run(&mut core);
+            }
+        }
+        let synced = own.durability() == Durability::Synced
+            || followers
+                .iter()
+                .any(|job| job.durability() == Durability::Synced);
+        let flushed = match core.usable() {
+            Ok(()) if synced || core.pending_bytes >= crate::limits::BUFFER_BYTES => core.flush(),
+            other => other,
+        };
+        let mut written = std::mem::take(&mut core.written);
+        core.keeps = false;
+        drop(core);
+        let why = flushed.as_ref().err().map(ToString::to_string);
+        let answer = own.answer(flushed, &mut written);
+        for job in followers {
+            job.answer(
+                why.clone().map_or(Ok(()), |why| Err(Error::Poisoned(why))),
+                &mut written,
+            );
+        }
+        answer
+    }
+
+    /// Where the last round had followers, they are about to queue again: waits a moment for as many, so
+    /// that rounds do not alternate between one job and all the others.
+    fn gather(&self, expected: usize) {
+        let started = std::time::Instant::now();
+        while self.queue().waiting.len() < expected
+            && started.elapsed() < std::time::Duration::from_micros(100)
+        {
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
+    Appended {
+        first_seq: last_seq + 1 - count as u64,
+        last_seq,
+        last_id,
+    }
+}
+
+/// Hands leadership on when a round ends, also by a panic.
+struct Lead<'a, S: State>(&'a Writer<S>);
+
+impl<S: State> Drop for Lead<'_, S> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue();
+        match queue.waiting.pop_front() {
+            Some(next) => next.promote(),
+            None => queue.led = false,
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! `read`: a page of an inbox, towards older messages.
 
-use crate::shapes::Message;
+use crate::projections::Message;
 use serde::Serialize;
 
 /// What `read` is asked.
@@ -24,6 +24,7 @@ pub struct ReadAnswer {
     /// Whose inbox.
     pub agent: String,
     /// The page, oldest first.
+    #[serde(serialize_with = "crate::shapes::messages")]
     pub messages: Vec<Message>,
     /// Messages on the page.
     pub count: usize,

@@ -1,7 +1,7 @@
 //! `send`: one message into one inbox.
 
 use crate::Recorded;
-use crate::shapes::Message;
+use crate::projections::Message;
 use serde::Serialize;
 
 /// What `send` is asked.
@@ -49,6 +49,7 @@ pub struct SendAnswer {
     /// How it ended.
     pub status: SendStatus,
     /// The message; for a duplicate the stored one.
+    #[serde(serialize_with = "crate::shapes::message")]
     pub message: Message,
     /// The event that records it.
     pub event: Recorded,

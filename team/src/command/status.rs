@@ -1,6 +1,6 @@
 //! `status`: the state of a team in one answer.
 
-use crate::shapes::Task;
+use crate::projections::Task;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -52,8 +52,10 @@ pub struct StatusAnswer {
     /// Unread messages by agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
     /// Tasks that are blocked, in natural order.
+    #[serde(serialize_with = "crate::shapes::tasks")]
     pub blocked_tasks: Vec<Task>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
+    #[serde(serialize_with = "crate::shapes::tasks")]
     pub stale_tasks: Vec<Task>,
     /// Unread messages older than `stale_minutes`, oldest first.
     pub stale_messages: Vec<StaleMessage>,

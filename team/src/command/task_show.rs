@@ -1,7 +1,7 @@
 //! `task show`: one task, and what happened to it.
 
 use crate::Recorded;
-use crate::shapes::Task;
+use crate::projections::Task;
 use serde::Serialize;
 
 /// What `task show` is asked.
@@ -19,6 +19,7 @@ pub struct TaskShowAnswer {
     /// The team.
     pub team: String,
     /// The task.
+    #[serde(serialize_with = "crate::shapes::task")]
     pub task: Task,
     /// Its events in order, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! `tasks`: the tasks of a team, in natural order of their ids.
 
-use crate::shapes::Task;
+use crate::projections::Task;
 use serde::Serialize;
 
 /// What `tasks` is asked.
@@ -20,6 +20,7 @@ pub struct Tasks {
 #[derive(Debug, Clone, Serialize)]
 pub struct TasksAnswer {
     /// The page.
+    #[serde(serialize_with = "crate::shapes::tasks")]
     pub tasks: Vec<Task>,
     /// Tasks on the page.
     pub count: usize,

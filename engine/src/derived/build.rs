@@ -1,0 +1,232 @@
+//! Writing a run: places first, then entries in key order, then filter and footer.
+//!
+//! Memory is bounded by the filter, one block for each level of the tree, and the write buffer, whatever the
+//! run's size. Children are written before the blocks that point at them.
+
+use super::block::{BlockBuilder, common, write_pointer};
+use super::filter::{FilterBuilder, filter_key, hash};
+use super::footer::Footer;
+use super::page::{PAGE, Pointer, seal};
+use super::places::PlacesBuilder;
+use super::store::Anchor;
+use crate::error::{Error, Result};
+use crate::place::Place;
+use crate::storage::File;
+use std::path::PathBuf;
+
+/// Most bytes of a key.
+pub const KEY_BYTES_MAX: usize = 1024;
+/// Most bytes of a value.
+pub const VALUE_BYTES_MAX: usize = 16 << 20;
+const BUFFER_BYTES: usize = 1 << 20;
+
+/// Writes one run to a new file.
+pub struct RunBuilder {
+    out: Output,
+    places: PlacesBuilder,
+    /// Blocks of entries at 0, above them those of their index.
+    tree: Vec<TreeLevel>,
+    filter: FilterBuilder,
+    last_filter_key: Vec<u8>,
+}
+
+/// The block that is being filled on one level of the tree.
+struct TreeLevel {
+    block: BlockBuilder,
+    /// A key that is greater than all before the block and not greater than any in it.
+    separator: Vec<u8>,
+}
+
+impl RunBuilder {
+    /// Writes to `file`, which is empty and known as `path`.
+    pub fn new(file: Box<dyn File>, path: PathBuf, filter: FilterBuilder) -> RunBuilder {
+        RunBuilder {
+            out: Output {
+                file,
+                path,
+                buffer: Vec::new(),
+                written: 0,
+            },
+            places: PlacesBuilder::new(),
+            tree: Vec::new(),
+            filter,
+            last_filter_key: Vec::new(),
+        }
+    }
+    /// Adds the place of the next event. All places come before the first entry.
+    ///
+    /// # Errors
+    /// I/O, or a place that the format cannot hold.
+    pub fn place(&mut self, place: &Place) -> Result<()> {
+        debug_assert!(self.tree.is_empty());
+        if self.places.push(place)? {
+            self.finish_places()?;
+        }
+        Ok(())
+    }
+    /// Adds an entry; keys strictly ascend. `None` is a tombstone.
+    ///
+    /// # Errors
+    /// I/O, or a key or value longer than its limit.
+    pub fn entry(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        within("a key of the derived store", key.len(), KEY_BYTES_MAX)?;
+        within(
+            "a value of the derived store",
+            value.map_or(0, <[u8]>::len),
+            VALUE_BYTES_MAX,
+        )?;
+        if self.tree.is_empty() {
+            self.finish_places()?;
+        }
+        let known = filter_key(key);
+        if self.tree.is_empty() || known != self.last_filter_key {
+            self.filter.add(hash(known));
+            self.last_filter_key.clear();
+            self.last_filter_key.extend_from_slice(known);
+        }
+        self.push(0, key, value)
+    }
+    /// Writes what is left and says how long the file is.
+    ///
+    /// # Errors
+    /// I/O.
+    ///
+    /// # Panics
+    /// If there was not exactly one place for each seq.
+    pub fn finish(mut self, first_seq: u64, last: Anchor, level: u8) -> Result<u64> {
+        assert_eq!(
+            self.places.count(),
+            last.seq + 1 - first_seq,
+            "a run has one place for each event"
+        );
+        self.finish_places()?;
+        let (root, height) = self.finish_tree()?;
+        let first = self.out.page()?;
+        let (filter_keys, filter) = self.filter.finish(first);
+        self.out.append(&filter)?;
+        let own = self.out.page()?;
+        let mut footer = Footer {
+            level,
+            height,
+            first_seq,
+            last,
+            root,
+            filter: Pointer {
+                page: first,
+                pages: own - first,
+            },
+            filter_keys,
+        }
+        .encode();
+        seal(&mut footer, own);
+        self.out.append(&footer)?;
+        self.out.flush()?;
+        Ok(self.out.written)
+    }
+
+    fn push(&mut self, level: usize, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        if level == self.tree.len() {
+            self.tree.push(TreeLevel {
+                block: BlockBuilder::new(),
+                separator: Vec::new(),
+            });
+        }
+        let fits = |tree: &[TreeLevel]| tree.get(level).is_some_and(|at| at.block.fits(key, value));
+        if !fits(&self.tree) {
+            self.finish_block(level, key)?;
+        }
+        if let Some(at) = self.tree.get_mut(level) {
+            at.block.push(key, value);
+        }
+        Ok(())
+    }
+    /// Writes a level's block and names it one level up. `next` is the key that follows it there.
+    fn finish_block(&mut self, level: usize, next: &[u8]) -> Result<()> {
+        let Some(at) = self.tree.get_mut(level) else {
+            return Ok(());
+        };
+        // The shortest key that still stands between two blocks of entries keeps the index small. Higher up,
+        // `next` is such a key already, and the block's own last key does not bound what lies below it.
+        let short = match level {
+            0 => next.get(..=common(at.block.last(), next)).unwrap_or(next),
+            _ => next,
+        };
+        let separator = std::mem::replace(&mut at.separator, short.to_vec());
+        let pointer = self.write_block(level)?;
+        self.push(level + 1, &separator, Some(&write_pointer(pointer)))
+    }
+    fn write_block(&mut self, level: usize) -> Result<Pointer> {
+        let page = self.out.page()?;
+        if let Some(at) = self.tree.get_mut(level) {
+            self.out.append(at.block.finish(page))?;
+            at.block.clear();
+        }
+        Ok(Pointer {
+            page,
+            pages: self.out.page()? - page,
+        })
+    }
+    /// Writes the open block of each level, lowest first; the last one is the root.
+    fn finish_tree(&mut self) -> Result<(Pointer, u8)> {
+        let mut level = 0;
+        while level + 1 < self.tree.len() {
+            self.finish_block(level, &[])?;
+            level += 1;
+        }
+        let root = self.write_block(level)?;
+        Ok((root, level as u8))
+    }
+    fn finish_places(&mut self) -> Result<()> {
+        let page = self.out.page()?;
+        match self.places.finish_page(page) {
+            Some(bytes) => self.out.append(&bytes),
+            None => Ok(()),
+        }
+    }
+}
+
+fn within(what: &'static str, len: usize, max: usize) -> Result<()> {
+    if len > max {
+        return Err(Error::TooLarge {
+            what,
+            len: len as u64,
+            max: max as u64,
+        });
+    }
+    Ok(())
+}
+
+/// A file that is written from front to back in large pieces.
+struct Output {
+    file: Box<dyn File>,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    written: u64,
+}
+
+impl Output {
+    /// The number of the next page.
+    fn page(&self) -> Result<u32> {
+        let bytes = self.written + self.buffer.len() as u64;
+        u32::try_from(bytes / PAGE as u64).map_err(|_| Error::TooLarge {
+            what: "a run of the derived store",
+            len: bytes,
+            max: u64::from(u32::MAX) * PAGE as u64,
+        })
+    }
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+    fn flush(&mut self) -> Result<()> {
+        self.file
+            .write_all_at(&self.buffer, self.written)
+            .map_err(Error::io("write", &self.path))?;
+        self.written += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! The filter of a run: says of most keys that are not in it that they are not.
+//!
+//! A Bloom filter in pages: the hash chooses a page and seven bits in it (about 10 bits for each key, 1 in 100 wrong
+//! "maybe"), so that asking touches, and checks, one page. An entry is known by its key, a series
+//! by the part of its keys that all share: see [`filter_key`].
+
+use super::key::SERIES;
+use super::page::{self, CONTENT, CRC, Damage, PAGE, Pages, Pointer};
+
+const BITS: u64 = CONTENT as u64 * 8;
+const BITS_PER_KEY: u64 = 10;
+const PROBES: u64 = 7;
+
+/// What the filter holds for a key: in a series' namespace everything up to its first zero byte (which ends the
+/// name), else the whole key.
+pub fn filter_key(key: &[u8]) -> &[u8] {
+    match key.split_first() {
+        Some((&namespace, rest)) if namespace >= SERIES => memchr::memchr(0, rest)
+            .and_then(|zero| key.get(..zero + 2))
+            .unwrap_or(key),
+        _ => key,
+    }
+}
+
+/// The series that holds every key of `from..to`, if one does.
+pub fn series_of<'a>(from: &'a [u8], to: &[u8]) -> Option<&'a [u8]> {
+    let series = filter_key(from);
+    let (&zero, name) = series.split_last()?;
+    let within = *series.first()? >= SERIES
+        && series.len() > 1
+        && zero == 0
+        && (to.starts_with(series) || to.strip_prefix(name) == Some(&[1]));
+    within.then_some(series)
+}
+
+/// A 64-bit hash that is part of the format: eight bytes at a time are mixed in by xor, multiplication and a
+/// shift; a last partial word is padded with zeros, and the length is mixed in first.
+pub fn hash(bytes: &[u8]) -> u64 {
+    const ODD: u64 = 0xd6e8_feb8_6659_fd93;
+    let mix = |hash: u64, word: u64| {
+        let product = (hash ^ word).wrapping_mul(ODD);
+        product ^ (product >> 32)
+    };
+    let (words, tail) = bytes.as_chunks::<8>();
+    let mut hash = mix(0x9e37_79b9_7f4a_7c15, bytes.len() as u64);
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(tail) {
+        *to = *from;
+    }
+    mix(mix(hash, u64::from_le_bytes(last)), 0)
+}
+
+/// How many pages serve so many keys.
+fn pages_for(keys: u64) -> u64 {
+    (keys * BITS_PER_KEY).div_ceil(BITS)
+}
+
+/// The page among `pages`, and the bits in it, that stand for a hash.
+fn probes(hash: u64, pages: u64) -> (u64, impl Iterator<Item = (usize, u8)>) {
+    let page = ((hash >> 32) * pages) >> 32;
+    let (start, step) = (hash & 0xffff, ((hash >> 16) & 0xffff) | 1);
+    let bits = (0..PROBES).map(move |probe| {
+        let bit = (start + probe * step) % BITS;
+        ((bit / 8) as usize, 1 << (bit % 8))
+    });
+    (page, bits)
+}
+
+/// Gathers the keys of a run.
+pub enum FilterBuilder {
+    /// Their number is not known: hashes are kept until it is.
+    Growing(Vec<u64>),
+    /// At most so many were announced: bits are set at once.
+    Sized {
+        /// The pages.
+        pages: Vec<u8>,
+        /// How many keys were set.
+        keys: u64,
+    },
+}
+
+impl FilterBuilder {
+    /// For a number of keys that is not known; takes 8 bytes of memory for each.
+    pub fn growing() -> FilterBuilder {
+        FilterBuilder::Growing(Vec::new())
+    }
+    /// For at most about `keys` keys.
+    pub fn sized(keys: u64) -> FilterBuilder {
+        FilterBuilder::Sized {
+            pages: vec![0; pages_for(keys) as usize * PAGE],
+            keys: 0,
+        }
+    }
+    /// Adds a [`filter_key`]'s hash.
+    pub fn add(&mut self, hash: u64) {
+        match self {
+            FilterBuilder::Growing(hashes) => hashes.push(hash),
+            FilterBuilder::Sized { pages, keys } => {
+                *keys += 1;
+                let (page, bits) = probes(hash, (pages.len() / PAGE) as u64);
+                for (byte, bit) in bits {
+                    if let Some(byte) = pages.get_mut(page as usize * PAGE + CRC + byte) {
+                        *byte |= bit;
+                    }
+                }
+            }
+        }
+    }
+    /// How many keys were added, and the pages, each a block, for the file's pages from `first` on.
+    pub fn finish(self, first: u32) -> (u64, Vec<u8>) {
+        match self {
+            FilterBuilder::Growing(hashes) => {
+                let mut sized = FilterBuilder::sized(hashes.len() as u64);
+                hashes.into_iter().for_each(|hash| sized.add(hash));
+                sized.finish(first)
+            }
+            FilterBuilder::Sized { mut pages, keys } => {
+                for (page, number) in pages.as_chunks_mut::<PAGE>().0.iter_mut().zip(first..) {
+                    page::seal_page(page, number);
+                }
+                (keys, pages)
+            }
+        }
+    }
+}
+
+/// Whether the filter in `pages` may hold a hash. A run without keys has no pages and holds nothing.
+///
+/// # Errors
+/// Where the page's CRC fails.
+pub fn may_hold(pages: &Pages, filter: Pointer, hash: u64) -> Result<bool, Damage> {
+    if filter.pages == 0 {
+        return Ok(false);
+    }
+    let (page, mut bits) = probes(hash, u64::from(filter.pages));
+    let content = pages.read(Pointer {
+        page: filter.page + page as u32,
+        pages: 1,
+    })?;
+    Ok(bits.all(|(byte, bit)| content.get(byte).is_some_and(|byte| byte & bit != 0)))
+}

@@ -1,0 +1,287 @@
+//! Changes that are not in a run yet, over a store: what folds read and write.
+//!
+//! Two layers: changes that are settled, and, between [`Overlay::begin`] and [`Overlay::commit`], those of a group that
+//! is not durable yet. Reads see the newest; [`Overlay::settled`] reads without the unsettled ones.
+
+use super::scan::Scan;
+use super::store::Store;
+use crate::error::Result;
+use crate::storage::Bytes;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::collections::btree_map::{Entry, Range};
+use std::ops::{Bound, Deref};
+
+/// About what an entry takes in memory beside its key and value.
+const ENTRY_BYTES: usize = 64;
+
+/// Changes over a store.
+pub struct Overlay {
+    store: Store,
+    settled: Layer,
+    open: Option<Layer>,
+}
+
+/// A value, read in place.
+#[derive(Debug, Clone)]
+pub enum Value<'a> {
+    /// From the overlay.
+    Changed(&'a [u8]),
+    /// From a run.
+    Stored(Bytes),
+}
+
+impl Deref for Value<'_> {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        match self {
+            Value::Changed(bytes) => bytes,
+            Value::Stored(bytes) => bytes,
+        }
+    }
+}
+
+impl Overlay {
+    /// No changes over `store`.
+    pub fn new(store: Store) -> Overlay {
+        Overlay {
+            store,
+            settled: Layer::default(),
+            open: None,
+        }
+    }
+    /// The store below.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+    /// Sets a key.
+    pub fn put(&mut self, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.top().set(key.into(), Some(value.into()));
+    }
+    /// Removes a key.
+    pub fn delete(&mut self, key: impl Into<Vec<u8>>) {
+        self.top().set(key.into(), None);
+    }
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>> {
+        self.view().get(key)
+    }
+    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`.
+    pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> OverlayScan<'_> {
+        self.view().scan(from, to, reverse)
+    }
+    /// The state with all changes.
+    pub fn view(&self) -> View<'_> {
+        View {
+            store: &self.store,
+            settled: &self.settled,
+            open: self.open.as_ref(),
+        }
+    }
+    /// The state without the changes since [`Overlay::begin`].
+    pub fn settled(&self) -> View<'_> {
+        View {
+            open: None,
+            ..self.view()
+        }
+    }
+    /// From here on changes can be taken back, until [`Overlay::commit`] or [`Overlay::rollback`]. Goes on with those that are
+    /// open already.
+    pub fn begin(&mut self) {
+        self.open.get_or_insert_default();
+    }
+    /// Settles the changes since [`Overlay::begin`].
+    pub fn commit(&mut self) {
+        for (key, value) in self.open.take().unwrap_or_default().changes {
+            self.settled.set(key, value);
+        }
+    }
+    /// Takes back the changes since [`Overlay::begin`].
+    pub fn rollback(&mut self) {
+        self.open = None;
+    }
+    /// The settled changes in ascending order, `None` for a deleted key: the entries of a [`super::Delta`].
+    pub fn changes(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+        let changes = self.settled.changes.iter();
+        changes.map(|(key, value)| (key.as_slice(), value.as_deref()))
+    }
+    /// About how many bytes of memory all changes take.
+    pub fn bytes(&self) -> usize {
+        self.settled.bytes + self.open.as_ref().map_or(0, |open| open.bytes)
+    }
+    /// How many keys the settled changes have.
+    pub fn len(&self) -> usize {
+        self.settled.changes.len()
+    }
+    /// Whether there are no settled changes.
+    pub fn is_empty(&self) -> bool {
+        self.settled.changes.is_empty()
+    }
+    /// Goes on over `store`, which holds the settled changes now; they are dropped here.
+    pub fn flushed(&mut self, store: Store) {
+        self.settled = Layer::default();
+        self.store = store;
+    }
+
+    fn top(&mut self) -> &mut Layer {
+        self.open.as_mut().unwrap_or(&mut self.settled)
+    }
+}
+
+#[derive(Default)]
+struct Layer {
+    changes: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    bytes: usize,
+}
+
+impl Layer {
+    fn set(&mut self, key: Vec<u8>, value: Option<Vec<u8>>) {
+        let len = |value: &Option<Vec<u8>>| value.as_ref().map_or(0, Vec::len);
+        self.bytes += len(&value);
+        match self.changes.entry(key) {
+            Entry::Vacant(entry) => {
+                self.bytes += entry.key().len() + ENTRY_BYTES;
+                entry.insert(value);
+            }
+            Entry::Occupied(mut entry) => self.bytes -= len(&entry.insert(value)),
+        }
+    }
+}
+
+/// A state to read.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    store: &'a Store,
+    settled: &'a Layer,
+    open: Option<&'a Layer>,
+}
+
+impl<'a> View<'a> {
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn get(self, key: &[u8]) -> Result<Option<Value<'a>>> {
+        for layer in self.open.into_iter().chain([self.settled]) {
+            if let Some(change) = layer.changes.get(key) {
+                return Ok(change.as_deref().map(Value::Changed));
+            }
+        }
+        Ok(self.store.get(key)?.map(Value::Stored))
+    }
+    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`.
+    pub fn scan(self, from: &[u8], to: &[u8], reverse: bool) -> OverlayScan<'a> {
+        let layer = |layer: &'a Layer| LayerScan::new(layer, from, to, reverse);
+        OverlayScan {
+            open: self.open.map(layer),
+            settled: layer(self.settled),
+            store: self.store.scan(from, to, reverse),
+            stored: None,
+            reverse,
+            over: false,
+        }
+    }
+}
+
+/// An ordered walk over the live entries of a range, changes included.
+pub struct OverlayScan<'a> {
+    open: Option<LayerScan<'a>>,
+    settled: LayerScan<'a>,
+    store: Scan,
+    /// The store's next entry, if it was taken from `store` already.
+    stored: Option<(Vec<u8>, Bytes)>,
+    reverse: bool,
+    over: bool,
+}
+
+/// A walk over the changes of a layer that can look ahead.
+struct LayerScan<'a> {
+    range: Option<Range<'a, Vec<u8>, Option<Vec<u8>>>>,
+    reverse: bool,
+    next: Option<(&'a [u8], Option<&'a [u8]>)>,
+}
+
+impl<'a> LayerScan<'a> {
+    fn new(layer: &'a Layer, from: &[u8], to: &[u8], reverse: bool) -> LayerScan<'a> {
+        // The map's `range` would panic on bounds in the wrong order.
+        let range = (from < to).then(|| {
+            layer
+                .changes
+                .range::<[u8], _>((Bound::Included(from), Bound::Excluded(to)))
+        });
+        let mut scan = LayerScan {
+            range,
+            reverse,
+            next: None,
+        };
+        scan.advance();
+        scan
+    }
+    fn advance(&mut self) {
+        let reverse = self.reverse;
+        let next = self.range.as_mut().and_then(|range| match reverse {
+            false => range.next(),
+            true => range.next_back(),
+        });
+        self.next = next.map(|(key, value)| (key.as_slice(), value.as_deref()));
+    }
+    fn take(&mut self, key: &[u8]) -> Option<Option<&'a [u8]>> {
+        let (own, value) = self.next?;
+        (own == key).then(|| {
+            self.advance();
+            value
+        })
+    }
+}
+
+impl<'a> Iterator for OverlayScan<'a> {
+    type Item = Result<(Cow<'a, [u8]>, Value<'a>)>;
+    /// The next entry. Nothing comes behind an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.over {
+            if self.stored.is_none() {
+                match self.store.next().transpose() {
+                    Ok(stored) => self.stored = stored,
+                    Err(error) => {
+                        self.over = true;
+                        return Some(Err(error));
+                    }
+                }
+            }
+            let Some(changed) = self.first_changed() else {
+                let (key, value) = self.stored.take()?;
+                return Some(Ok((Cow::Owned(key), Value::Stored(value))));
+            };
+            if let Some((key, value)) = self.stored.take_if(|(key, _)| {
+                key.as_slice() != changed && (key.as_slice() < changed) != self.reverse
+            }) {
+                return Some(Ok((Cow::Owned(key), Value::Stored(value))));
+            }
+            self.stored.take_if(|(key, _)| key == changed);
+            let settled = self.settled.take(changed);
+            let open = self.open.as_mut().and_then(|open| open.take(changed));
+            if let Some(value) = open.or(settled).flatten() {
+                return Some(Ok((Cow::Borrowed(changed), Value::Changed(value))));
+            }
+        }
+        None
+    }
+}
+
+impl<'a> OverlayScan<'a> {
+    /// The changed key whose turn is next.
+    fn first_changed(&self) -> Option<&'a [u8]> {
+        let open = self.open.as_ref().and_then(|open| open.next);
+        let keys = open
+            .into_iter()
+            .chain(self.settled.next)
+            .map(|(key, _)| key);
+        match self.reverse {
+            false => keys.min(),
+            true => keys.max(),
+        }
+    }
+}

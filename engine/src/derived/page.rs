@@ -1,0 +1,132 @@
+//! Pages: a run is a file of 4 KiB pages. A block is one or more neighbouring pages under one CRC-32.
+//!
+//! Invariants: a block starts at a page boundary; its first four bytes are the CRC of all that follow, computed
+//! from the number of its first page as initial value, so that a block in the wrong place fails too. Padding is
+//! under the CRC. A block is checked when it is first read; a bit per page remembers that.
+
+use crate::storage::Bytes;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+/// Bytes of the CRC in front of a block.
+pub const CRC: usize = 4;
+/// Bytes that a block of one page carries.
+pub const CONTENT: usize = PAGE - CRC;
+
+/// Why bytes are not what was once written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage(pub String);
+
+impl Damage {
+    /// Damage that says why.
+    pub fn new(why: impl Into<String>) -> Damage {
+        Damage(why.into())
+    }
+}
+
+/// A block by its pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointer {
+    /// Its first page.
+    pub page: u32,
+    /// How many pages it takes.
+    pub pages: u32,
+}
+
+impl Pointer {
+    /// The page behind the block.
+    pub fn end(self) -> u64 {
+        u64::from(self.page) + u64::from(self.pages)
+    }
+}
+
+/// How many pages `len` bytes take.
+pub fn pages_of(len: usize) -> usize {
+    len.div_ceil(PAGE)
+}
+
+/// Pads `block` (which begins with room for the CRC) to whole pages and sets its CRC.
+pub fn seal(block: &mut Vec<u8>, page: u32) {
+    block.resize(pages_of(block.len()) * PAGE, 0);
+    seal_page(block, page);
+}
+
+/// Sets the CRC of a block that is whole pages already.
+pub fn seal_page(block: &mut [u8], page: u32) {
+    if let Some((crc, content)) = block.split_first_chunk_mut::<CRC>() {
+        *crc = checksum(content, page).to_le_bytes();
+    }
+}
+
+fn checksum(content: &[u8], page: u32) -> u32 {
+    let mut hasher = crc32fast::Hasher::new_with_initial(page);
+    hasher.update(content);
+    hasher.finalize()
+}
+
+/// The pages of a file, each block checked when it is first read.
+pub struct Pages {
+    bytes: Bytes,
+    checked: Box<[AtomicU64]>,
+}
+
+impl Pages {
+    /// Takes the bytes of a whole file.
+    ///
+    /// # Errors
+    /// Where it does not consist of whole pages.
+    pub fn new(bytes: Bytes) -> Result<Pages, Damage> {
+        if bytes.len() % PAGE != 0 || bytes.len() / PAGE > u32::MAX as usize {
+            return Err(Damage::new(format!(
+                "{} bytes are no whole number of pages",
+                bytes.len()
+            )));
+        }
+        let words = (bytes.len() / PAGE).div_ceil(64);
+        Ok(Pages {
+            checked: (0..words).map(|_| AtomicU64::new(0)).collect(),
+            bytes,
+        })
+    }
+    /// How many pages there are.
+    pub fn count(&self) -> u32 {
+        (self.bytes.len() / PAGE) as u32
+    }
+    /// The whole file.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+    /// Where in the file the content of a block lies.
+    pub fn content_range(&self, at: Pointer) -> Range<usize> {
+        at.page as usize * PAGE + CRC..at.end() as usize * PAGE
+    }
+    /// The content of a block, its CRC checked.
+    ///
+    /// # Errors
+    /// Where it reaches beyond the file or its CRC fails.
+    pub fn read(&self, at: Pointer) -> Result<&[u8], Damage> {
+        let block = self
+            .bytes
+            .get(at.page as usize * PAGE..at.end() as usize * PAGE)
+            .and_then(|block| block.split_first_chunk::<CRC>());
+        let Some((crc, content)) = block else {
+            return Err(Damage::new(format!(
+                "a block at page {} is beyond the file",
+                at.page
+            )));
+        };
+        let bit = 1_u64 << (at.page % 64);
+        let Some(word) = self.checked.get(at.page as usize / 64) else {
+            return Err(Damage::new("a block is beyond the file"));
+        };
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            if checksum(content, at.page) != u32::from_le_bytes(*crc) {
+                return Err(Damage::new(format!("the CRC of page {} fails", at.page)));
+            }
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        Ok(content)
+    }
+}

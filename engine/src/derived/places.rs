@@ -1,0 +1,104 @@
+//! The places of a run's events: 341 a page, 12 bytes each, so that a seq finds its place by one division.
+//!
+//! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
+
+use super::page::{self, CONTENT, CRC, Damage, Pages, Pointer};
+use crate::error::{Error, Result};
+use crate::place::Place;
+
+const BYTES: usize = 12;
+const PER_PAGE: u64 = (CONTENT / BYTES) as u64;
+/// Offsets within a segment stay below this.
+pub const OFFSET_END: u64 = 1 << 40;
+/// An event's bytes stay below this.
+pub const LEN_END: u32 = 1 << 24;
+
+/// How many pages so many places take.
+pub fn pages_for(events: u64) -> u64 {
+    events.div_ceil(PER_PAGE)
+}
+
+/// The place of the event with that index in the run.
+///
+/// # Errors
+/// Where the page is damaged.
+pub fn read(pages: &Pages, index: u64) -> Result<Place, Damage> {
+    let content = pages.read(Pointer {
+        page: (index / PER_PAGE) as u32,
+        pages: 1,
+    })?;
+    content
+        .as_chunks::<BYTES>()
+        .0
+        .get((index % PER_PAGE) as usize)
+        .map(unpack)
+        .ok_or_else(|| Damage::new("a place is beyond its page"))
+}
+
+fn unpack(bytes: &[u8; BYTES]) -> Place {
+    let [s0, s1, s2, s3, o0, o1, o2, o3, o4, l0, l1, l2] = *bytes;
+    Place {
+        segment: u32::from_le_bytes([s0, s1, s2, s3]),
+        offset: u64::from_le_bytes([o0, o1, o2, o3, o4, 0, 0, 0]),
+        len: u32::from_le_bytes([l0, l1, l2, 0]),
+    }
+}
+
+fn pack(place: &Place) -> Result<[u8; BYTES]> {
+    if place.offset >= OFFSET_END {
+        return Err(Error::TooLarge {
+            what: "the offset of an event",
+            len: place.offset,
+            max: OFFSET_END - 1,
+        });
+    }
+    if place.len >= LEN_END {
+        return Err(Error::TooLarge {
+            what: "an event",
+            len: u64::from(place.len),
+            max: u64::from(LEN_END - 1),
+        });
+    }
+    let [s0, s1, s2, s3] = place.segment.to_le_bytes();
+    let [o0, o1, o2, o3, o4, ..] = place.offset.to_le_bytes();
+    let [l0, l1, l2, _] = place.len.to_le_bytes();
+    Ok([s0, s1, s2, s3, o0, o1, o2, o3, o4, l0, l1, l2])
+}
+
+/// Writes pages of places.
+pub struct PlacesBuilder {
+    page: Vec<u8>,
+    count: u64,
+}
+
+impl PlacesBuilder {
+    /// None yet.
+    pub fn new() -> PlacesBuilder {
+        PlacesBuilder {
+            page: vec![0; CRC],
+            count: 0,
+        }
+    }
+    /// How many were pushed.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// Adds the next place; says whether that filled the page, which then must be finished.
+    ///
+    /// # Errors
+    /// Where the place does not fit the format.
+    pub fn push(&mut self, place: &Place) -> Result<bool> {
+        self.page.extend(pack(place)?);
+        self.count += 1;
+        Ok(self.count.is_multiple_of(PER_PAGE))
+    }
+    /// The page so far, for that number; `None` if nothing is in it. The next push starts another.
+    pub fn finish_page(&mut self, number: u32) -> Option<Vec<u8>> {
+        if self.page.len() == CRC {
+            return None;
+        }
+        let mut page = std::mem::replace(&mut self.page, vec![0; CRC]);
+        page::seal(&mut page, number);
+        Some(page)
+    }
+}

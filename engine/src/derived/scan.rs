@@ -1,0 +1,205 @@
+//! Walking over several runs at once: in key order, of one key the newest entry.
+
+use super::cursor::Cursor;
+use super::filter;
+use super::run::{Run, Value};
+use crate::error::Result;
+use crate::storage::Bytes;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::sync::Arc;
+
+/// Steps through the newest entries of `from..to`, tombstones included.
+pub struct Walk {
+    /// The cursor whose turn it is comes first.
+    heap: BinaryHeap<Source>,
+    reverse: bool,
+    /// The bound that the walk runs towards: exclusive forwards, inclusive in reverse; `None` without one.
+    end: Option<Vec<u8>>,
+    key: Vec<u8>,
+    run: Option<Arc<Run>>,
+    value: Value,
+}
+
+struct Source {
+    cursor: Cursor,
+    /// Greater for newer runs.
+    age: usize,
+    reverse: bool,
+}
+
+impl Ord for Source {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let keys = self.cursor.key().cmp(&other.cursor.key());
+        // A heap serves its greatest first.
+        let keys = if self.reverse { keys } else { keys.reverse() };
+        keys.then(self.age.cmp(&other.age))
+    }
+}
+impl PartialOrd for Source {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Source {}
+
+impl Walk {
+    /// Over `runs`, oldest first. Within one series, runs whose filter denies it are left alone.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
+        let (start, end) = if reverse { (to, from) } else { (from, to) };
+        let series = filter::series_of(from, to).map(filter::hash);
+        Walk::over(runs, start, Some(end), series, reverse)
+    }
+    /// Over every entry of `runs`, oldest first.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn everything(runs: &[Arc<Run>]) -> Result<Walk> {
+        Walk::over(runs, &[], None, None, false)
+    }
+    fn over(
+        runs: &[Arc<Run>],
+        start: &[u8],
+        end: Option<&[u8]>,
+        series: Option<u64>,
+        reverse: bool,
+    ) -> Result<Walk> {
+        let mut heap = BinaryHeap::with_capacity(runs.len());
+        for (age, run) in runs.iter().enumerate() {
+            if let Some(series) = series
+                && !run.may_hold(series)?
+            {
+                continue;
+            }
+            let cursor = Cursor::seek(Arc::clone(run), start, reverse)?;
+            if cursor.key().is_some() {
+                heap.push(Source {
+                    cursor,
+                    age,
+                    reverse,
+                });
+            }
+        }
+        Ok(Walk {
+            heap,
+            reverse,
+            end: end.map(<[u8]>::to_vec),
+            key: Vec::new(),
+            run: None,
+            value: None,
+        })
+    }
+    /// Goes to the next key; false at the end.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn step(&mut self) -> Result<bool> {
+        while self.run.is_some()
+            && let Some(mut top) = self.heap.peek_mut()
+            && top.cursor.key() == Some(&self.key)
+        {
+            top.cursor.advance()?;
+            if top.cursor.key().is_none() {
+                PeekMut::pop(top);
+            }
+        }
+        let Some(Source { cursor, .. }) = self.heap.peek() else {
+            return Ok(false);
+        };
+        self.key.clear();
+        self.key.extend_from_slice(cursor.key().unwrap_or_default());
+        let inside = self.end.as_ref().is_none_or(|end| match self.reverse {
+            false => self.key < *end,
+            true => self.key >= *end,
+        });
+        self.value = cursor.value();
+        self.run = Some(Arc::clone(cursor.run()));
+        Ok(inside)
+    }
+    /// The key it stands on.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+    /// The value it stands on, `None` for a tombstone.
+    pub fn value(&self) -> Option<&[u8]> {
+        let run = self.run.as_ref()?;
+        Some(run.bytes(self.value.clone()?))
+    }
+    fn share(&self) -> Option<Bytes> {
+        let run = self.run.as_ref()?;
+        Some(run.share(self.value.clone()?))
+    }
+}
+
+/// An ordered walk over the live entries of a range.
+pub struct Scan {
+    state: ScanState,
+}
+
+enum ScanState {
+    /// Nothing was read yet.
+    Idle {
+        runs: Arc<[Arc<Run>]>,
+        from: Vec<u8>,
+        to: Vec<u8>,
+        reverse: bool,
+    },
+    Walking(Walk),
+    Over,
+}
+
+impl Scan {
+    pub(super) fn new(runs: Arc<[Arc<Run>]>, from: &[u8], to: &[u8], reverse: bool) -> Scan {
+        let state = match from < to {
+            true => ScanState::Idle {
+                runs,
+                from: from.to_vec(),
+                to: to.to_vec(),
+                reverse,
+            },
+            false => ScanState::Over,
+        };
+        Scan { state }
+    }
+    fn advance(&mut self) -> Result<Option<(Vec<u8>, Bytes)>> {
+        if let ScanState::Idle {
+            runs,
+            from,
+            to,
+            reverse,
+        } = &self.state
+        {
+            self.state = ScanState::Walking(Walk::new(runs, from, to, *reverse)?);
+        }
+        let ScanState::Walking(walk) = &mut self.state else {
+            return Ok(None);
+        };
+        while walk.step()? {
+            if let Some(value) = walk.share() {
+                return Ok(Some((walk.key().to_vec(), value)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<(Vec<u8>, Bytes)>;
+    /// The next entry. Nothing comes behind an error.
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.advance().transpose();
+        if !matches!(next, Some(Ok(_))) {
+            self.state = ScanState::Over;
+        }
+        next
+    }
+}

@@ -1,0 +1,28 @@
+//! What may stand for a kind, an actor or a ref: short texts without control characters, so that they
+//! can be printed on one line and compared byte by byte.
+
+use crate::limits::IDENTIFIER_BYTES_MAX;
+
+/// Whether `text` may be an actor or a ref: 1 to 128 bytes, no control characters (U+0000 to 1F, 7F to 9F).
+pub fn is_identifier(text: &str) -> bool {
+    (1..=IDENTIFIER_BYTES_MAX).contains(&text.len()) && !has_control(text)
+}
+
+/// Whether `text` may be a kind: `^[a-z][a-z0-9_]*$` of at most 128 bytes.
+pub fn is_kind(text: &str) -> bool {
+    text.len() <= IDENTIFIER_BYTES_MAX
+        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+}
+
+fn has_control(text: &str) -> bool {
+    if text.is_ascii() {
+        // No early exit: the compiler checks many bytes at a time.
+        return text
+            .bytes()
+            .fold(false, |found, byte| found | (byte < 0x20) | (byte == 0x7F));
+    }
+    text.chars().any(char::is_control)
+}

@@ -1,0 +1,125 @@
+//! Finding the ends of strings and values in JSON text, eight bytes at a time where nothing happens.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// The length of the prefix that a JSON string holds as it is: no `"`, no `\`, no control character below U+0020.
+pub(crate) fn plain_prefix(text: &[u8]) -> usize {
+    prefix(text, |word| {
+        below_space(word) | equal_to(word, b'"') | equal_to(word, b'\\')
+    })
+}
+
+/// The length of the prefix of printable ASCII without `"` and `\`: what nearly every identifier is made of.
+pub(crate) fn printable_prefix(text: &[u8]) -> usize {
+    prefix(text, |word| {
+        word & HIGHS
+            | below_space(word)
+            | equal_to(word, 0x7F)
+            | equal_to(word, b'"')
+            | equal_to(word, b'\\')
+    })
+}
+
+/// The length of the prefix in which `stops` marks no byte. A mark is the top bit of a byte; marks above
+/// the first one may be wrong, since borrows travel upward.
+#[inline(always)]
+fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
+    let mut at = 0;
+    while let Some(word) = text.get(at..).and_then(<[u8]>::first_chunk) {
+        let found = stops(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    // The rest, padded with blanks, which never stop.
+    let rest = text.get(at..).unwrap_or_default();
+    let mut word = [b' '; 8];
+    for (to, from) in word.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    let found = stops(u64::from_le_bytes(word));
+    if found == 0 {
+        text.len()
+    } else {
+        at + (found.trailing_zeros() / 8) as usize
+    }
+}
+
+fn equal_to(word: u64, byte: u8) -> u64 {
+    let zero_where_equal = word ^ (ONES * u64::from(byte));
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGHS
+}
+
+fn below_space(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x20) & !word & HIGHS
+}
+
+/// The length of the JSON string that `text` begins with, quotes included; `None` if it does not end.
+/// What stands behind a backslash is not looked into.
+pub(crate) fn string_len(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    if text.first() != Some(&b'"') {
+        return None;
+    }
+    loop {
+        at += plain_prefix(text.get(at..)?);
+        match text.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => return None,
+        }
+    }
+}
+
+/// The length of the JSON value that compact `text` begins with: up to its closing bracket or quote, or
+/// for a number or a word up to what cannot be part of it. Brackets must match and nest at most 64 deep;
+/// beyond that the value is not looked into. `None` if it does not end, or is no value.
+pub(crate) fn value_len(text: &[u8]) -> Option<usize> {
+    match text.first()? {
+        b'"' => string_len(text),
+        b'{' | b'[' => container_len(text),
+        b'-' | b'0'..=b'9' | b't' | b'f' | b'n' => {
+            let scalar =
+                |byte: &u8| !matches!(byte, b'-' | b'+' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'E');
+            Some(text.iter().position(scalar).unwrap_or(text.len()))
+        }
+        _ => None,
+    }
+}
+
+// The stack of open brackets is one word.
+const _: () = assert!(crate::limits::NESTING_MAX <= u64::BITS as usize);
+
+fn container_len(text: &[u8]) -> Option<usize> {
+    // One bit for each open bracket, 1 for `{`, the innermost lowest.
+    let (mut open, mut depth) = (0_u64, 0_u32);
+    let mut at = 0;
+    loop {
+        let byte = *text.get(at)?;
+        match byte {
+            b'"' => at += string_len(text.get(at..)?)?,
+            b'{' | b'[' => {
+                open = open << 1 | u64::from(byte == b'{');
+                depth += 1;
+                at += 1;
+                if depth > u64::BITS {
+                    return None;
+                }
+            }
+            b'}' | b']' => {
+                if open & 1 != u64::from(byte == b'}') {
+                    return None;
+                }
+                open >>= 1;
+                depth -= 1;
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
+
+use super::Scene;
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::reader::Reader;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::io;
+
+/// The directory in the team's directory.
+pub const QUARANTINE_DIR: &str = "quarantine";
+/// The kind of the event that names a quarantine file.
+pub const QUARANTINED: &str = "log_tail_quarantined";
+
+/// What the event says of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Quarantined {
+    /// File name in `quarantine/`: segment, offset, and the start of its digest.
+    pub file: String,
+    /// The segment that the bytes were cut from.
+    pub segment: String,
+    /// Where they stood in it.
+    pub offset: u64,
+    /// How many.
+    pub length: u64,
+    /// BLAKE3 of them, lower-case hex.
+    pub blake3: String,
+}
+
+impl Quarantined {
+    fn of(segment: &str, offset: u64, bytes: &[u8]) -> Quarantined {
+        let blake3 = blake3::hash(bytes).to_hex().to_string();
+        let file = format!("{segment}.{offset}.{}", &blake3[..16]);
+        Quarantined {
+            file,
+            segment: segment.into(),
+            offset,
+            length: bytes.len() as u64,
+            blake3,
+        }
+    }
+}
+
+/// Keeps `bytes`, durably. The name follows from the content, so that doing it twice is doing it once.
+pub(super) fn keep(
+    scene: &Scene<'_>,
+    segment: &str,
+    offset: u64,
+    bytes: &[u8],
+) -> Result<Quarantined> {
+    let quarantined = Quarantined::of(segment, offset, bytes);
+    let dir = scene.dir.join(QUARANTINE_DIR);
+    scene
+        .storage
+        .create_dir(&dir)
+        .map_err(Error::io("create", &dir))?;
+    scene
+        .storage
+        .sync_dir(scene.dir)
+        .map_err(Error::io("sync", scene.dir))?;
+    let path = dir.join(&quarantined.file);
+    scene
+        .storage
+        .replace(&path, bytes, true)
+        .map_err(Error::io("write", path))?;
+    Ok(quarantined)
+}
+
+/// The quarantine files that no event up to `head` names. Reads the whole log; only asked after a recovery that
+/// did not finish.
+pub(super) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>> {
+    let dir = scene.dir.join(QUARANTINE_DIR);
+    let files = match scene.storage.list(&dir) {
+        Ok(files) => files,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::io("list", dir)(error)),
+    };
+    let candidates: Vec<&String> = files
+        .iter()
+        .filter(|name| !name.ends_with(".tmp"))
+        .collect();
+    if candidates.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named = named(scene, head)?;
+    let mut unnamed = Vec::new();
+    for file in candidates.into_iter().filter(|file| !named.contains(*file)) {
+        let path = dir.join(file);
+        let bytes = scene
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        // A file that somebody else put here has no place in a segment to name.
+        if let Some((segment, offset)) = origin(file) {
+            let found = Quarantined::of(&segment, offset, &bytes);
+            if found.file == *file {
+                unnamed.push(found);
+            }
+        }
+    }
+    Ok(unnamed)
+}
+
+fn origin(file: &str) -> Option<(String, u64)> {
+    let (rest, _) = file.rsplit_once('.')?;
+    let (segment, offset) = rest.rsplit_once('.')?;
+    Some((segment.to_string(), offset.parse().ok()?))
+}
+
+fn named(scene: &Scene<'_>, head: &Head) -> Result<HashSet<String>> {
+    let reader = Reader::new(
+        scene.storage.clone(),
+        scene.dir,
+        scene.identity.clone(),
+        head.clone(),
+    );
+    let mut named = HashSet::new();
+    for event in reader.events(None) {
+        let (_, _, event) = event?;
+        if event.kind == QUARANTINED
+            && let Ok(quarantined) = serde_json::from_str::<Quarantined>(&event.payload)
+        {
+            named.insert(quarantined.file);
+        }
+    }
+    Ok(named)
+}

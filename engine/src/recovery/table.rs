@@ -1,0 +1,227 @@
+//! The decision table of recovery, as data. `docs/durability.md` prints it; every cell has a test.
+//!
+//! A *group* is the events of one write, the unit of evidence: the pages of one un-acknowledged write may have landed
+//! in any order, so a damaged group with valid parts of itself behind the damage is an ordinary crash, while anything valid
+//! of a later group proves that the damaged one had been synced.
+
+/// Whether a valid head slot was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeadFound {
+    /// The newest valid slot counts.
+    Valid,
+    /// No valid slot.
+    None,
+}
+
+/// What stands before the head's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing wrong was seen.
+    Intact,
+    /// The file ends before the head does, is missing, or a byte before the head is wrong.
+    Damaged,
+}
+
+/// Where the segment that the head names stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// Nothing follows it.
+    Last,
+    /// One segment follows, whose header describes this one exactly as it is.
+    LastButOne,
+    /// One segment follows that does not fit, or more than one.
+    Earlier,
+}
+
+/// What stands past the head's end (with no head: past the last segment's header).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// Nothing.
+    Nothing,
+    /// Complete groups up to the end of the file.
+    Complete,
+    /// A damaged or incomplete group, behind it nothing or parts of itself.
+    Broken,
+    /// Complete groups, then a broken one as above.
+    CompleteThenBroken,
+    /// A damaged or incomplete group, behind it a valid event of another group.
+    BrokenThenLater,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Clean,
+    /// Refuse to write; touch nothing.
+    Corrupt,
+    /// Set the tail aside and cut it.
+    Torn,
+    /// Rewrite the complete groups, sync, advance the head.
+    Adopt,
+    /// Set the broken tail aside and cut it, then adopt what stands before it.
+    AdoptAndTorn,
+    /// Go on in the segment behind, by the same table.
+    NextSegment,
+    /// Write a head for what was found.
+    RebuildHead,
+}
+
+/// One row: `None` matches anything. The first row that matches decides.
+pub type Row = (
+    Option<HeadFound>,
+    Option<Before>,
+    Option<Position>,
+    Option<Past>,
+    Verdict,
+);
+
+/// The table.
+pub const ROWS: [Row; 12] = {
+    use Past::{Broken, BrokenThenLater, Complete, CompleteThenBroken, Nothing};
+    [
+        (None, Some(Before::Damaged), None, None, Verdict::Corrupt),
+        (None, None, None, Some(BrokenThenLater), Verdict::Corrupt),
+        (None, None, Some(Position::Earlier), None, Verdict::Corrupt),
+        // Without a head nothing tells an un-acknowledged tail from a damaged one.
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            Some(Broken),
+            Verdict::Corrupt,
+        ),
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            Some(CompleteThenBroken),
+            Verdict::Corrupt,
+        ),
+        (
+            Some(HeadFound::None),
+            None,
+            None,
+            None,
+            Verdict::RebuildHead,
+        ),
+        // A segment is followed by another only once it is complete, so nothing may stand past its head.
+        (
+            None,
+            None,
+            Some(Position::LastButOne),
+            Some(Nothing),
+            Verdict::NextSegment,
+        ),
+        (
+            None,
+            None,
+            Some(Position::LastButOne),
+            None,
+            Verdict::Corrupt,
+        ),
+        (None, None, None, Some(Nothing), Verdict::Clean),
+        (None, None, None, Some(Complete), Verdict::Adopt),
+        (None, None, None, Some(Broken), Verdict::Torn),
+        (
+            None,
+            None,
+            None,
+            Some(CompleteThenBroken),
+            Verdict::AdoptAndTorn,
+        ),
+    ]
+};
+
+/// What the table says.
+pub fn verdict(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
+    fn fits<T: PartialEq>(wanted: &Option<T>, found: &T) -> bool {
+        wanted.as_ref().is_none_or(|wanted| wanted == found)
+    }
+    let row = ROWS.iter().find(|(h, b, o, p, _)| {
+        fits(h, &head) && fits(b, &before) && fits(o, &position) && fits(p, &past)
+    });
+    // The rows cover every case (a test asks all of them); were one missing, touching nothing is safe.
+    row.map_or(Verdict::Corrupt, |(.., verdict)| *verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADS: [HeadFound; 2] = [HeadFound::Valid, HeadFound::None];
+    const BEFORES: [Before; 2] = [Before::Intact, Before::Damaged];
+    const POSITIONS: [Position; 3] = [Position::Last, Position::LastButOne, Position::Earlier];
+    const PASTS: [Past; 5] = [
+        Past::Nothing,
+        Past::Complete,
+        Past::Broken,
+        Past::CompleteThenBroken,
+        Past::BrokenThenLater,
+    ];
+
+    /// The table once more, cell by cell, as a person would say it.
+    fn expected(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
+        if before == Before::Damaged
+            || past == Past::BrokenThenLater
+            || position == Position::Earlier
+        {
+            return Verdict::Corrupt;
+        }
+        if head == HeadFound::None {
+            return match past {
+                Past::Nothing | Past::Complete => Verdict::RebuildHead,
+                _ => Verdict::Corrupt,
+            };
+        }
+        match (position, past) {
+            (Position::LastButOne, Past::Nothing) => Verdict::NextSegment,
+            (Position::LastButOne, _) => Verdict::Corrupt,
+            (_, Past::Nothing) => Verdict::Clean,
+            (_, Past::Complete) => Verdict::Adopt,
+            (_, Past::Broken) => Verdict::Torn,
+            (_, _) => Verdict::AdoptAndTorn,
+        }
+    }
+
+    #[test]
+    fn every_cell() {
+        let mut cells = 0;
+        for head in HEADS {
+            for before in BEFORES {
+                for position in POSITIONS {
+                    for past in PASTS {
+                        assert_eq!(
+                            verdict(head, before, position, past),
+                            expected(head, before, position, past),
+                            "{head:?} {before:?} {position:?} {past:?}"
+                        );
+                        cells += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(cells, 60);
+    }
+
+    #[test]
+    fn every_row_decides_some_cell() {
+        for (index, row) in ROWS.iter().enumerate() {
+            let decides = HEADS.iter().any(|head| {
+                BEFORES.iter().any(|before| {
+                    POSITIONS.iter().any(|position| {
+                        PASTS.iter().any(|past| {
+                            ROWS.iter().position(|(h, b, o, p, _)| {
+                                h.is_none_or(|h| h == *head)
+                                    && b.is_none_or(|b| b == *before)
+                                    && o.is_none_or(|o| o == *position)
+                                    && p.is_none_or(|p| p == *past)
+                            }) == Some(index)
+                        })
+                    })
+                })
+            });
+            assert!(decides, "row {index} {row:?} is dead");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Reading the end of a segment as evidence: complete groups, then perhaps something broken.
+
+use super::table::Past;
+use crate::codec::{self, Frame, FrameError};
+use crate::event_id::EventId;
+use crate::identity::Format;
+use crate::place::Place;
+
+/// One complete group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Byte offset behind its last frame.
+    pub end: u64,
+    /// Seq of its last event.
+    pub last_seq: u64,
+    /// Id of its last event.
+    pub last_id: EventId,
+}
+
+/// What is broken behind the complete groups.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Where the broken group starts: the place to cut.
+    pub start: u64,
+    /// The first byte that could not be read as a frame.
+    pub offset: u64,
+    /// The event that should stand there.
+    pub seq: u64,
+    /// What is wrong.
+    pub why: String,
+    /// Seq of a valid event of another group behind it.
+    pub later: Option<u64>,
+}
+
+/// The tail of a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// Its complete groups, in order.
+    pub groups: Vec<Group>,
+    /// What follows them, if anything.
+    pub broken: Option<Broken>,
+}
+
+impl Tail {
+    /// As the decision table calls it.
+    pub fn past(&self) -> Past {
+        match (&self.broken, self.groups.is_empty()) {
+            (None, true) => Past::Nothing,
+            (None, false) => Past::Complete,
+            (Some(Broken { later: Some(_), .. }), _) => Past::BrokenThenLater,
+            (Some(_), true) => Past::Broken,
+            (Some(_), false) => Past::CompleteThenBroken,
+        }
+    }
+}
+
+/// Where reading stands: the last event before the bytes in question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Its seq; 0 before the first.
+    pub seq: u64,
+    /// Its id.
+    pub id: Option<EventId>,
+}
+
+/// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of
+/// every complete group.
+pub fn read_tail<'a>(
+    format: Format,
+    bytes: &'a [u8],
+    offset: u64,
+    last: Position,
+    mut each: impl FnMut(Place, &Frame<'a>),
+) -> Tail {
+    let mut tail = Tail {
+        groups: Vec::new(),
+        broken: None,
+    };
+    let (mut at, mut last) = (0, last);
+    while at < bytes.len() {
+        match read_group(format, bytes, at, last) {
+            Ok(frames) => {
+                for (start, frame) in &frames {
+                    // Segment numbers are the caller's business; places here count from the segment's start.
+                    each(
+                        Place {
+                            segment: 0,
+                            offset: offset + *start as u64,
+                            len: frame.len as u32,
+                        },
+                        frame,
+                    );
+                }
+                let Some((start, frame)) = frames.last() else {
+                    break;
+                };
+                at = start + frame.len;
+                last = Position {
+                    seq: frame.event.seq,
+                    id: Some(frame.event.id),
+                };
+                tail.groups.push(Group {
+                    end: offset + at as u64,
+                    last_seq: frame.event.seq,
+                    last_id: frame.event.id,
+                });
+            }
+            Err(stop) => {
+                tail.broken = Some(Broken {
+                    start: offset + at as u64,
+                    offset: offset + stop.at as u64,
+                    seq: stop.seq,
+                    why: stop.why,
+                    later: later_event(format, bytes, stop.at, last.seq + 1),
+                });
+                break;
+            }
+        }
+    }
+    tail
+}
+
+struct Stop {
+    at: usize,
+    seq: u64,
+    why: String,
+}
+
+/// The frames of the group that starts at `at`, with their starts; all of them or why not.
+fn read_group<'a>(
+    format: Format,
+    bytes: &'a [u8],
+    at: usize,
+    last: Position,
+) -> Result<Vec<(usize, Frame<'a>)>, Stop> {
+    let mut frames: Vec<(usize, Frame<'a>)> = Vec::new();
+    let (mut at, mut last) = (at, last);
+    loop {
+        let stop = |why: String| Stop {
+            at,
+            seq: last.seq + 1,
+            why,
+        };
+        let frame = codec::decode(format, bytes.get(at..).unwrap_or_default())
+            .map_err(|error: FrameError| stop(error.to_string()))?;
+        let first_len = frames
+            .first()
+            .map_or(frame.group.len, |(_, first)| first.group.len);
+        follows(last, &frame, frames.len() as u32, first_len).map_err(&stop)?;
+        last = Position {
+            seq: frame.event.seq,
+            id: Some(frame.event.id),
+        };
+        let (len, done) = (frame.len, frame.group.index + 1 == frame.group.len);
+        frames.push((at, frame));
+        at += len;
+        if done {
+            return Ok(frames);
+        }
+    }
+}
+
+/// Whether `frame` may stand behind the event `last` as part `index` of a group of `len`.
+pub fn follows(last: Position, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
+    let event = &frame.event;
+    if event.seq != last.seq + 1 {
+        return Err(format!(
+            "event {} stands where event {} should",
+            event.seq,
+            last.seq + 1
+        ));
+    }
+    if last.id.is_some_and(|id| event.id <= id) {
+        return Err("its id is not greater than the one before".into());
+    }
+    if (frame.group.index, frame.group.len) != (index, len) {
+        return Err(format!(
+            "it says that it is event {} of {} in its group, but is {} of {len}",
+            frame.group.index, frame.group.len, index
+        ));
+    }
+    Ok(())
+}
+
+/// The seq of a valid event behind `from` that is not part of the group that starts with event `first_seq`.
+fn later_event(format: Format, bytes: &[u8], from: usize, first_seq: u64) -> Option<u64> {
+    let mut at = from;
+    while let Some(candidate) = codec::next_candidate(format, bytes, at) {
+        match codec::decode(format, bytes.get(candidate..)?) {
+            Ok(frame)
+                if frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq) =>
+            {
+                return Some(frame.event.seq);
+            }
+            Ok(frame) => at = candidate + frame.len,
+            Err(_) => at = candidate + 1,
+        }
+    }
+    None
+}

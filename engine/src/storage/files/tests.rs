@@ -1,0 +1,591 @@
+use super::*;
+use crate::storage::locks_test::testing_locks;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const NOW: Duration = Duration::ZERO;
+
+fn path(text: &str) -> &Path {
+    Path::new(text)
+}
+
+/// A root, and the same root as seen without `openat2`.
+fn roots() -> (TempDir, [Files; 2]) {
+    let dir = tempfile::tempdir().unwrap();
+    let walking = Files::open(dir.path()).unwrap();
+    walking.beneath.walk_only();
+    let files = Files::open(dir.path()).unwrap();
+    (dir, [files, walking])
+}
+
+fn root() -> (TempDir, Files) {
+    let (dir, [files, _]) = roots();
+    (dir, files)
+}
+
+fn error(files: &Files, at: &str, how: Open) -> io::Error {
+    files
+        .open(path(at), how)
+        .err()
+        .unwrap_or_else(|| panic!("{at} was opened"))
+}
+
+#[test]
+fn create_makes_a_private_root_with_parents_and_open_wants_it_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("a/b");
+    assert_eq!(
+        Files::open(&root).unwrap_err().kind(),
+        io::ErrorKind::NotFound
+    );
+    Files::create(&root).unwrap();
+    Files::create(&root).unwrap();
+    assert_eq!(
+        fs::metadata(&root).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    fs::write(dir.path().join("file"), "").unwrap();
+    assert!(Files::create(&dir.path().join("file")).is_err());
+    assert!(Files::create(&dir.path().join("file/below")).is_err());
+}
+
+#[test]
+fn the_root_may_be_reached_through_a_link_and_stays_the_same_directory() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("real")).unwrap();
+    symlink("real", dir.path().join("link")).unwrap();
+    let files = Files::open(&dir.path().join("link")).unwrap();
+    fs::rename(dir.path().join("real"), dir.path().join("moved")).unwrap();
+    files.open(path("f"), Open::CreateNew).unwrap();
+    assert!(dir.path().join("moved/f").is_file());
+}
+
+#[test]
+fn reads_and_writes_at_offsets() {
+    let (_dir, both) = roots();
+    for (files, name) in both.iter().zip(["one", "two"]) {
+        let file = files.open(path(name), Open::CreateNew).unwrap();
+        file.write_all_at(b"hello world", 0).unwrap();
+        file.write_all_at(b"W", 6).unwrap();
+        file.sync_data().unwrap();
+        file.sync_all().unwrap();
+        let mut buf = [0; 5];
+        file.read_exact_at(&mut buf, 6).unwrap();
+        assert_eq!(&buf, b"World");
+        assert_eq!(file.read_at(&mut buf, 11).unwrap(), 0);
+        assert_eq!(
+            file.read_exact_at(&mut buf, 7).unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
+        file.set_len(5).unwrap();
+        assert_eq!(files.read(path(name), 5).unwrap(), b"hello");
+        assert_eq!(
+            files.read(path(name), 4).unwrap_err().kind(),
+            io::ErrorKind::FileTooLarge
+        );
+        let stat = file.stat().unwrap();
+        assert_eq!(files.stat(path(name)).unwrap(), Some(stat));
+        assert_eq!((stat.len, stat.is_dir), (5, false));
+    }
+}
+
+#[test]
+fn each_way_to_open_does_what_it_says() {
+    let (_dir, both) = roots();
+    for files in both {
+        assert_eq!(
+            error(&files, "f", Open::Read).kind(),
+            io::ErrorKind::NotFound
+        );
+        assert_eq!(
+            error(&files, "f", Open::Write).kind(),
+            io::ErrorKind::NotFound
+        );
+        files
+            .open(path("f"), Open::CreateNew)
+            .unwrap()
+            .write_all_at(b"kept", 0)
+            .unwrap();
+        assert_eq!(
+            error(&files, "f", Open::CreateNew).kind(),
+            io::ErrorKind::AlreadyExists
+        );
+        files.open(path("f"), Open::Create).unwrap();
+        assert_eq!(files.read(path("f"), 9).unwrap(), b"kept");
+        let reader = files.open(path("f"), Open::Read).unwrap();
+        assert!(reader.write_at(b"x", 0).is_err());
+        files.remove_file(path("f")).unwrap();
+    }
+}
+
+#[test]
+fn new_files_and_directories_are_private_and_close_on_exec() {
+    let (dir, both) = roots();
+    for (files, name) in both.iter().zip(["one", "two"]) {
+        files
+            .create_dir(path(name).join("deep/er").as_path())
+            .unwrap();
+        let (file, _) = files
+            .regular(&path(name).join("f"), Open::CreateNew)
+            .unwrap();
+        assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(dir.path().join(name).join("deep/er"))
+                .unwrap()
+                .mode()
+                & 0o777,
+            0o700
+        );
+        assert!(
+            rustix::io::fcntl_getfd(&file)
+                .unwrap()
+                .contains(rustix::io::FdFlags::CLOEXEC)
+        );
+        assert!(
+            rustix::io::fcntl_getfd(files.beneath.root())
+                .unwrap()
+                .contains(rustix::io::FdFlags::CLOEXEC)
+        );
+        assert!(
+            !rustix::fs::fcntl_getfl(&file)
+                .unwrap()
+                .contains(OFlags::APPEND)
+        );
+    }
+}
+
+#[test]
+fn a_link_is_refused_at_every_depth() {
+    let (dir, both) = roots();
+    let outside = tempfile::tempdir().unwrap();
+    fs::create_dir(outside.path().join("c")).unwrap();
+    fs::write(outside.path().join("c/f"), "secret").unwrap();
+    fs::create_dir_all(dir.path().join("a/b/c")).unwrap();
+    fs::write(dir.path().join("a/b/c/f"), "inside").unwrap();
+    // One chain of real directories, and a link in place of its first, second, third directory and the file;
+    // the link leads outside, or to a neighbour inside: both are refused.
+    symlink(outside.path(), dir.path().join("x")).unwrap();
+    symlink(outside.path(), dir.path().join("a/x")).unwrap();
+    symlink("c", dir.path().join("a/b/x")).unwrap();
+    symlink("f", dir.path().join("a/b/c/x")).unwrap();
+    symlink("nowhere", dir.path().join("a/b/c/dangling")).unwrap();
+    for files in &both {
+        assert!(files.open(path("a/b/c/f"), Open::Write).is_ok());
+        for linked in ["x/c/f", "a/x/c/f", "a/b/x/f", "a/b/c/x", "a/b/c/dangling"] {
+            for how in [Open::Read, Open::Write, Open::CreateNew, Open::Create] {
+                error(files, linked, how);
+            }
+            assert!(files.stat(path(linked)).is_err(), "{linked}");
+            assert!(files.sealed(path(linked)).is_err(), "{linked}");
+            assert!(
+                matches!(files.lock(path(linked), NOW), Err(LockError::Io(_))),
+                "{linked}"
+            );
+        }
+        for linked in ["x", "x/c", "a/x", "a/b/x"] {
+            assert!(files.list(path(linked)).is_err(), "{linked}");
+            assert!(files.sync_dir(path(linked)).is_err(), "{linked}");
+            assert!(files.create_dir(path(linked)).is_err(), "{linked}");
+            assert!(
+                files.create_dir(&path(linked).join("new")).is_err(),
+                "{linked}"
+            );
+            assert!(files.remove_dir_all(path(linked)).is_err(), "{linked}");
+            assert!(
+                files.remove_file(&path(linked).join("f")).is_err(),
+                "{linked}"
+            );
+            assert!(
+                files
+                    .rename(&path(linked).join("f"), path("taken"))
+                    .is_err(),
+                "{linked}"
+            );
+            assert!(
+                files
+                    .rename(path("a/b/c/f"), &path(linked).join("given"))
+                    .is_err(),
+                "{linked}"
+            );
+        }
+    }
+    assert_eq!(fs::read(outside.path().join("c/f")).unwrap(), b"secret");
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    assert!(!dir.path().join("a/b/c/nowhere").exists());
+}
+
+#[test]
+fn a_parent_swapped_for_a_link_while_running_never_leads_out() {
+    let (dir, both) = roots();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("f"), "outside").unwrap();
+    fs::create_dir(dir.path().join("d")).unwrap();
+    fs::write(dir.path().join("d/f"), "inside").unwrap();
+    symlink(outside.path(), dir.path().join("l")).unwrap();
+    let swap = || {
+        let [d, l, t] = ["d", "l", "t"].map(|name| dir.path().join(name));
+        for (from, to) in [(&d, &t), (&l, &d), (&t, &l)] {
+            fs::rename(from, to).unwrap();
+        }
+    };
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let (opened, refused) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                swap();
+            }
+        });
+        let mut counts = (0, 0);
+        for round in 0..20_000 {
+            match both[round % 2].read(path("d/f"), 100) {
+                Ok(bytes) => {
+                    assert_eq!(bytes, b"inside");
+                    counts.0 += 1;
+                }
+                Err(_) => counts.1 += 1,
+            }
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        counts
+    });
+    assert!(
+        opened > 0 && refused > 0,
+        "{opened} opened, {refused} refused"
+    );
+}
+
+#[test]
+fn paths_out_of_the_root_are_refused_everywhere() {
+    let (dir, both) = roots();
+    fs::create_dir(dir.path().join("a")).unwrap();
+    for files in &both {
+        for out in ["..", "../x", "a/../x", "a/..", "/etc/hostname", "/"] {
+            let kinds = [
+                error(files, out, Open::Create).kind(),
+                files.stat(path(out)).unwrap_err().kind(),
+                files.list(path(out)).unwrap_err().kind(),
+                files.create_dir(path(out)).unwrap_err().kind(),
+                files.rename(path(out), path("y")).unwrap_err().kind(),
+                files.rename(path("a"), path(out)).unwrap_err().kind(),
+                files.remove_file(path(out)).unwrap_err().kind(),
+                files.remove_dir_all(path(out)).unwrap_err().kind(),
+                files.sync_dir(path(out)).unwrap_err().kind(),
+            ];
+            assert_eq!(kinds, [io::ErrorKind::InvalidInput; 9], "{out}");
+        }
+        assert!(files.remove_dir_all(path("")).is_err());
+        assert!(dir.path().join("a").is_dir());
+    }
+}
+
+#[test]
+fn only_regular_files_with_one_name_are_opened() {
+    let (dir, both) = roots();
+    let at = |name: &str| dir.path().join(name);
+    assert!(
+        Command::new("mkfifo")
+            .arg(at("fifo"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+    fs::create_dir(at("dir")).unwrap();
+    fs::write(at("one"), "x").unwrap();
+    fs::hard_link(at("one"), at("two")).unwrap();
+    for files in &both {
+        for name in ["fifo", "socket", "dir", "one", "two"] {
+            for how in [Open::Read, Open::Write, Open::Create] {
+                error(files, name, how);
+            }
+            assert!(
+                matches!(files.lock(path(name), NOW), Err(LockError::Io(_))),
+                "{name}"
+            );
+        }
+        assert!(
+            error(files, "fifo", Open::Read)
+                .to_string()
+                .contains("must be a regular file")
+        );
+        assert!(
+            error(files, "one", Open::Read)
+                .to_string()
+                .contains("second name")
+        );
+        assert_eq!(
+            error(files, "dir", Open::Read).kind(),
+            io::ErrorKind::IsADirectory
+        );
+    }
+    fs::remove_file(at("two")).unwrap();
+    both[0].open(path("one"), Open::Read).unwrap();
+}
+
+#[test]
+fn stat_tells_what_stands_there() {
+    let (_dir, both) = roots();
+    both[0].create_dir(path("d")).unwrap();
+    both[0]
+        .open(path("d/f"), Open::CreateNew)
+        .unwrap()
+        .write_all_at(b"123", 0)
+        .unwrap();
+    for files in &both {
+        assert_eq!(files.stat(path("none")).unwrap(), None);
+        assert_eq!(files.stat(path("none/f")).unwrap(), None);
+        assert!(files.stat(path("d/f/x")).is_err());
+        assert!(files.stat(path("d")).unwrap().unwrap().is_dir);
+        assert!(files.stat(path("")).unwrap().unwrap().is_dir);
+        assert_eq!(files.stat(path("d/f")).unwrap().unwrap().len, 3);
+    }
+}
+
+#[test]
+fn lists_sorted_names() {
+    let (dir, both) = roots();
+    for name in ["b", "a", "c.d", ".h"] {
+        fs::write(dir.path().join(name), "").unwrap();
+    }
+    for files in &both {
+        assert_eq!(files.list(path("")).unwrap(), [".h", "a", "b", "c.d"]);
+        assert_eq!(
+            files.list(path("none")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        assert_eq!(
+            files.list(path("a")).unwrap_err().kind(),
+            io::ErrorKind::NotADirectory
+        );
+    }
+}
+
+#[test]
+fn create_dir_makes_parents_and_is_content_with_what_is_there() {
+    let (dir, both) = roots();
+    fs::write(dir.path().join("file"), "").unwrap();
+    for files in &both {
+        files.create_dir(path("a/b/c")).unwrap();
+        files.create_dir(path("a/b/c")).unwrap();
+        files.create_dir(path("")).unwrap();
+        assert_eq!(
+            files.create_dir(path("file")).unwrap_err().kind(),
+            io::ErrorKind::NotADirectory
+        );
+        assert!(files.create_dir(path("file/x")).is_err());
+        for dir in ["", "a", "a/b", "a/b/c"] {
+            files.sync_dir(path(dir)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn rename_replaces_and_replace_swaps_whole_files() {
+    let (dir, both) = roots();
+    for files in &both {
+        files.create_dir(path("d")).unwrap();
+        files.replace(path("d/f"), b"one", true).unwrap();
+        files.replace(path("d/f"), b"second", false).unwrap();
+        assert_eq!(files.read(path("d/f"), 100).unwrap(), b"second");
+        assert_eq!(files.list(path("d")).unwrap(), ["f"]);
+        files.rename(path("d/f"), path("g")).unwrap();
+        assert_eq!(fs::read(dir.path().join("g")).unwrap(), b"second");
+        files.rename(path("d"), path("e")).unwrap();
+        assert_eq!(
+            files.rename(path("d"), path("e")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        files.remove_dir_all(path("e")).unwrap();
+    }
+}
+
+#[test]
+fn a_file_replaced_under_a_reader_is_still_read() {
+    let (_dir, files) = root();
+    files.replace(path("f"), &[0; 64], false).unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for n in 1..2_000_u32 {
+                files.replace(path("f"), &[n as u8; 64], false).unwrap();
+            }
+        });
+        while !writer.is_finished() {
+            let bytes = files.read(path("f"), 64).unwrap();
+            assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+        }
+    });
+}
+
+#[test]
+fn remove_dir_all_removes_links_and_not_what_they_lead_to() {
+    let (dir, both) = roots();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("f"), "kept").unwrap();
+    for files in &both {
+        files.create_dir(path("d/e/f")).unwrap();
+        files.open(path("d/e/g"), Open::CreateNew).unwrap();
+        symlink(outside.path(), dir.path().join("d/e/link")).unwrap();
+        files.remove_dir_all(path("d")).unwrap();
+        assert_eq!(files.list(path("")).unwrap(), Vec::<String>::new());
+        assert_eq!(
+            files.remove_dir_all(path("d")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+    assert_eq!(fs::read(outside.path().join("f")).unwrap(), b"kept");
+}
+
+#[test]
+fn remove_dir_all_gives_up_on_absurd_depth() {
+    let (_dir, files) = root();
+    files
+        .create_dir(path(&"d/".repeat(REMOVED_DEPTH + 1)))
+        .unwrap();
+    assert!(
+        files
+            .remove_dir_all(path("d"))
+            .unwrap_err()
+            .to_string()
+            .contains("deep")
+    );
+}
+
+#[test]
+fn sealed_shows_whole_files() {
+    let (_dir, files) = root();
+    files.open(path("empty"), Open::CreateNew).unwrap();
+    files
+        .open(path("full"), Open::CreateNew)
+        .unwrap()
+        .write_all_at(&[9; 5000], 0)
+        .unwrap();
+    assert_eq!(files.sealed(path("empty")).unwrap().len(), 0);
+    assert_eq!(&*files.sealed(path("full")).unwrap(), &[9; 5000]);
+    assert_eq!(
+        files.sealed(path("none")).unwrap_err().kind(),
+        io::ErrorKind::NotFound
+    );
+}
+
+#[test]
+fn tells_the_file_system_and_probes_its_locks() {
+    let (_dir, files) = root();
+    assert_eq!(files.file_system().unwrap(), FileSystemKind::Local);
+    files.create_dir(path("d")).unwrap();
+    assert!(files.probe_lock(path("d")).unwrap());
+    assert!(files.probe_lock(path("")).unwrap());
+    assert_eq!(files.list(path("d")).unwrap(), Vec::<String>::new());
+    assert!(files.probe_lock(path("none")).is_err());
+}
+
+#[test]
+fn locks_exclude_with_deadlines() {
+    let (_dir, files) = root();
+    testing_locks(Arc::new(files));
+}
+
+#[test]
+fn the_lock_survives_other_opens_and_closes_of_its_file() {
+    let (_dir, files) = root();
+    let _held = files.lock(path("lock"), NOW).unwrap();
+    drop(files.open(path("lock"), Open::Write).unwrap());
+    assert!(matches!(
+        files.lock(path("lock"), NOW),
+        Err(LockError::Busy(_))
+    ));
+}
+
+/// Another process that holds the lock of `file` until its input ends.
+fn other_process(file: &Path) -> std::process::Child {
+    let mut child = Command::new("flock")
+        .arg(file)
+        .args(["sh", "-c", "echo held; read line", "the\x1bholder"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = [0; 5];
+    io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+    child
+}
+
+#[test]
+fn another_process_excludes_is_named_and_gives_way() {
+    let (dir, files) = root();
+    let mut child = other_process(&dir.path().join("lock"));
+    let Err(LockError::Busy(holder)) = files.lock(path("lock"), NOW) else {
+        panic!("not busy")
+    };
+    assert!(
+        holder.starts_with(&format!("pid {} (flock ", child.id())),
+        "{holder}"
+    );
+    assert!(holder.ends_with("theholder)"), "{holder}");
+    let Err(LockError::Busy(_)) = files.lock(path("lock"), Duration::from_millis(30)) else {
+        panic!("not busy")
+    };
+    drop(child.stdin.take());
+    let held = files.lock(path("lock"), Duration::from_secs(10)).unwrap();
+    assert_eq!(
+        held.identity(),
+        files.stat(path("lock")).unwrap().unwrap().identity
+    );
+    child.wait().unwrap();
+    // And the other way round: what we hold keeps them out.
+    let status = |_: ()| {
+        Command::new("flock")
+            .arg("-n")
+            .arg(dir.path().join("lock"))
+            .arg("true")
+            .status()
+            .unwrap()
+    };
+    assert!(!status(()).success());
+    drop(held);
+    assert!(status(()).success());
+}
+
+#[test]
+fn a_killed_holder_frees_the_lock() {
+    let (dir, files) = root();
+    let file = fs::File::create(dir.path().join("lock")).unwrap();
+    // The shell takes the lock itself (no child shares it), so that killing it is enough.
+    let mut child = Command::new("sh")
+        .args(["-c", "exec 9<>\"$1\"; flock 9; echo held; read line", "sh"])
+        .arg(dir.path().join("lock"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0; 5]).unwrap();
+    assert!(file.try_lock().is_err());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    files.lock(path("lock"), NOW).unwrap();
+}
+
+#[test]
+fn a_child_started_while_holding_does_not_keep_the_lock() {
+    let (_dir, files) = root();
+    let held = files.lock(path("lock"), NOW).unwrap();
+    let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+    drop(held);
+    let again = files.lock(path("lock"), NOW);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    again.unwrap();
+}
+
+#[test]
+fn the_kernel_lock_closes_on_exec() {
+    let (_dir, files) = root();
+    let _held = files.lock(path("lock"), NOW).unwrap();
+    let listing = Command::new("sh")
+        .args(["-c", "ls -l /proc/self/fd"])
+        .output()
+        .unwrap();
+    let listing = String::from_utf8_lossy(&listing.stdout).into_owned();
+    assert!(!listing.contains("/lock"), "{listing}");
+}

@@ -1,0 +1,423 @@
+//! The one place that writes events: stamp, check, encode, write, sync, head.
+//!
+//! Invariants: a group is written in one piece behind a synced one and synced before its head is written; nothing
+//! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward.
+
+use super::State;
+use crate::codec::{self, SegmentHeader};
+use crate::error::{Error, Result};
+use crate::event::{Cause, Event, NewEvent, RefKind};
+use crate::event_id::EventId;
+use crate::head::{Head, HeadFile};
+use crate::identifier::{is_identifier, is_kind};
+use crate::identity::Identity;
+use crate::limits;
+use crate::log::LogOptions;
+use crate::place::Place;
+use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::storage::{File, Held, Open, Storage};
+use crate::timestamp::Timestamp;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Everything that the holder of the lock owns.
+pub(crate) struct Core<S> {
+    pub storage: Arc<dyn Storage>,
+    pub dir: PathBuf,
+    pub identity: Identity,
+    pub options: LogOptions,
+    pub head: Head,
+    pub head_file: HeadFile,
+    pub active: Option<Box<dyn File>>,
+    pub state: S,
+    /// Stamped and folded, not yet written.
+    pub pending: Vec<Event<'static>>,
+    pub pending_bytes: usize,
+    /// Written since it was last emptied, if `keeps` is set: what the answers of a round show.
+    pub written: Vec<Event<'static>>,
+    pub keeps: bool,
+    /// How many followers the last round had.
+    pub last_followers: usize,
+    /// Why this handle does nothing more.
+    pub poisoned: Option<String>,
+    /// Dropped last: the lock outlives every write.
+    pub held: Box<dyn Held>,
+}
+
+impl<S: State> Core<S> {
+    /// Fails if an earlier write did.
+    pub fn usable(&self) -> Result<()> {
+        self.poisoned
+            .as_ref()
+            .map_or(Ok(()), |why| Err(Error::Poisoned(why.clone())))
+    }
+
+    /// Runs a step that must not be half done: its failure ends this handle.
+    pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.usable()?;
+        let result = step(self);
+        if let Err(error) = &result {
+            self.poisoned = Some(error.to_string());
+        }
+        result
+    }
+
+    /// Stamps new events and adds them to the pending group; writes that one out first where they do not fit into it.
+    /// Returns how many were added (the last ones of `pending`).
+    pub fn push(&mut self, events: Vec<NewEvent>) -> Result<usize> {
+        let stamped = self.stamp(events)?;
+        let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
+            return Ok(0);
+        };
+        if first.created_at.day_start() != last.created_at.day_start() {
+            return Err(Error::Invalid {
+                field: "created_at",
+                value: last.created_at.to_string(),
+                rule: format!(
+                    "must lie on the day of its group, {}",
+                    first.created_at.day()
+                ),
+            });
+        }
+        let bytes = check_sizes(&stamped)?;
+        let day = first.created_at.day_start();
+        let other_day = self
+            .pending
+            .first()
+            .is_some_and(|event| event.created_at.day_start() != day);
+        let full = self.pending_bytes + bytes > limits::GROUP_BYTES_MAX
+            || self.pending.len() + stamped.len() > limits::GROUP_EVENTS_MAX;
+        if other_day || full {
+            self.flush()?;
+        }
+        self.guarded(|core| core.state.apply(&stamped))?;
+        self.pending_bytes += bytes;
+        let count = stamped.len();
+        self.pending.extend(stamped);
+        Ok(count)
+    }
+
+    /// The last event that was stamped.
+    fn last(&self) -> (u64, Option<EventId>) {
+        self.pending
+            .last()
+            .map_or((self.head.last_seq, self.head.last_id), |last| {
+                (last.seq, Some(last.id))
+            })
+    }
+
+    fn stamp(&self, events: Vec<NewEvent>) -> Result<Vec<Event<'static>>> {
+        let (mut seq, mut last) = self.last();
+        let mut live = self.live_time(last, events.len());
+        let mut stamped: Vec<Event<'static>> = Vec::with_capacity(events.len());
+        for new in events {
+            check_strings(&new)?;
+            let created_at = match new.created_at {
+                Some(given) => not_before(given, last)?,
+                None => live.max(last.map_or(live, |last| last.created_at().plus_micros(1))),
+            };
+            live = created_at.plus_micros(1);
+            let id = match new.id {
+                Some(given) => greater(given, created_at, last)?,
+                None => EventId::after(last, created_at, self.options.ids.as_ref()),
+            };
+            seq += 1;
+            let mut refs = new.refs;
+            refs.cause = match new.cause {
+                Some(Cause::Event(id)) => Some(id),
+                Some(Cause::Earlier(index)) => Some(earlier(&stamped, index)?),
+                None => refs.cause,
+            };
+            last = Some(id);
+            stamped.push(Event {
+                seq,
+                id,
+                created_at,
+                kind: new.kind,
+                actor: Cow::Owned(new.actor),
+                refs,
+                schema_version: new.schema_version,
+                foreign: new.foreign,
+                payload: Cow::Owned(new.payload.into_string()),
+            });
+        }
+        Ok(stamped)
+    }
+
+    /// The time of the first of `count` live events: now, but behind the last event, and at the next
+    /// midnight if the events would cross it.
+    fn live_time(&self, last: Option<EventId>, count: usize) -> Timestamp {
+        let now = self.options.clock.now();
+        let first = last.map_or(now, |last| now.max(last.created_at().plus_micros(1)));
+        let end = first.plus_micros(count.saturating_sub(1) as i64);
+        if end.day_start() == first.day_start() {
+            first
+        } else {
+            first.next_day()
+        }
+    }
+
+    /// Writes the pending group, syncs it, writes the head, and tells the state.
+    pub fn flush(&mut self) -> Result<()> {
+        self.guarded(Self::write_group)
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        let Some(first) = self.pending.first() else {
+            return Ok(());
+        };
+        assert_eq!(
+            first.seq,
+            self.head.last_seq + 1,
+            "a group must continue the log"
+        );
+        let day = first.created_at;
+        let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
+        let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
+        self.rotate_if_needed(day, bytes.len() as u64)?;
+        let Some(file) = &self.active else {
+            return Err(Error::Poisoned("no segment is open".into()));
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+        let start = self.head.end;
+        file.write_all_at(&bytes, start)
+            .map_err(Error::io("write", &path))?;
+        file.sync_data().map_err(Error::io("sync", &path))?;
+        let Some(last) = self.pending.last() else {
+            return Ok(());
+        };
+        self.head.end = start + bytes.len() as u64;
+        self.head.last_seq = last.seq;
+        self.head.last_id = Some(last.id);
+        self.head.quarantining = false;
+        self.head_file.write(&mut self.head, false)?;
+        let placed = places(self.head.segment, start, &frames);
+        let crcs = crcs(self.identity.format, &bytes, &frames);
+        let written = std::mem::take(&mut self.pending);
+        self.pending_bytes = 0;
+        self.state.committed(&self.head, &written, &placed, &crcs);
+        if self.keeps {
+            self.written.extend(written);
+        }
+        Ok(())
+    }
+
+    /// Seals the active segment and starts the next one where the group belongs to another day or would not fit.
+    fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<()> {
+        let format = self.identity.format;
+        let current = SegmentName::parse(&self.head.name, format);
+        let stays = current.as_ref().is_some_and(|name| {
+            name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
+        });
+        // A segment without events takes its first group, however large.
+        let empty = current
+            .as_ref()
+            .is_some_and(|name| name.day == at.day() && self.active_is_empty());
+        if stays || empty {
+            Ok(())
+        } else {
+            self.rotate(SegmentName::next(current.as_ref(), at))
+        }
+    }
+
+    fn active_is_empty(&self) -> bool {
+        self.head.last_seq == 0 && self.head.segment == 1
+    }
+
+    fn rotate(&mut self, name: SegmentName) -> Result<()> {
+        let previous = self.seal()?;
+        self.head.rotating = true;
+        self.head_file.write(&mut self.head, true)?;
+        let header = SegmentHeader {
+            version: crate::identity::FORMAT_VERSION,
+            log: self.identity.log.0,
+            team: self.identity.team.clone(),
+            number: self.head.segment + 1,
+            first_seq: self.head.last_seq + 1,
+            previous,
+        };
+        let bytes = header.encode(self.identity.format);
+        let dir = self.dir.join(EVENTS_DIR);
+        let path = dir.join(name.file(self.identity.format));
+        self.storage
+            .replace(&path, &bytes, true)
+            .map_err(Error::io("create", &path))?;
+        self.active = Some(
+            self.storage
+                .open(&path, Open::Write)
+                .map_err(Error::io("open", &path))?,
+        );
+        self.head.segment = header.number;
+        self.head.name = name.file(self.identity.format);
+        self.head.end = bytes.len() as u64;
+        self.head.rotating = false;
+        self.head_file.write(&mut self.head, true)
+    }
+
+    /// Syncs the active segment and describes it for the next one's header.
+    fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
+        let Some(file) = &self.active else {
+            return Ok(None);
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+        file.sync_all().map_err(Error::io("sync", &path))?;
+        let bytes = self
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        if bytes.len() as u64 != self.head.end {
+            let why = format!(
+                "it has {} bytes, but {} were written",
+                bytes.len(),
+                self.head.end
+            );
+            return Err(Error::Corrupt {
+                path,
+                offset: self.head.end,
+                seq: Some(self.head.last_seq),
+                why,
+            });
+        }
+        let digest = *blake3::hash(&bytes).as_bytes();
+        Ok(Some(codec::Predecessor {
+            name: self.head.name.clone(),
+            len: self.head.end,
+            digest,
+        }))
+    }
+}
+
+fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
+    let mut offset = start;
+    let place = |len: &u32| {
+        let place = Place {
+            segment,
+            offset,
+            len: *len,
+        };
+        offset += u64::from(*len);
+        place
+    };
+    frames.iter().map(place).collect()
+}
+
+fn crcs(format: crate::identity::Format, group: &[u8], frames: &[u32]) -> Vec<u32> {
+    let mut rest = group;
+    let crc = |len: &u32| {
+        let (frame, behind) = rest.split_at_checked(*len as usize)?;
+        rest = behind;
+        codec::stored_crc(format, frame)
+    };
+    frames.iter().map_while(crc).collect()
+}
+
+/// Checks the limits of an append; returns its size in canonical bytes.
+fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
+    let mut bytes = 0;
+    for event in events {
+        let len = codec::canonical_len(event);
+        if len > limits::EVENT_BYTES_MAX {
+            return Err(Error::TooLarge {
+                what: "an event",
+                len: len as u64,
+                max: limits::EVENT_BYTES_MAX as u64,
+            });
+        }
+        bytes += len;
+    }
+    if bytes > limits::GROUP_BYTES_MAX {
+        return Err(Error::TooLarge {
+            what: "a group",
+            len: bytes as u64,
+            max: limits::GROUP_BYTES_MAX as u64,
+        });
+    }
+    if events.len() > limits::GROUP_EVENTS_MAX {
+        let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
+        return Err(Error::Invalid {
+            field: "group",
+            value: format!("{len} events"),
+            rule: format!("must have at most {max}"),
+        });
+    }
+    Ok(bytes)
+}
+
+fn check_strings(new: &NewEvent) -> Result<()> {
+    if !is_kind(&new.kind) {
+        let rule = format!(
+            "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
+            limits::IDENTIFIER_BYTES_MAX
+        );
+        return Err(Error::Invalid {
+            field: "kind",
+            value: shortened(&new.kind),
+            rule,
+        });
+    }
+    let refs = RefKind::ALL
+        .into_iter()
+        .filter_map(|kind| Some((kind.name(), new.refs.get(kind)?)));
+    for (field, value) in std::iter::once(("actor", new.actor.as_str())).chain(refs) {
+        if !is_identifier(value) {
+            let rule = format!(
+                "must have 1 to {} bytes and no control characters",
+                limits::IDENTIFIER_BYTES_MAX
+            );
+            return Err(Error::Invalid {
+                field,
+                value: shortened(value),
+                rule,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn shortened(value: &str) -> String {
+    let mut text: String = value
+        .chars()
+        .take(60)
+        .flat_map(char::escape_debug)
+        .collect();
+    if value.chars().count() > 60 {
+        text.push('…');
+    }
+    format!("\"{text}\"")
+}
+
+fn not_before(given: Timestamp, last: Option<EventId>) -> Result<Timestamp> {
+    match last.map(EventId::created_at) {
+        Some(last) if given < last => Err(Error::Invalid {
+            field: "created_at",
+            value: given.to_string(),
+            rule: format!("must not be before the log's last event at {last}"),
+        }),
+        _ => Ok(given),
+    }
+}
+
+fn greater(given: EventId, created_at: Timestamp, last: Option<EventId>) -> Result<EventId> {
+    let rule = match last {
+        Some(last) if given <= last => format!("must be greater than the last event's id {last}"),
+        _ if given.created_at() != created_at => format!("must encode created_at, {created_at}"),
+        _ => return Ok(given),
+    };
+    Err(Error::Invalid {
+        field: "id",
+        value: given.to_string(),
+        rule,
+    })
+}
+
+fn earlier(stamped: &[Event<'static>], index: usize) -> Result<EventId> {
+    stamped
+        .get(index)
+        .map(|event| event.id)
+        .ok_or_else(|| Error::Invalid {
+            field: "cause",
+            value: index.to_string(),
+            rule: "must name an earlier event of the same append".into(),
+        })
+}

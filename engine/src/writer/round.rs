@@ -1,0 +1,192 @@
+//! The jobs of one round of group commit, and the queue that they wait in.
+
+use super::core::Core;
+use super::{CommitError, Committed, Durability, State};
+use crate::error::{Error, Result};
+use crate::event::{Event, NewEvent};
+use crate::timestamp::Timestamp;
+use crossbeam_channel::Sender;
+use std::collections::VecDeque;
+
+/// Who waits for the next round.
+pub(super) struct Queue<S> {
+    /// Whether a thread leads at the moment.
+    pub led: bool,
+    pub waiting: VecDeque<Box<dyn Queued<S>>>,
+}
+
+impl<S> Default for Queue<S> {
+    fn default() -> Self {
+        Queue {
+            led: false,
+            waiting: VecDeque::new(),
+        }
+    }
+}
+
+/// A job whose types the leader does not know.
+pub(super) trait Queued<S>: Send {
+    fn durability(&self) -> Durability;
+    fn run(&mut self, core: &mut Core<S>);
+    fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]);
+    /// Makes the thread that waits for it the leader.
+    fn promote(self: Box<Self>);
+}
+
+/// What a follower is told.
+pub(super) enum Reply<F, R, E> {
+    Answer(Result<Committed<R>, CommitError<E>>),
+    Lead(Job<F, R, E>),
+}
+
+/// A follower's job.
+pub(super) struct Waiting<F, R, E> {
+    pub job: Job<F, R, E>,
+    pub reply: Sender<Reply<F, R, E>>,
+}
+
+/// One job: first what to do, then what came of it.
+pub(super) struct Job<F, R, E> {
+    durability: Durability,
+    decide: Option<F>,
+    outcome: Option<Result<Decided<R>, CommitError<E>>>,
+}
+
+struct Decided<R> {
+    answer: R,
+    count: usize,
+    last_seq: u64,
+    /// Copies for a buffered job, which is answered before its events are written.
+    events: Vec<Event<'static>>,
+}
+
+impl<F, R, E> Job<F, R, E> {
+    pub fn new(durability: Durability, decide: F) -> Self {
+        Job {
+            durability,
+            decide: Some(decide),
+            outcome: None,
+        }
+    }
+
+    /// Moves the job out, leaving an empty one.
+    pub fn take(&mut self) -> Self {
+        Job {
+            durability: self.durability,
+            decide: self.decide.take(),
+            outcome: self.outcome.take(),
+        }
+    }
+
+    pub fn durability(&self) -> Durability {
+        self.durability
+    }
+
+    pub fn run<S: State>(&mut self, core: &mut Core<S>)
+    where
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E>,
+    {
+        let Some(decide) = self.decide.take() else {
+            return;
+        };
+        if let Err(error) = core.usable() {
+            self.outcome = Some(Err(CommitError::Failed(error)));
+            return;
+        }
+        let now = core.options.clock.now();
+        self.outcome = Some(match decide(&core.state, now) {
+            Err(refused) => Err(CommitError::Refused(refused)),
+            Ok((answer, events)) => match core.push(events) {
+                Err(error) => Err(CommitError::Failed(error)),
+                Ok(count) => {
+                    let last_seq = core
+                        .pending
+                        .last()
+                        .map_or(core.head.last_seq, |last| last.seq);
+                    let copies = match self.durability {
+                        Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),
+                        Durability::Synced => Vec::new(),
+                    };
+                    Ok(Decided {
+                        answer,
+                        count,
+                        last_seq,
+                        events: copies,
+                    })
+                }
+            },
+        });
+    }
+
+    /// The answer, once the round's group is written (or was not).
+    pub fn answer(
+        self,
+        flushed: Result<()>,
+        written: &mut [Event<'static>],
+    ) -> Result<Committed<R>, CommitError<E>> {
+        let decided = match self.outcome {
+            Some(Ok(decided)) => decided,
+            Some(Err(error)) => return Err(error),
+            None => {
+                return Err(CommitError::Failed(Error::Poisoned(
+                    "the job was not run".into(),
+                )));
+            }
+        };
+        match flushed {
+            Err(error) if self.durability == Durability::Synced => {
+                return Err(CommitError::Failed(error));
+            }
+            _ => {}
+        }
+        let mut events = decided.events;
+        if self.durability == Durability::Synced {
+            let first_seq = decided.last_seq + 1 - decided.count as u64;
+            let start = written.partition_point(|event| event.seq < first_seq);
+            let own = written
+                .get_mut(start..start + decided.count)
+                .unwrap_or_default();
+            events.extend(own.iter_mut().map(take_event));
+        }
+        Ok(Committed {
+            answer: decided.answer,
+            events,
+        })
+    }
+}
+
+/// Moves an event out; its `seq` stays behind, so that the others of the round still find theirs.
+fn take_event(event: &mut Event<'static>) -> Event<'static> {
+    Event {
+        kind: std::mem::take(&mut event.kind),
+        actor: std::mem::take(&mut event.actor),
+        refs: std::mem::take(&mut event.refs),
+        payload: std::mem::take(&mut event.payload),
+        ..*event
+    }
+}
+
+impl<S, F, R, E> Queued<S> for Waiting<F, R, E>
+where
+    S: State,
+    F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+    R: Send + 'static,
+    E: Send + 'static,
+{
+    fn durability(&self) -> Durability {
+        self.job.durability
+    }
+    fn run(&mut self, core: &mut Core<S>) {
+        self.job.run(core);
+    }
+    fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]) {
+        // A follower that went away has nobody to tell.
+        let _ = self
+            .reply
+            .send(Reply::Answer(self.job.answer(flushed, written)));
+    }
+    fn promote(self: Box<Self>) {
+        let Waiting { job, reply } = *self;
+        let _ = reply.send(Reply::Lead(job));
+    }
+}
