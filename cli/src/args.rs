@@ -48,10 +48,10 @@ const EXAMPLES: &str = "\
 Examples:
   teamlog demo                                    the whole story in one second
   teamlog init demo --members lead,dev,qa
-  teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr-login
+  teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1
   teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
   teamlog read demo --agent dev --unread
-  teamlog trace demo --trace-id tr-login
+  teamlog trace demo --trace-id tr-1
   teamlog rehydrate demo && teamlog verify demo
 
 Exit codes:

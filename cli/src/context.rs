@@ -71,6 +71,7 @@ impl Context {
                 "{flag} is required: there is neither --actor nor TEAMLOG_AGENT to stand in for it"
             );
             CommandError::new(Exit::Usage, "usage", message)
+                .or_hint(|| "export TEAMLOG_AGENT=NAME".to_owned())
         })
     }
 

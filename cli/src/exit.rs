@@ -14,11 +14,13 @@
 
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::style::{Paint, Style};
+use clap::error::ErrorKind;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use teamlog_team::engine::Error as EngineError;
+use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
 
 /// How the process ends.
@@ -96,6 +98,11 @@ impl CommandError {
 
     /// What clap has to say, without its layout.
     pub fn usage(error: &clap::Error) -> CommandError {
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let message = "a subcommand is required";
+            return CommandError::new(Exit::Usage, "usage", message)
+                .or_hint(|| usage_hint(&error.render().to_string()));
+        }
         let text = error.render().to_string();
         let mut paragraphs = text.split("\n\n");
         let first = paragraphs.next().unwrap_or_default();
@@ -117,7 +124,9 @@ impl CommandError {
     #[must_use]
     pub fn for_team(self, team: &str) -> CommandError {
         match self.body.code.as_str() {
-            "damaged" | "foreign_file" => self.or_hint(|| format!("teamlog verify {team}")),
+            "damaged" | "foreign_file" | "undecodable" => {
+                self.or_hint(|| format!("teamlog verify {team}"))
+            }
             "derived_unusable" => self.or_hint(|| format!("teamlog rehydrate {team}")),
             "worker_not_found" => self.or_hint(|| format!("teamlog init {team} --members AGENT")),
             _ => self,
@@ -260,6 +269,16 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_owned())
+}
+
+impl From<ProjectionError> for CommandError {
+    fn from(error: ProjectionError) -> CommandError {
+        match error {
+            ProjectionError::Engine(error) => error.into(),
+            // An event that says nothing: whoever wrote it, the log is not what it should be.
+            other => CommandError::new(Exit::Damaged, "undecodable", other.to_string()),
+        }
+    }
 }
 
 impl From<Failure> for CommandError {

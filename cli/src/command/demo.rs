@@ -12,7 +12,6 @@ use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use teamlog_team::Team;
 use teamlog_team::command::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::command::replay::Replay;
 use teamlog_team::command::send::SendAnswer;
@@ -22,6 +21,7 @@ use teamlog_team::command::trace::{Trace, TraceAnswer};
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
+use teamlog_team::{Team, projections};
 
 /// Show the whole story: append, crash, recover, replay, trace, rebuild, verify
 #[derive(Debug, clap::Args)]
@@ -157,7 +157,7 @@ impl Demo {
         );
         self.check(
             "the late update rolled nothing back: T-1 is completed",
-            status == "completed",
+            status == projections::tasks::Status::Completed,
         );
         Ok(())
     }
@@ -306,16 +306,13 @@ impl Demo {
 }
 
 fn sent(answer: &SendAnswer) -> Vec<Cell> {
-    let text = |field: &str| answer.message[field].as_str().unwrap_or("-");
+    let message = &answer.message;
+    let task = message.task_id.as_deref().unwrap_or("-");
+    let said = event::said_text(message.payload.as_str());
     vec![
         styled(Style::Dim, word(answer)),
-        plain(format!("{} -> {}", text("from"), text("to"))),
-        plain(format!(
-            "{} {}  {}",
-            text("type"),
-            text("task_id"),
-            event::said(&answer.message["payload"])
-        )),
+        plain(format!("{} -> {}", message.from, message.to)),
+        plain(format!("{} {task}  {said}", message.kind.name())),
     ]
 }
 
@@ -340,15 +337,12 @@ fn indented(line: String) -> String {
     }
 }
 
-fn task_status(team: &mut Team) -> Result<String, CommandError> {
+fn task_status(team: &mut Team) -> Result<projections::tasks::Status, CommandError> {
     let answer = team.task_show(TaskShow {
         task_id: TASK.to_owned(),
         history: false,
     })?;
-    Ok(answer.task["status"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned())
+    Ok(answer.task.status)
 }
 
 fn replayed(team: &mut Team) -> Result<Vec<Event<'static>>, CommandError> {

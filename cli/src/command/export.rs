@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use std::ops::ControlFlow;
 
-/// Print every event as JSON lines, to be kept or brought in elsewhere with `import --events`
+/// Print every event as JSON lines, lossless: `import --events` takes them back
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team

@@ -10,7 +10,7 @@ use teamlog_team::command::import_events::ImportEvents;
 use teamlog_team::command::import_messages::{ImportAnswer, ImportMessages};
 use teamlog_team::engine::Format;
 
-/// Bring in history: message envelopes (JSON lines in any order), or what `export` wrote
+/// Bring in history: message envelopes in any order, or what `export` wrote
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events"]))]
 pub struct Args {

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::engine::Timestamp;
 
-/// Print events in order, with --json one a line; --actor shows only what that actor did
+/// Print events in order; --actor shows only what that actor did
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::Receipt;
 
-/// Check every byte of the log; with --against also that nothing before a receipt was changed or cut
+/// Check every byte of the log, and that it still holds what a receipt says
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team

@@ -76,8 +76,13 @@ fn message(envelope: &Value) -> String {
     text
 }
 
+/// As [`said`], from JSON text.
+pub fn said_text(payload: &str) -> String {
+    said(&serde_json::from_str(payload).unwrap_or_default())
+}
+
 /// A message's payload as words: `subject=… details=…`, the subject alone where there is nothing else.
-pub fn said(payload: &Value) -> String {
+fn said(payload: &Value) -> String {
     let Some(fields) = payload.as_object() else {
         return String::new();
     };

@@ -1,18 +1,18 @@
 //! Messages: what was sent, what lies in an inbox, what was acknowledged.
 
 use crate::render::escape::visible;
-use crate::render::event::said;
+use crate::render::event::said_text;
 use crate::render::style::Style;
-use crate::render::table::{lines, plain, styled};
+use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
-use serde_json::Value;
 use teamlog_team::command::ack::{AckAnswer, AckStatus};
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::send::{SendAnswer, SendStatus};
+use teamlog_team::projections::message::{Message, Priority};
 
 /// `sent msg_…  task_assign lead -> dev  (event 12)`.
 pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
-    let text = |field: &str| visible(answer.message[field].as_str().unwrap_or("-")).into_owned();
+    let message = &answer.message;
     let seq = answer.event.event.seq;
     let (style, word, rest) = match answer.status {
         SendStatus::Sent => (Style::Good, "sent", String::new()),
@@ -31,16 +31,16 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         ),
     };
     let head = view.paint.show(style, word);
-    let task = match answer.message["task_id"].as_str() {
+    let task = match &message.task_id {
         Some(task) => format!("  task {}", visible(task)),
         None => String::new(),
     };
     vec![format!(
         "{head} {}  {}  {} -> {}{task}  (event {seq}){rest}",
-        text("id"),
-        text("type"),
-        text("from"),
-        text("to"),
+        visible(&message.id),
+        message.kind.name(),
+        visible(&message.from),
+        visible(&message.to),
     )]
 }
 
@@ -68,17 +68,17 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-fn row(message: &Value, view: &View) -> Vec<crate::render::table::Cell> {
-    let text = |field: &str| message[field].as_str().unwrap_or("-");
-    let urgent = matches!(text("priority"), "high" | "critical");
+fn row(message: &Message, view: &View) -> Vec<Cell> {
+    let urgent = matches!(message.priority, Priority::High | Priority::Critical);
+    let priority = if urgent { message.priority.name() } else { "" };
     vec![
-        plain(text("id")),
-        styled(Style::Dim, view.ago(text("created_at"))),
-        plain(format!("from {}", text("from"))),
-        plain(text("type")),
-        plain(message["task_id"].as_str().unwrap_or("")),
-        styled(Style::Warn, if urgent { text("priority") } else { "" }),
-        plain(said(&message["payload"])),
+        plain(&message.id),
+        styled(Style::Dim, view.ago(message.created_at)),
+        plain(format!("from {}", message.from)),
+        plain(message.kind.name()),
+        plain(message.task_id.as_deref().unwrap_or("")),
+        styled(Style::Warn, priority),
+        plain(said_text(message.payload.as_str())),
     ]
 }
 

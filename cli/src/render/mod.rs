@@ -28,12 +28,9 @@ pub struct View {
 }
 
 impl View {
-    /// How long ago an ISO 8601 time was; the text itself where it is none.
-    pub fn ago(&self, text: &str) -> String {
-        match Timestamp::parse(text) {
-            Ok(then) => time::ago(self.now.micros(), then.micros()),
-            Err(_) => escape::visible(text).into_owned(),
-        }
+    /// How long ago something was.
+    pub fn ago(&self, then: Timestamp) -> String {
+        time::ago(self.now.micros(), then.micros())
     }
 }
 

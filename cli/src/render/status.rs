@@ -6,6 +6,7 @@ use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
 use teamlog_team::command::status::{StaleMessage, StatusAnswer};
+use teamlog_team::projections::Task;
 
 /// The whole answer.
 pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
@@ -22,7 +23,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     )];
     section(&mut shown, "unread", members(answer, view));
     section(&mut shown, "tasks", statuses(answer, view));
-    let tasks = |tasks: &[_]| {
+    let tasks = |tasks: &[Task]| {
         let rows: Vec<_> = tasks.iter().map(|task| task_row(task, view)).collect();
         lines(&rows, 2, view.paint)
     };

@@ -13,6 +13,13 @@ pub struct Cell {
     right: bool,
 }
 
+impl Cell {
+    /// Whether it shows nothing.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
 /// A cell in a style.
 pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
@@ -61,7 +68,7 @@ pub fn lines(rows: &[Vec<Cell>], indent: usize, paint: Paint) -> Vec<String> {
 }
 
 fn line(row: &[Cell], widths: &[usize], indent: usize, paint: Paint) -> String {
-    let last = row.iter().rposition(|cell| !cell.text.is_empty());
+    let last = row.iter().rposition(|cell| !cell.is_empty());
     let mut line = " ".repeat(indent);
     for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
         if Some(column) > last {

@@ -4,9 +4,11 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time, timeline};
-use serde_json::Value;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::engine::{Json, Timestamp};
+use teamlog_team::projections::Task;
+use teamlog_team::projections::tasks::Status;
 
 /// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
@@ -27,29 +29,28 @@ pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
 }
 
 /// `id  status  owner  when  subject`.
-pub fn row(task: &Value, view: &View) -> Vec<Cell> {
-    let text = |field: &str| task[field].as_str().unwrap_or("");
+pub fn row(task: &Task, view: &View) -> Vec<Cell> {
     vec![
-        styled(Style::Bold, text("task_id")),
-        styled(status_style(text("status")), text("status")),
-        plain(text("owner")),
-        styled(Style::Dim, view.ago(text("updated_at"))),
-        plain(text("subject")),
+        styled(Style::Bold, &task.task_id),
+        status(task.status),
+        plain(task.owner.as_deref().unwrap_or("-")),
+        styled(Style::Dim, view.ago(task.updated_at)),
+        plain(task.subject.as_deref().unwrap_or("")),
     ]
 }
 
 /// One task in full.
 pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
-    let id = task["task_id"].as_str().unwrap_or("-");
-    let subject = task["subject"].as_str().unwrap_or("");
-    let mut shown = vec![heading(view, id, &format!("  {subject}"))];
-    let rows: Vec<_> = task
-        .as_object()
+    let subject = match &task.subject {
+        Some(subject) => format!("  {subject}"),
+        None => String::new(),
+    };
+    let mut shown = vec![heading(view, &task.task_id, &subject)];
+    let rows: Vec<_> = fields(task, view)
         .into_iter()
-        .flatten()
-        .filter(|(name, value)| !is_hidden(name) && !is_nothing(value))
-        .map(|(name, value)| vec![styled(Style::Dim, name.as_str()), field(name, value, view)])
+        .filter(|(_, cell)| !cell.is_empty())
+        .map(|(name, cell)| vec![styled(Style::Dim, name), cell])
         .collect();
     shown.extend(lines(&rows, 2, view.paint));
     if let Some(history) = &answer.history {
@@ -59,40 +60,41 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What the heading says, or what only programs need.
-fn is_hidden(name: &str) -> bool {
-    matches!(
-        name,
-        "task_id" | "subject" | "snapshot_conflict_policy" | "schema_version"
-    )
+/// What people ask of a task, in the order in which they ask; what only programs need is in the JSON.
+fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
+    let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
+    let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
+    let when = |at: Timestamp| plain(format!("{}  ({})", at, view.ago(at)));
+    vec![
+        ("status", status(task.status)),
+        ("blocked", plain(if task.blocked { "yes" } else { "" })),
+        ("owner", text(&task.owner)),
+        ("assigned by", text(&task.assigned_by)),
+        ("priority", plain(task.priority.name())),
+        ("details", text(&task.details)),
+        ("progress", json(&task.progress)),
+        ("eta", json(&task.eta)),
+        ("note", text(&task.note)),
+        ("waits for", plain(task.deps.join(", "))),
+        ("trace", text(&task.trace_id)),
+        ("created", when(task.created_at)),
+        ("updated", when(task.updated_at)),
+        ("last from", text(&task.last_update_from)),
+        ("last message", plain(&task.last_message_id)),
+    ]
 }
 
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    }
+/// A string without its quotes, anything else as JSON.
+fn unquoted(json: &Json) -> String {
+    serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }
 
-fn field(name: &str, value: &Value, view: &View) -> Cell {
-    match value {
-        Value::String(text) if name == "status" => styled(status_style(text), text.as_str()),
-        Value::String(text) if name.ends_with("_at") => {
-            plain(format!("{text}  ({})", view.ago(text)))
-        }
-        Value::String(text) => plain(text.as_str()),
-        other => plain(other.to_string()),
-    }
-}
-
-fn status_style(status: &str) -> Style {
-    match status {
-        "completed" => Style::Good,
-        "blocked" => Style::Warn,
-        "failed" => Style::Bad,
+fn status(status: Status) -> Cell {
+    let style = match status {
+        Status::Completed => Style::Good,
+        Status::Blocked => Style::Warn,
+        Status::Failed => Style::Bad,
         _ => Style::Plain,
-    }
+    };
+    styled(style, status.name())
 }
