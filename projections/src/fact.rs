@@ -1,11 +1,15 @@
-//! Facts: the typed payloads of the events that folds know, decoded from their stored shapes.
+//! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! The stored shapes here are the only place that knows the JSON of a payload; unknown fields are tolerated,
-//! a missing or mistyped one is [`Error::Undecodable`](crate::Error::Undecodable).
+//! Only [`stored`] knows the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
-use crate::error::Result;
-use crate::message::Message;
-use teamlog_engine::{Event, NewEvent, Timestamp};
+mod stored;
+
+use crate::error::{Error, Result};
+use crate::message::{MessageType, Priority};
+use crate::tasks::Status;
+use crate::vocabulary;
+use teamlog_engine::{Event, Json, NewEvent, Refs, RefKind, Timestamp};
 
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,18 +19,10 @@ pub enum Fact {
     /// `members_added`.
     MembersAdded(MembersAdded),
     /// `message_sent`.
-    MessageSent(Box<Message>),
-    /// `message_duplicate`.
-    MessageDuplicate,
-    /// `message_suppressed`.
-    MessageSuppressed,
+    MessageSent(Box<Sent>),
     /// `message_acked`.
     MessageAcked(MessageAcked),
-    /// `message_ack_duplicate`.
-    MessageAckDuplicate,
-    /// `ack_rejected`.
-    AckRejected,
-    /// Any other reserved kind: counted, moves nothing yet.
+    /// Any other reserved kind: counted, moves nothing.
     Counted,
 }
 
@@ -46,6 +42,52 @@ pub struct TeamCreated {
 pub struct MembersAdded {
     /// Names of the new members.
     pub members: Vec<String>,
+}
+
+/// `message_sent`: the parts of the message that move state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The message's id.
+    pub id: String,
+    /// Its type.
+    pub kind: MessageType,
+    /// The sender.
+    pub from: String,
+    /// The recipient.
+    pub to: String,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to.
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// When its sender says that it was created.
+    pub created_at: Timestamp,
+    /// What it says of its task.
+    pub change: Option<TaskChange>,
+    /// Bytes of the envelope as stored.
+    pub envelope_bytes: u64,
+}
+
+/// What a task message says of its task; what it does not mention stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskChange {
+    /// `subject` of an assignment.
+    pub subject: Option<String>,
+    /// `details` of an assignment.
+    pub details: Option<String>,
+    /// `deps` of an assignment.
+    pub deps: Option<Vec<String>>,
+    /// `status` of an update.
+    pub status: Option<Status>,
+    /// `progress` of an update, as JSON text.
+    pub progress: Option<String>,
+    /// `eta` of an update, as JSON text.
+    pub eta: Option<String>,
+    /// `blocked` of an update.
+    pub blocked: Option<bool>,
+    /// `note` of an update.
+    pub note: Option<String>,
 }
 
 /// `message_acked`.
@@ -72,41 +114,81 @@ impl Fact {
     /// # Errors
     /// `Undecodable` where the payload has not the shape of its kind, or the kind is not in the vocabulary.
     pub fn decode(event: &Event<'_>) -> Result<Fact> {
-        let _ = event;
-        todo!()
+        let payload = &*event.payload;
+        let fact = match &*event.kind {
+            "team_created" => stored::team_created(payload).map(Fact::TeamCreated),
+            "members_added" => stored::members_added(payload).map(Fact::MembersAdded),
+            "message_sent" => stored::sent(payload).map(|sent| Fact::MessageSent(Box::new(sent))),
+            "message_acked" => stored::acked(payload).map(Fact::MessageAcked),
+            kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
+            _ => Err("this version does not know the kind, and the event is not marked foreign".to_owned()),
+        };
+        fact.map_err(|why| Error::Undecodable {
+            seq: event.seq,
+            kind: event.kind.clone().into_owned(),
+            why,
+        })
     }
 }
 
+/// The envelope of a `message_sent` event as stored: canonical JSON text.
+///
+/// # Errors
+/// `Undecodable` where the payload holds none.
+pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
+    stored::envelope(&event.payload).map_err(|why| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    })
+}
+
+/// An event of `kind` by `actor`, with no refs yet.
+pub(crate) fn event(kind: &'static str, actor: &str, payload: Json) -> NewEvent {
+    debug_assert!(vocabulary::find(kind).is_some(), "{kind} is not in the vocabulary");
+    NewEvent::new(kind, actor, payload)
+}
+
 impl TeamCreated {
-    /// The event that records it.
+    /// The event that records it; `at` for imported history only.
     pub fn event(&self, actor: &str, at: Option<Timestamp>) -> NewEvent {
-        let _ = (actor, at);
-        todo!()
+        let mut event = event("team_created", actor, stored::team_created_json(self));
+        event.created_at = at;
+        event
     }
 }
 
 impl MembersAdded {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
-        let _ = actor;
-        todo!()
+        event("members_added", actor, stored::members_added_json(self))
     }
 }
 
 impl MessageAcked {
     /// The `message_acked` event; `trace` and `task` are those of the message.
     pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
-        let _ = (trace, task);
-        todo!()
+        let mut event = self.record("message_acked", stored::acked_json(self));
+        for (kind, value) in [(RefKind::Trace, trace), (RefKind::Task, task)] {
+            if let Some(value) = value {
+                event.refs.set(kind, value.to_owned());
+            }
+        }
+        event
     }
     /// The `message_ack_duplicate` event.
     pub fn repeated(&self) -> NewEvent {
-        todo!()
+        self.record("message_ack_duplicate", stored::acked_json(self))
     }
     /// The `ack_rejected` event; `expected` is the message's real recipient.
     pub fn rejected(&self, why: AckRefused, expected: Option<&str>) -> NewEvent {
-        let _ = (why, expected);
-        todo!()
+        self.record("ack_rejected", stored::rejected_json(self, why, expected))
+    }
+    fn record(&self, kind: &'static str, payload: Json) -> NewEvent {
+        let mut event = event(kind, &self.agent, payload);
+        event.refs.set(RefKind::Agent, self.agent.clone());
+        event.refs.set(RefKind::Message, self.message_id.clone());
+        event
     }
 }
 

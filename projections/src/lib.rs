@@ -10,6 +10,7 @@
 
 pub mod error;
 pub mod fact;
+mod fields;
 pub mod live;
 pub mod message;
 pub mod messages;

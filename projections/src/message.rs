@@ -1,6 +1,15 @@
-//! The message envelope (schema 1): its rules, and its stored shape.
+//! The message envelope (schema 1): its fields and their rules.
+//!
+//! An [`Envelope`] is what somebody hands in; a [`Message`] keeps every rule. Errors name the field, its value
+//! and the rule. How a message is stored is the business of [`crate::fact`].
 
-use teamlog_engine::{Json, NewEvent, Timestamp};
+mod rules;
+
+pub use rules::{check_id, check_name};
+
+use crate::fields::Fields;
+use serde_json::value::RawValue;
+use teamlog_engine::{Json, Timestamp};
 
 /// Version of the envelope.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -169,6 +178,8 @@ pub struct Envelope {
     pub schema_version: Option<u64>,
     /// `payload` as JSON text.
     pub payload: Option<String>,
+    /// Fields that the envelope does not know, in order; they are kept as they came.
+    pub extra: Vec<(String, Json)>,
 }
 
 /// A message that keeps all rules of the envelope.
@@ -192,48 +203,102 @@ pub struct Message {
     pub created_at: Timestamp,
     /// A JSON object, canonical.
     pub payload: Json,
+    /// Fields that the envelope does not know, in order; they are kept as they came.
+    pub extra: Vec<(String, Json)>,
+}
+
+impl InvalidMessage {
+    pub(crate) fn new(field: &'static str, value: impl Into<String>, rule: impl Into<String>) -> Self {
+        InvalidMessage { field, value: value.into(), rule: rule.into() }
+    }
 }
 
 impl Envelope {
     /// Reads an envelope from one JSON object.
     ///
     /// # Errors
-    /// Malformed JSON, or a field of another JSON type than the envelope's.
+    /// Malformed JSON, a repeated key, or a field of another JSON type than the envelope's.
     pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
-        let _ = text;
-        todo!()
+        let malformed = |why: String| InvalidMessage::new("message", rules::shown(text), format!("must be a JSON object ({why})"));
+        let json = Json::parse(text).map_err(|error| malformed(error.to_string()))?;
+        let fields: Fields<'_> = serde_json::from_str(json.as_str()).map_err(|error| malformed(error.to_string()))?;
+        let mut envelope = Envelope::default();
+        for (name, raw) in fields.0 {
+            envelope.take(&name, raw)?;
+        }
+        Ok(envelope)
     }
+
+    fn take(&mut self, name: &str, raw: &RawValue) -> Result<(), InvalidMessage> {
+        match name {
+            "id" => self.id = text("message.id", raw)?,
+            "type" => self.kind = text("message.type", raw)?,
+            "from" => self.from = text("message.from", raw)?,
+            "to" => self.to = text("message.to", raw)?,
+            "task_id" => self.task_id = text("message.task_id", raw)?,
+            "trace_id" => self.trace_id = text("message.trace_id", raw)?,
+            "priority" => self.priority = text("message.priority", raw)?,
+            "created_at" => self.created_at = text("message.created_at", raw)?,
+            "schema_version" => {
+                self.schema_version = serde_json::from_str(raw.get()).map_err(|_| {
+                    InvalidMessage::new("message.schema_version", rules::shown(raw.get()), "must be 1")
+                })?;
+            }
+            "payload" => self.payload = (raw.get() != "null").then(|| raw.get().to_owned()),
+            _ => self.extra.push((name.to_owned(), json("message", raw.get())?)),
+        }
+        Ok(())
+    }
+
     /// Fills the defaults (`id` from `random`, `created_at` from `now`, payload `{}`, priority `normal`) and checks every rule.
     ///
     /// # Errors
     /// The first field that breaks a rule.
-    pub fn complete(
-        self,
-        names: Names,
-        now: Timestamp,
-        random: u64,
-    ) -> Result<Message, InvalidMessage> {
-        let _ = (names, now, random);
-        todo!()
+    pub fn complete(self, names: Names, now: Timestamp, random: u64) -> Result<Message, InvalidMessage> {
+        if !matches!(self.schema_version, None | Some(1)) {
+            let found = self.schema_version.unwrap_or_default().to_string();
+            return Err(InvalidMessage::new("message.schema_version", found, "must be 1"));
+        }
+        let kind = required("message.type", self.kind)?;
+        let message = Message {
+            id: self.id.unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
+            kind: MessageType::from_name(&kind)
+                .ok_or_else(|| InvalidMessage::new("message.type", rules::quoted(&kind), rules::types()))?,
+            from: required("message.from", self.from)?,
+            to: required("message.to", self.to)?,
+            task_id: self.task_id,
+            trace_id: self.trace_id,
+            priority: match self.priority {
+                None => Priority::default(),
+                Some(name) => Priority::from_name(&name).ok_or_else(|| {
+                    InvalidMessage::new("message.priority", rules::quoted(&name), "must be one of low, normal, high, critical")
+                })?,
+            },
+            created_at: match self.created_at {
+                None => now,
+                Some(text) => Timestamp::parse(&text)
+                    .map_err(|why| InvalidMessage::new("message.created_at", rules::quoted(&text), format!("must be an ISO 8601 time ({why})")))?,
+            },
+            payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
+            extra: self.extra,
+        };
+        message.validate(names)?;
+        Ok(message)
     }
 }
 
-/// Checks the name of a team, an agent or a task: 1 to 128 bytes of `^[A-Za-z0-9._-]+$`, no `..`.
-///
-/// # Errors
-/// Names `field`, the value and the rule ("path separator", "traversal token", the pattern).
-pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), InvalidMessage> {
-    let _ = (field, value, names);
-    todo!()
+/// A field that must be a string, or null for absent.
+fn text(field: &'static str, raw: &RawValue) -> Result<Option<String>, InvalidMessage> {
+    serde_json::from_str(raw.get())
+        .map_err(|_| InvalidMessage::new(field, rules::shown(raw.get()), "must be a string"))
 }
 
-/// Checks a message or trace id: 1 to 128 bytes without control characters.
-///
-/// # Errors
-/// Names `field`, the value and the rule.
-pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
-    let _ = (field, value);
-    todo!()
+fn required(field: &'static str, value: Option<String>) -> Result<String, InvalidMessage> {
+    value.ok_or_else(|| InvalidMessage::new(field, "missing", "is required"))
+}
+
+fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
+    Json::parse(text).map_err(|error| InvalidMessage::new(field, rules::shown(text), format!("must be JSON ({error})")))
 }
 
 impl Message {
@@ -242,24 +307,49 @@ impl Message {
     /// # Errors
     /// The first field that breaks a rule.
     pub fn validate(&self, names: Names) -> Result<(), InvalidMessage> {
-        let _ = names;
-        todo!()
+        rules::check(self, names)
     }
-    /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`.
-    pub fn to_json(&self) -> Json {
-        todo!()
+
+    /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
+    /// then the extra fields.
+    ///
+    /// # Errors
+    /// A payload that is nested too deep to stand in an envelope.
+    pub fn to_json(&self) -> Result<Json, InvalidMessage> {
+        json("message.payload", &self.text())
     }
-    /// The `message_sent` event of this message: actor is the sender, refs are recipient, message, task and trace.
-    pub fn sent(&self) -> NewEvent {
-        todo!()
-    }
-    /// The `message_duplicate` event: a message with this id is known already.
-    pub fn duplicate(&self) -> NewEvent {
-        todo!()
-    }
-    /// The `message_suppressed` event: the cooldown still runs.
-    pub fn suppressed(&self, remaining_seconds: u64) -> NewEvent {
-        let _ = remaining_seconds;
-        todo!()
+
+    /// The text of [`Message::to_json`], not checked for nesting.
+    pub(crate) fn text(&self) -> String {
+        let mut out = String::with_capacity(self.payload.as_str().len() + 320);
+        let mut field = |name: &str, value: &str| {
+            out.push(if out.is_empty() { '{' } else { ',' });
+            out.push_str(&rules::quoted(name));
+            out.push(':');
+            out.push_str(value);
+        };
+        let created_at = self.created_at.canonical();
+        field("id", &rules::quoted(&self.id));
+        field("type", &rules::quoted(self.kind.name()));
+        field("from", &rules::quoted(&self.from));
+        field("to", &rules::quoted(&self.to));
+        if let Some(task) = &self.task_id {
+            field("task_id", &rules::quoted(task));
+        }
+        if let Some(trace) = &self.trace_id {
+            field("trace_id", &rules::quoted(trace));
+        }
+        field("priority", &rules::quoted(self.priority.name()));
+        field("created_at", &rules::quoted(&String::from_utf8_lossy(&created_at)));
+        field("schema_version", &SCHEMA_VERSION.to_string());
+        field("payload", self.payload.as_str());
+        for (name, value) in &self.extra {
+            field(name, value.as_str());
+        }
+        out.push('}');
+        out
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,14 @@
 //! Task snapshots, driven by messages under the monotonic guard.
+//!
+//! A message applies only if its `(created_at, id)` is greater than that of the last one applied; any other stays in
+//! the log, is marked as superseded, and changes nothing.
+
+mod fold;
+mod query;
+mod row;
+
+pub use fold::TasksProjection;
+pub(crate) use query::{all, blocked, counts, list, ready, stale, superseded, task};
 
 use crate::message::Priority;
 use teamlog_engine::{Json, Timestamp};
@@ -118,13 +128,6 @@ pub struct Task {
     pub seq: u64,
 }
 
-impl Task {
-    /// The record of `tasks/<id>.json`: the superset of all renderings, keys in a fixed order.
-    pub fn to_json(&self) -> Json {
-        todo!()
-    }
-}
-
 /// Which tasks are asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
@@ -154,5 +157,12 @@ impl TaskCounts {
     /// All tasks.
     pub fn total(&self) -> u64 {
         self.by_status.iter().sum()
+    }
+}
+
+impl Task {
+    /// The record of `tasks/<id>.json`: the superset of all renderings, keys in a fixed order.
+    pub fn to_json(&self) -> teamlog_engine::Json {
+        todo!()
     }
 }

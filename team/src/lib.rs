@@ -7,8 +7,11 @@
 //!
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
 
+mod aside;
 pub mod command;
 pub mod failure;
+mod lines;
+pub mod membership;
 pub mod names;
 pub mod recorded;
 pub mod refusal;

@@ -7,7 +7,7 @@ use teamlog_engine::Json;
 
 /// Serialises a message as its envelope. For `#[serde(serialize_with)]`.
 pub(crate) fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
-    raw(message.to_json()).serialize(serializer)
+    envelope(message).serialize(serializer)
 }
 
 /// Serialises messages as a list of envelopes.
@@ -15,7 +15,7 @@ pub(crate) fn messages<S: Serializer>(
     messages: &[Message],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(messages.iter().map(|message| raw(message.to_json())))
+    serializer.collect_seq(messages.iter().map(envelope))
 }
 
 /// Serialises a task as the record of its view file.
@@ -26,6 +26,11 @@ pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S
 /// Serialises tasks as a list of those records.
 pub(crate) fn tasks<S: Serializer>(tasks: &[Task], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(tasks.iter().map(|task| raw(task.to_json())))
+}
+
+/// A message that was recorded keeps every rule of the envelope, so this is `None` for none.
+fn envelope(message: &Message) -> Option<Box<RawValue>> {
+    raw(message.to_json().ok()?)
 }
 
 /// Canonical JSON is JSON, so this is `None` (shown as `null`) for no value there is.

@@ -1,32 +1,65 @@
 //! A team: load, decide, append, fold.
+//!
+//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers once its events are
+//! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
+//! saves time later waits for [`Team::finish`].
 
-use crate::command::ack::{Ack, AckAnswer};
-use crate::command::append::{Append, AppendAnswer};
-use crate::command::append_batch::{AppendBatch, BatchAnswer};
-use crate::command::head::HeadAnswer;
-use crate::command::read::{Read, ReadAnswer};
-use crate::command::rehydrate::{Rehydrate, RehydrateAnswer};
-use crate::command::replay::Replay;
-use crate::command::send::{Send, SendAnswer};
-use crate::command::status::{Status, StatusAnswer};
-use crate::command::task_assign::TaskAssign;
-use crate::command::task_show::{TaskShow, TaskShowAnswer};
-use crate::command::task_update::TaskUpdate;
-use crate::command::tasks::{Tasks, TasksAnswer};
-use crate::command::trace::{Trace, TraceAnswer};
-use crate::command::verify::VerifyAnswer;
-use crate::failure::Result;
-use std::io::BufRead;
-use std::ops::ControlFlow;
-use teamlog_engine::{Event, Log, Receipt};
+use crate::failure::{Failure, Result};
+use crate::refusal::{Code, Refusal};
+use crate::root::RootOptions;
+use teamlog_engine::{
+    CommitError, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader, Timestamp,
+};
+use teamlog_projections::Live;
 
-/// A handle on one team. Mutations take the team's lock for their own duration; queries take none.
-#[derive(Debug)]
+/// A handle on one team.
 pub struct Team {
-    log: Log,
+    pub(crate) log: Log,
+    pub(crate) options: RootOptions,
+    /// The state as this handle last saw it; good as long as the head names its last event.
+    live: Option<Live>,
+    recovered: Vec<String>,
+}
+
+/// A mutation: a pure function of state, input and time.
+pub(crate) trait Mutation: Clone + std::marker::Send + 'static {
+    /// What was decided, before it is recorded.
+    type Decision: std::marker::Send + 'static;
+    /// Decides, or refuses.
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)>;
+}
+
+/// A decision and the events that record it.
+pub(crate) struct Done<D> {
+    pub decision: D,
+    pub events: Vec<Event<'static>>,
+}
+
+impl<D> Done<D> {
+    /// The last event of the decision.
+    pub fn last(self) -> Result<(D, Event<'static>)> {
+        match self.events.into_iter().next_back() {
+            Some(event) => Ok((self.decision, event)),
+            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team").field("log", &self.log).finish()
+    }
 }
 
 impl Team {
+    pub(crate) fn new(log: Log, options: RootOptions) -> Team {
+        Team {
+            log,
+            options,
+            live: None,
+            recovered: Vec::new(),
+        }
+    }
     /// The team's name.
     pub fn name(&self) -> &str {
         &self.log.identity().team
@@ -35,159 +68,127 @@ impl Team {
     pub fn log(&self) -> &Log {
         &self.log
     }
-    /// What recovery did when this handle last took the lock, for people; empty in the clean case.
+    /// What recovery did when this handle took the lock, for people; empty in the clean case.
     pub fn recovered(&self) -> &[String] {
-        todo!()
+        &self.recovered
     }
+    /// Refuses to take a team's format for another.
+    pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
+        let format = self.log.identity().format;
+        match asked {
+            Some(asked) if asked != format => {
+                let message = format!(
+                    "format must be that of the team, {}, but is {}",
+                    format.name(),
+                    asked.name()
+                );
+                Err(Refusal::new(Code::FormatMismatch, message).field("format"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
     /// here costs time later and loses nothing.
     ///
     /// # Errors
     /// I/O.
     pub fn finish(&mut self) -> Result<()> {
-        todo!()
+        match &mut self.live {
+            Some(live) => Ok(live.flush_if_due()?),
+            None => Ok(()),
+        }
     }
 
-    /// Sends a message.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
-    pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
-        let _ = send;
-        todo!()
-    }
-    /// Assigns a task.
-    ///
-    /// # Errors
-    /// As [`Team::send`].
-    pub fn task_assign(&mut self, assign: TaskAssign) -> Result<SendAnswer> {
-        let _ = assign;
-        todo!()
-    }
-    /// Reports on a task.
-    ///
-    /// # Errors
-    /// As [`Team::send`].
-    pub fn task_update(&mut self, update: TaskUpdate) -> Result<SendAnswer> {
-        let _ = update;
-        todo!()
-    }
-    /// Acknowledges a message.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`; the log's.
-    pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
-        let _ = ack;
-        todo!()
-    }
-    /// Records a fact of somebody else's vocabulary.
-    ///
-    /// # Errors
-    /// `invalid_input`, `reserved_kind`; the log's.
-    pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
-        let _ = append;
-        todo!()
-    }
-    /// Records many, from JSON lines, in bounded memory. At a bad line everything before its batch is in the log,
-    /// and the refusal's details say how much.
-    ///
-    /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); the log's, the source's.
-    pub fn append_batch(
-        &mut self,
-        batch: AppendBatch,
-        source: &mut dyn BufRead,
-    ) -> Result<BatchAnswer> {
-        let _ = (batch, source);
-        todo!()
+    /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
+    pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        match self.attempt(mutation.clone()) {
+            Err(failure) if failure.is_derived() => {
+                self.live = None;
+                self.attempt(mutation)
+            }
+            other => other,
+        }
     }
 
-    /// A page of an inbox.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `cursor_unknown`; the log's.
-    pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
-        let _ = read;
-        todo!()
+    fn attempt<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        let (exclusive, live) = self.exclusive()?;
+        let writer = exclusive.into_writer(live);
+        let committed = writer.commit(Durability::Synced, move |live: &Live, now| {
+            mutation.decide(live, now)
+        });
+        let outcome = match committed {
+            Ok(committed) => Ok(Done {
+                decision: committed.answer,
+                events: committed.events,
+            }),
+            Err(CommitError::Refused(failure)) => Err(failure),
+            Err(CommitError::Failed(error)) => return Err(input_fault(error)),
+        };
+        self.live = Some(writer.release()?);
+        outcome
     }
-    /// The team's state.
-    ///
-    /// # Errors
-    /// The log's.
-    pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
-        let _ = status;
-        todo!()
+
+    /// The lock; the log is recovered.
+    pub(crate) fn lock(&mut self) -> Result<Exclusive> {
+        let exclusive = self.log.lock()?;
+        self.recovered.extend_from_slice(exclusive.recovered());
+        Ok(exclusive)
     }
-    /// The events of a story.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
-    pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
-        let _ = trace;
-        todo!()
+
+    /// The lock, and under it the state up to the head, with views that are kept current.
+    pub(crate) fn exclusive(&mut self) -> Result<(Exclusive, Live)> {
+        let exclusive = self.lock()?;
+        let reader = exclusive.reader();
+        let mut live = self.state_at(&reader)?;
+        live.keep_views(&reader)?;
+        Ok((exclusive, live))
     }
-    /// The tasks.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
-    pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
-        let _ = tasks;
-        todo!()
+
+    /// Keeps a state for the next command of this handle.
+    pub(crate) fn keep(&mut self, live: Live) {
+        self.live = Some(live);
     }
-    /// One task.
-    ///
-    /// # Errors
-    /// `task_not_found`; the log's.
-    pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
-        let _ = show;
-        todo!()
-    }
-    /// Hands the chosen events to `each`, in order, as they are and as public JSON (without newline), until it
-    /// breaks. Returns how many it was given.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
-    pub fn replay(
+
+    /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
+    pub(crate) fn query<A>(
         &mut self,
-        replay: Replay,
-        each: &mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>,
-    ) -> Result<u64> {
-        let _ = (replay, each);
-        todo!()
+        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Result<A> {
+        let reader = self.log.reader()?;
+        let mut live = self.state_at(&reader)?;
+        let mut answered = answer(&live, &reader);
+        if answered.as_ref().is_err_and(Failure::is_derived) {
+            live.repair()?;
+            answered = answer(&live, &reader);
+        }
+        self.live = Some(live);
+        answered
     }
-    /// Hands every event to `each` as its public JSON line (without newline), until it breaks; lossless. Returns how many.
-    ///
-    /// # Errors
-    /// The log's.
-    pub fn export(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
-        let _ = each;
-        todo!()
+
+    fn state_at(&mut self, reader: &Reader) -> Result<Live> {
+        match self.live.take() {
+            Some(live) if live.seq() == reader.head().last_seq => Ok(live),
+            _ => Ok(Live::load(&self.log, reader)?),
+        }
     }
-    /// Checks every byte of the log, and (if given) that a receipt still holds.
-    ///
-    /// # Errors
-    /// I/O. Damage is an answer, not an error.
-    pub fn verify(&self, against: Option<&Receipt>) -> Result<VerifyAnswer> {
-        let _ = against;
-        todo!()
+
+    /// Brings the views up to the head, under the lock.
+    pub(crate) fn mend_views(&mut self) -> Result<()> {
+        let (exclusive, live) = self.exclusive()?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(())
     }
-    /// A receipt for everything up to now.
-    ///
-    /// # Errors
-    /// `invalid_input` for an empty log; the log's.
-    pub fn head(&mut self) -> Result<HeadAnswer> {
-        todo!()
-    }
-    /// Builds everything derived anew. `progress` hears `(events done, events in all)` now and then.
-    ///
-    /// # Errors
-    /// The log's.
-    pub fn rehydrate(
-        &mut self,
-        rehydrate: Rehydrate,
-        progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<RehydrateAnswer> {
-        let _ = (rehydrate, progress);
-        todo!()
+}
+
+/// The engine checks events once more; where it objects, the input is at fault and nothing was written.
+pub(crate) fn input_fault(error: Error) -> Failure {
+    match error {
+        Error::Invalid { field, .. } => Refusal::new(Code::InvalidInput, error.to_string())
+            .field(field)
+            .into(),
+        Error::TooLarge { .. } => Refusal::new(Code::TooLarge, error.to_string()).into(),
+        error => error.into(),
     }
 }

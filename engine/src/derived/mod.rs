@@ -31,3 +31,6 @@ pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub use overlay::{Overlay, OverlayScan, Value, View};
 pub use scan::Scan;
 pub use store::{Anchor, Delta, RunMeta, Store};
+
+#[cfg(test)]
+mod tests;

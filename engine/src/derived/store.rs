@@ -62,7 +62,7 @@ pub struct Delta<'a> {
     pub places: &'a [Place],
     /// Changed keys, strictly ascending; `None` deletes. Postings ([`super::key::postings`]) are among them like any
     /// other key, with empty values; their namespaces sort behind all others.
-    pub entries: &'a mut dyn Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
+    pub entries: Box<dyn Iterator<Item = (&'a [u8], Option<&'a [u8]>)> + 'a>,
 }
 
 /// An open view of the runs. Immutable: writing a run gives a new view. Cheap to clone.
@@ -365,28 +365,18 @@ impl Home {
             .create_dir(&self.dir)
             .and_then(|()| self.storage.replace(&path, &bytes, false))
             .map_err(Error::io("replace", path))?;
-        self.sweep(runs)?;
+        self.sweep(runs);
         Ok(bytes)
     }
-    fn sweep(&self, runs: &[Arc<Run>]) -> Result<()> {
-        let names = self
-            .storage
-            .list(&self.dir)
-            .map_err(Error::io("list", &self.dir))?;
-        for name in names {
-            let in_use = name == manifest::NAME || runs.iter().any(|run| run.meta().name == name);
-            if in_use {
-                continue;
-            }
-            let path = self.dir.join(name);
-            match self.storage.remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io("remove", path)(error));
-                }
-                _ => {}
+    /// Removes the runs that no manifest names any more. Whoever still reads one keeps it mapped. What cannot be removed
+    /// now is left to the next writer: the manifest stands, so this must not make its write a failure.
+    fn sweep(&self, runs: &[Arc<Run>]) {
+        for name in self.storage.list(&self.dir).unwrap_or_default() {
+            let in_use = runs.iter().any(|run| run.meta().name == name);
+            if manifest::number_of(&name).is_some() && !in_use {
+                let _ = self.storage.remove_file(&self.dir.join(name));
             }
         }
-        Ok(())
     }
 }
 

@@ -1,8 +1,204 @@
-//! Fault injection.
+//! A storage that fails where it is told to: every call is numbered, and faults are armed by number.
+//!
+//! Run once to count the calls, then once per number and fault until the fault is no longer reached:
+//! that is every way in which this run could fail.
 
-/// A fault.
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use rustix::io::Errno;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What goes wrong with one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// It does nothing and fails with this kind.
+    Error(io::ErrorKind),
+    /// It does nothing and fails with this error number of the system.
+    Os(i32),
+    /// A write writes the first half, then fails for lack of space (ENOSPC). Other calls are unharmed.
+    ShortWrite,
+    /// A write writes the first half (at least a byte) and says so, as the system may at any time. Other calls are unharmed.
+    PartialWrite,
+    /// A read reads the first half (at least a byte) and says so, as the system may at any time. Other calls are unharmed.
+    ShortRead,
+    /// It does nothing and fails, and so does every later call: the process died right before it. What was done
+    /// stays; [`Faulty::is_stop`] knows the error.
+    Stop,
+}
+
+/// The text of the error after [`Fault::Stop`].
+const STOPPED: &str = "stopped by an injected fault";
+
+/// Wraps another storage, with the files opened through it. Clones share the counter and the faults.
 #[derive(Debug, Clone)]
-pub struct Fault;
-/// Wraps another storage.
-#[derive(Debug)]
-pub struct Faulty;
+pub struct Faulty {
+    inner: Arc<dyn Storage>,
+    plan: Arc<Mutex<Plan>>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    calls: Vec<(&'static str, PathBuf)>,
+    armed: BTreeMap<usize, Fault>,
+    stopped: bool,
+}
+
+impl Faulty {
+    /// Wraps `inner`; nothing fails until a fault is armed.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Storage>) -> Faulty {
+        Faulty {
+            inner,
+            plan: Arc::default(),
+        }
+    }
+
+    /// Lets the call with this number (from 0, counted since `new`) go wrong. Several numbers may be armed.
+    pub fn arm(&self, index: usize, fault: Fault) {
+        self.plan().armed.insert(index, fault);
+    }
+
+    /// Every call so far: its name, and its path (of a rename, the one it moves from; of a call on an open file, the
+    /// one it was opened by). Names are those of the trait; `file_stat` is the one of an open file.
+    #[must_use]
+    pub fn calls(&self) -> Vec<(&'static str, PathBuf)> {
+        self.plan().calls.clone()
+    }
+
+    /// How many calls there were, failed ones included.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.plan().calls.len()
+    }
+
+    /// Whether an error comes from [`Fault::Stop`].
+    #[must_use]
+    pub fn is_stop(error: &io::Error) -> bool {
+        error
+            .get_ref()
+            .is_some_and(|inner| inner.to_string() == STOPPED)
+    }
+
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call. The fault that is left for the call itself to do, if any, is given back.
+    fn call(&self, name: &'static str, path: &Path) -> io::Result<Option<Fault>> {
+        let mut plan = self.plan();
+        let index = plan.calls.len();
+        plan.calls.push((name, path.to_owned()));
+        let fault = plan.armed.get(&index).copied();
+        plan.stopped |= fault == Some(Fault::Stop);
+        if plan.stopped {
+            return Err(io::Error::other(STOPPED));
+        }
+        match fault {
+            Some(Fault::Error(kind)) => Err(kind.into()),
+            Some(Fault::Os(number)) => Err(io::Error::from_raw_os_error(number)),
+            fault => Ok(fault),
+        }
+    }
+}
+
+impl Storage for Faulty {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        self.call("open", path)?;
+        let inner = self.inner.open(path, how)?;
+        Ok(Box::new(FaultyFile {
+            faulty: self.clone(),
+            path: path.to_owned(),
+            inner,
+        }))
+    }
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.call("stat", path)?;
+        self.inner.stat(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        self.call("list", dir)?;
+        self.inner.list(dir)
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.call("create_dir", path)?;
+        self.inner.create_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.call("rename", from)?;
+        self.inner.rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.call("remove_file", path)?;
+        self.inner.remove_file(path)
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.call("remove_dir_all", path)?;
+        self.inner.remove_dir_all(path)
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.call("sync_dir", dir)?;
+        self.inner.sync_dir(dir)
+    }
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.call("lock", path).map_err(LockError::Io)?;
+        self.inner.lock(path, deadline)
+    }
+    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
+        self.call("sealed", path)?;
+        self.inner.sealed(path)
+    }
+}
+
+struct FaultyFile {
+    faulty: Faulty,
+    path: PathBuf,
+    inner: Box<dyn File>,
+}
+
+impl FaultyFile {
+    fn call(&self, name: &'static str) -> io::Result<Option<Fault>> {
+        self.faulty.call(name, &self.path)
+    }
+}
+
+impl File for FaultyFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let len = match self.call("read_at")? {
+            Some(Fault::ShortRead) => buf.len().div_ceil(2),
+            _ => buf.len(),
+        };
+        self.inner.read_at(&mut buf[..len], offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        match self.call("write_at")? {
+            Some(Fault::ShortWrite) => {
+                self.inner.write_all_at(&buf[..buf.len() / 2], offset)?;
+                Err(Errno::NOSPC.into())
+            }
+            Some(Fault::PartialWrite) => self.inner.write_at(&buf[..buf.len().div_ceil(2)], offset),
+            _ => self.inner.write_at(buf, offset),
+        }
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.call("sync_data")?;
+        self.inner.sync_data()
+    }
+    fn sync_all(&self) -> io::Result<()> {
+        self.call("sync_all")?;
+        self.inner.sync_all()
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.call("set_len")?;
+        self.inner.set_len(len)
+    }
+    fn stat(&self) -> io::Result<Stat> {
+        self.call("file_stat")?;
+        self.inner.stat()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,521 @@
-//! Storage in memory.
+//! Storage in memory that knows what would survive a power loss, and that pessimistically.
+//!
+//! Nothing is durable by itself: a file's bytes and length become so by its sync, a name by the sync of its directory,
+//! neither by the other. [`Memory::crash`] gives any state that a power loss could leave. The rules:
+//! an unsynced write lands in any subset of its 512-byte sectors, in any order with others; a change of length lands or
+//! not (growth also up to any sector of the write), ahead of the bytes or behind them, and bytes that did not land read
+//! as zero; the unsynced names of a directory land in order up to any point. The root is always there.
 
-/// Files in memory.
+mod content;
+mod crash;
+mod locks;
+mod names;
+
+pub use crash::Crashes;
+
+use super::relative::{self, names};
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use content::Content;
+use locks::Locks;
+use names::{NameChange, Names};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+/// A tree of files in memory. Clones share it; [`Memory::snapshot`] copies it.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    shared: Arc<Shared>,
+}
+
 #[derive(Debug)]
-pub struct Memory;
+struct Shared {
+    /// Held exclusively by whatever changes names or looks at the whole tree; of two directories or files
+    /// never more than one is locked at a time.
+    world: RwLock<()>,
+    root: Arc<DirNode>,
+    /// Numbers for files and renames.
+    next: AtomicU64,
+    locks: Arc<Locks>,
+    calls: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+#[derive(Debug, Clone)]
+enum Node {
+    File(Arc<FileNode>),
+    Dir(Arc<DirNode>),
+}
+
+#[derive(Debug)]
+struct FileNode {
+    inode: u64,
+    content: Mutex<Content>,
+}
+
+#[derive(Debug)]
+struct DirNode {
+    inode: u64,
+    names: Mutex<Names>,
+}
+
+/// Locks, caring nothing for a panic of another thread: tests panic on purpose.
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+impl Memory {
+    /// An empty tree.
+    #[must_use]
+    pub fn new() -> Memory {
+        Memory::with(
+            Arc::new(DirNode {
+                inode: 1,
+                names: Mutex::default(),
+            }),
+            2,
+        )
+    }
+
+    fn with(root: Arc<DirNode>, next: u64) -> Memory {
+        let next = AtomicU64::new(next);
+        let (world, locks, calls) = (RwLock::new(()), Arc::default(), Mutex::default());
+        Memory {
+            shared: Arc::new(Shared {
+                world,
+                root,
+                next,
+                locks,
+                calls,
+            }),
+        }
+    }
+
+    /// How often each operation was called since the start, by name (`sync_data`, `sync_dir`, `open`, …).
+    #[must_use]
+    pub fn calls(&self) -> BTreeMap<&'static str, u64> {
+        guard(&self.shared.calls).clone()
+    }
+
+    /// Damages a byte of a file, on the disk and for readers.
+    ///
+    /// # Errors
+    /// Where there is no such file or no such byte.
+    pub fn corrupt(&self, path: &Path, offset: u64, xor: u8) -> io::Result<()> {
+        let _world = self.shared();
+        let file = self.file(path)?;
+        let done = guard(&file.content).corrupt(index(offset)?, xor);
+        done.then_some(())
+            .ok_or_else(|| relative::refused(path, "ends before that byte"))
+    }
+
+    /// Cuts a file, on the disk and for readers.
+    ///
+    /// # Errors
+    /// Where there is no such file or it is shorter.
+    pub fn truncate(&self, path: &Path, len: u64) -> io::Result<()> {
+        let _world = self.shared();
+        let file = self.file(path)?;
+        let mut content = guard(&file.content);
+        let len = index(len)?;
+        if len > content.now().len() {
+            return Err(relative::refused(path, "is shorter than that"));
+        }
+        content.set_len(len);
+        content.sync();
+        Ok(())
+    }
+
+    /// Does to a file what a failed sync does on Linux: what was not synced still reads well, but counts as written,
+    /// so no later sync makes it durable; only writing it again does. After a crash it is the old bytes, or zeros.
+    ///
+    /// # Errors
+    /// Where there is no such file.
+    pub fn forget_unsynced(&self, path: &Path) -> io::Result<()> {
+        let _world = self.shared();
+        let file = self.file(path)?;
+        guard(&file.content).forget();
+        Ok(())
+    }
+
+    fn shared(&self) -> RwLockReadGuard<'_, ()> {
+        self.shared
+            .world
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn exclusive(&self) -> RwLockWriteGuard<'_, ()> {
+        self.shared
+            .world
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, call: &'static str) {
+        *guard(&self.shared.calls).entry(call).or_default() += 1;
+    }
+
+    fn number(&self) -> u64 {
+        self.shared.next.fetch_add(1, Relaxed)
+    }
+
+    fn node(&self, path: &Path) -> io::Result<Option<Node>> {
+        let mut node = Node::Dir(self.shared.root.clone());
+        for name in names(path)? {
+            let Node::Dir(dir) = node else {
+                return Err(io::ErrorKind::NotADirectory.into());
+            };
+            let next = guard(&dir.names).now().get(name).cloned();
+            match next {
+                Some(next) => node = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(node))
+    }
+
+    fn dir(&self, path: &Path) -> io::Result<Arc<DirNode>> {
+        match self.node(path)? {
+            Some(Node::Dir(dir)) => Ok(dir),
+            Some(Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn file(&self, path: &Path) -> io::Result<Arc<FileNode>> {
+        match self.node(path)? {
+            Some(Node::File(file)) => Ok(file),
+            Some(Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// The directory that holds `path`, and the last name.
+    fn parent<'path>(&self, path: &'path Path) -> io::Result<(Arc<DirNode>, &'path str)> {
+        let (dir, name) = relative::split(path)?;
+        Ok((self.dir(dir)?, name))
+    }
+
+    /// The file at `path`, made if it is missing.
+    fn file_or_new(&self, path: &Path, fail_if_there: bool) -> io::Result<Arc<FileNode>> {
+        let _world = self.exclusive();
+        let (dir, name) = self.parent(path)?;
+        let mut names = guard(&dir.names);
+        match names.now().get(name) {
+            Some(_) if fail_if_there => Err(io::ErrorKind::AlreadyExists.into()),
+            Some(Node::File(file)) => Ok(file.clone()),
+            Some(Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
+            None => {
+                let file = Arc::new(FileNode {
+                    inode: self.number(),
+                    content: Mutex::default(),
+                });
+                names.add(name, Node::File(file.clone()));
+                Ok(file)
+            }
+        }
+    }
+
+    /// Every directory that is, was or may be in the tree, each once, in a fixed order.
+    fn dirs(&self) -> Vec<Arc<DirNode>> {
+        let mut dirs = vec![self.shared.root.clone()];
+        let mut seen = HashSet::from([self.shared.root.inode]);
+        let mut at = 0;
+        while let Some(dir) = dirs.get(at).cloned() {
+            at += 1;
+            for node in guard(&dir.names).nodes() {
+                if let Node::Dir(below) = node
+                    && seen.insert(below.inode)
+                {
+                    dirs.push(below);
+                }
+            }
+        }
+        dirs
+    }
+
+    /// Makes all names of a directory durable, with the other halves of renames and what came before those.
+    fn sync_names(&self, dir: &Arc<DirNode>) {
+        let mut pairs: Vec<u64> = numbers(guard(&dir.names).sync(usize::MAX));
+        while let Some(pair) = pairs.pop() {
+            for other in self.dirs() {
+                let mut names = guard(&other.names);
+                let half = names
+                    .unsynced()
+                    .iter()
+                    .position(|change| change.pair == Some(pair));
+                if let Some(half) = half {
+                    pairs.extend(numbers(names.sync(half + 1)));
+                }
+            }
+        }
+    }
+}
+
+fn numbers(changes: Vec<NameChange>) -> Vec<u64> {
+    changes
+        .into_iter()
+        .filter_map(|change| change.pair)
+        .collect()
+}
+
+fn index(offset: u64) -> io::Result<usize> {
+    usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge.into())
+}
+
+/// Whether a rename may put `node` where `there` stands, as `rename(2)` has it.
+fn may_replace(node: &Node, there: &Node) -> io::Result<()> {
+    match (node, there) {
+        (Node::File(_), Node::File(_)) => Ok(()),
+        (Node::File(_), Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
+        (Node::Dir(_), Node::File(_)) => Err(io::ErrorKind::NotADirectory.into()),
+        (Node::Dir(_), Node::Dir(dir)) if guard(&dir.names).now().is_empty() => Ok(()),
+        (Node::Dir(_), Node::Dir(_)) => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+    }
+}
+
+/// Empties a directory name by name, the deepest first.
+fn empty(dir: &DirNode) {
+    let names: Vec<(String, Node)> = guard(&dir.names).now().clone().into_iter().collect();
+    for (name, node) in names {
+        if let Node::Dir(below) = node {
+            empty(&below);
+        }
+        guard(&dir.names).remove(&name);
+    }
+}
+
+impl Storage for Memory {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        self.count("open");
+        let node = match how {
+            Open::Read | Open::Write => {
+                let _world = self.shared();
+                self.file(path)?
+            }
+            Open::CreateNew | Open::Create => self.file_or_new(path, how == Open::CreateNew)?,
+        };
+        Ok(Box::new(MemoryFile {
+            memory: self.clone(),
+            node,
+            writes: how != Open::Read,
+        }))
+    }
+
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.count("stat");
+        let _world = self.shared();
+        Ok(self.node(path)?.map(|node| match node {
+            Node::File(file) => file.stat(),
+            Node::Dir(dir) => Stat {
+                len: 0,
+                is_dir: true,
+                identity: (0, dir.inode),
+            },
+        }))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        self.count("list");
+        let _world = self.shared();
+        let dir = self.dir(dir)?;
+        let names = guard(&dir.names);
+        Ok(names.now().keys().cloned().collect())
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.count("create_dir");
+        let _world = self.exclusive();
+        let mut dir = self.shared.root.clone();
+        for name in names(path)? {
+            let there = guard(&dir.names).now().get(name).cloned();
+            dir = match there {
+                Some(Node::Dir(there)) => there,
+                Some(Node::File(_)) => return Err(io::ErrorKind::NotADirectory.into()),
+                None => {
+                    let new = Arc::new(DirNode {
+                        inode: self.number(),
+                        names: Mutex::default(),
+                    });
+                    guard(&dir.names).add(name, Node::Dir(new.clone()));
+                    new
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.count("rename");
+        let _world = self.exclusive();
+        let ((from_dir, from_name), (to_dir, to_name)) = (self.parent(from)?, self.parent(to)?);
+        let node = guard(&from_dir.names).now().get(from_name).cloned();
+        let node = node.ok_or(io::ErrorKind::NotFound)?;
+        if from == to {
+            return Ok(());
+        }
+        if to.starts_with(from) {
+            return Err(relative::refused(
+                to,
+                "lies in the directory that would move there",
+            ));
+        }
+        if from.starts_with(to) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        let there = guard(&to_dir.names).now().get(to_name).cloned();
+        if let Some(there) = there {
+            may_replace(&node, &there)?;
+        }
+        let removes = Some(from_name.to_owned());
+        let adds = Some((to_name.to_owned(), node));
+        if Arc::ptr_eq(&from_dir, &to_dir) {
+            guard(&from_dir.names).change(NameChange {
+                removes,
+                adds,
+                pair: None,
+            });
+        } else {
+            let pair = Some(self.number());
+            guard(&from_dir.names).change(NameChange {
+                removes,
+                adds: None,
+                pair,
+            });
+            guard(&to_dir.names).change(NameChange {
+                removes: None,
+                adds,
+                pair,
+            });
+        }
+        Ok(())
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.count("remove_file");
+        let _world = self.exclusive();
+        self.file(path)?;
+        let (dir, name) = self.parent(path)?;
+        guard(&dir.names).remove(name);
+        Ok(())
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.count("remove_dir_all");
+        let _world = self.exclusive();
+        let (dir, name) = self.parent(path)?;
+        empty(&*self.dir(path)?);
+        guard(&dir.names).remove(name);
+        Ok(())
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.count("sync_dir");
+        let _world = self.exclusive();
+        self.sync_names(&self.dir(dir)?);
+        Ok(())
+    }
+
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.count("lock");
+        let file = self.file_or_new(path, false).map_err(LockError::Io)?;
+        Ok(Box::new(self.shared.locks.lock(file.inode, deadline)?))
+    }
+
+    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
+        self.count("sealed");
+        let _world = self.shared();
+        let file = self.file(path)?;
+        let now = guard(&file.content).now().clone();
+        Ok(Bytes::new(Sealed(now)))
+    }
+}
+
+struct Sealed(Arc<Vec<u8>>);
+
+impl AsRef<[u8]> for Sealed {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl FileNode {
+    fn stat(&self) -> Stat {
+        let len = guard(&self.content).now().len() as u64;
+        Stat {
+            len,
+            is_dir: false,
+            identity: (0, self.inode),
+        }
+    }
+}
+
+struct MemoryFile {
+    memory: Memory,
+    node: Arc<FileNode>,
+    writes: bool,
+}
+
+impl MemoryFile {
+    fn change<T>(
+        &self,
+        call: &'static str,
+        change: impl FnOnce(&mut Content) -> T,
+    ) -> io::Result<T> {
+        self.memory.count(call);
+        let _world = self.memory.shared();
+        match self.writes {
+            true => Ok(change(&mut guard(&self.node.content))),
+            false => Err(Errno::BADF.into()),
+        }
+    }
+}
+
+impl File for MemoryFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.memory.count("read_at");
+        let content = guard(&self.node.content);
+        let rest = content.now().get(index(offset)?..).unwrap_or_default();
+        let fits = rest.len().min(buf.len());
+        buf[..fits].copy_from_slice(&rest[..fits]);
+        Ok(fits)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        let offset = index(offset)?;
+        self.change("write_at", |content| content.write(offset, buf))?;
+        Ok(buf.len())
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.memory.count("sync_data");
+        let _world = self.memory.shared();
+        guard(&self.node.content).sync();
+        Ok(())
+    }
+    fn sync_all(&self) -> io::Result<()> {
+        self.memory.count("sync_all");
+        let _world = self.memory.shared();
+        guard(&self.node.content).sync();
+        Ok(())
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let len = index(len)?;
+        self.change("set_len", |content| content.set_len(len))
+    }
+    fn stat(&self) -> io::Result<Stat> {
+        self.memory.count("file_stat");
+        Ok(self.node.stat())
+    }
+}
+
+#[cfg(test)]
+mod tests;

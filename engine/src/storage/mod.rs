@@ -10,6 +10,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(test)]
+mod agreement_test;
 mod beneath;
 mod faulty;
 mod file_lock;
@@ -24,7 +26,7 @@ mod relative;
 pub use faulty::{Fault, Faulty};
 pub use file_system::FileSystemKind;
 pub use files::Files;
-pub use memory::Memory;
+pub use memory::{Crashes, Memory};
 
 /// How to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

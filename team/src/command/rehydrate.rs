@@ -1,5 +1,8 @@
 //! `rehydrate`: everything derived, anew from the log.
 
+use crate::failure::Result;
+use crate::projections::rehydrate::{Progress, rehydrate};
+use crate::team::Team;
 use serde::Serialize;
 
 /// How to rehydrate.
@@ -30,4 +33,39 @@ pub struct RehydrateAnswer {
     pub events_per_second: u64,
     /// Digest of the rebuilt state.
     pub state_digest: String,
+}
+
+impl Team {
+    /// Builds everything derived anew, under the lock. `progress` hears `(events done, events in all)` now and then.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn rehydrate(
+        &mut self,
+        options: Rehydrate,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<RehydrateAnswer> {
+        let exclusive = self.lock()?;
+        let reader = exclusive.reader();
+        let workers = options.workers.unwrap_or_else(cores).max(1);
+        let mut tell = |at: Progress| progress(at.events, at.total);
+        let (rebuilt, live) = rehydrate(&self.log, &reader, workers, &mut tell)?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(RehydrateAnswer {
+            status: "ok",
+            team: self.name().to_owned(),
+            message_count: rebuilt.counts.messages,
+            event_count: rebuilt.counts.events,
+            ack_count: rebuilt.counts.acks,
+            task_count: rebuilt.counts.tasks,
+            elapsed_ms: u64::try_from(rebuilt.elapsed.as_millis()).unwrap_or(u64::MAX),
+            events_per_second: rebuilt.rate() as u64,
+            state_digest: rebuilt.digest,
+        })
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

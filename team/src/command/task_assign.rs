@@ -1,5 +1,10 @@
 //! `task-assign`: a task goes to an agent, by message.
 
+use super::send::{Send, SendAnswer};
+use crate::failure::Result;
+use crate::team::Team;
+use serde::Serialize;
+
 /// What `task-assign` is asked.
 #[derive(Debug, Clone, Default)]
 pub struct TaskAssign {
@@ -19,12 +24,53 @@ pub struct TaskAssign {
     pub trace_id: Option<String>,
     /// `low normal high critical`; default `normal`.
     pub priority: Option<String>,
-    /// See [`super::send::Send::message_id`].
+    /// See [`Send::message_id`].
     pub message_id: Option<String>,
-    /// See [`super::send::Send::created_at`].
+    /// See [`Send::created_at`].
     pub created_at: Option<String>,
-    /// See [`super::send::Send::cooldown_seconds`].
+    /// See [`Send::cooldown_seconds`].
     pub cooldown_seconds: Option<u64>,
     /// Who does it, if not the sender.
     pub actor: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Payload<'a> {
+    subject: &'a str,
+    details: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    deps: &'a [String],
+}
+
+impl From<TaskAssign> for Send {
+    fn from(assign: TaskAssign) -> Send {
+        let payload = Payload {
+            subject: &assign.subject,
+            details: assign.details.as_deref().unwrap_or_default(),
+            deps: &assign.deps,
+        };
+        Send {
+            payload: super::json_text(&payload),
+            from: assign.from,
+            to: assign.to,
+            kind: "task_assign".into(),
+            message_id: assign.message_id,
+            task_id: Some(assign.task_id),
+            trace_id: assign.trace_id,
+            priority: assign.priority,
+            created_at: assign.created_at,
+            cooldown_seconds: assign.cooldown_seconds,
+            actor: assign.actor,
+        }
+    }
+}
+
+impl Team {
+    /// Assigns a task.
+    ///
+    /// # Errors
+    /// As [`Team::send`].
+    pub fn task_assign(&mut self, assign: TaskAssign) -> Result<SendAnswer> {
+        self.send(assign.into())
+    }
 }

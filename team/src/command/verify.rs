@@ -1,47 +1,34 @@
-//! `verify`: is every byte of the log as it was written?
+//! `verify`: is every byte of the log as it was written, and does an old receipt still hold?
 
-use serde::Serialize;
+use crate::failure::Result;
+use crate::refusal::Refusal;
+use crate::team::Team;
+use serde_json::{Map, Value};
+use teamlog_engine::Receipt;
+pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
-/// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Nothing acknowledged is concerned: a torn tail that the next writer sets aside.
-    Warning,
-    /// The log is damaged or was changed.
-    Error,
+impl Team {
+    /// Checks every byte of the log, and (if given) that nothing a receipt covers was changed or cut. Changes nothing.
+    ///
+    /// # Errors
+    /// I/O. Damage is an answer, not an error.
+    pub fn verify(&self, against: Option<&Receipt>) -> Result<VerifyAnswer> {
+        Ok(self.log.verify(against)?)
+    }
 }
 
-/// One thing that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    /// What kind of problem, in snake_case.
-    pub kind: String,
-    /// How bad.
-    pub severity: Severity,
-    /// The file, relative to the data root.
-    pub file: String,
-    /// The first byte concerned.
-    pub offset: u64,
-    /// The event that should stand there, where that is known.
-    pub seq: Option<u64>,
-    /// For people.
-    pub message: String,
-}
-
-/// `{ok, events, segments, bytes, last_seq, problems[]}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct VerifyAnswer {
-    /// Whether no problem is an error.
-    pub ok: bool,
-    /// Events checked.
-    pub events: u64,
-    /// Segments checked.
-    pub segments: u64,
-    /// Bytes checked.
-    pub bytes: u64,
-    /// Seq of the last event.
-    pub last_seq: u64,
-    /// What is not as it should be.
-    pub problems: Vec<Problem>,
+/// Reads a receipt as `head --json` prints it; the team's name may be left out.
+///
+/// # Errors
+/// `invalid_input`.
+pub fn read_receipt(text: &str) -> Result<Receipt, Refusal> {
+    let read = || {
+        let mut fields: Map<String, Value> = serde_json::from_str(text)?;
+        fields.remove("team");
+        serde_json::from_value(Value::Object(fields))
+    };
+    read().map_err(|error: serde_json::Error| {
+        let rule = format!("must be a receipt as head --json prints it ({error})");
+        Refusal::invalid("receipt", text.trim(), &rule)
+    })
 }

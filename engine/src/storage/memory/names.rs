@@ -1,0 +1,131 @@
+//! The names in one directory in memory: as programs see them, as a power loss would leave them, and what lies between.
+//!
+//! Unsynced changes land in order, up to any point. A rename between two directories is a change in each, with one
+//! number; the two land together or not at all, as every journalling file system promises.
+
+use super::Node;
+use std::collections::BTreeMap;
+
+/// One change of a directory: a name goes, a name comes, or (rename) both at once.
+#[derive(Debug, Clone)]
+pub(super) struct NameChange {
+    pub(super) removes: Option<String>,
+    pub(super) adds: Option<(String, Node)>,
+    /// The number of a rename whose other half lies in another directory.
+    pub(super) pair: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Names {
+    now: BTreeMap<String, Node>,
+    durable: BTreeMap<String, Node>,
+    unsynced: Vec<NameChange>,
+}
+
+impl Names {
+    /// A directory that has exactly these names, durably.
+    pub(super) fn settled(names: BTreeMap<String, Node>) -> Names {
+        Names {
+            now: names.clone(),
+            durable: names,
+            unsynced: Vec::new(),
+        }
+    }
+
+    pub(super) fn now(&self) -> &BTreeMap<String, Node> {
+        &self.now
+    }
+
+    pub(super) fn change(&mut self, change: NameChange) {
+        apply(&mut self.now, &change);
+        self.unsynced.push(change);
+    }
+
+    pub(super) fn add(&mut self, name: &str, node: Node) {
+        self.change(NameChange {
+            removes: None,
+            adds: Some((name.to_owned(), node)),
+            pair: None,
+        });
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.change(NameChange {
+            removes: Some(name.to_owned()),
+            adds: None,
+            pair: None,
+        });
+    }
+
+    pub(super) fn unsynced(&self) -> &[NameChange] {
+        &self.unsynced
+    }
+
+    /// Makes the first `count` unsynced changes durable.
+    pub(super) fn sync(&mut self, count: usize) -> Vec<NameChange> {
+        let synced: Vec<NameChange> = self
+            .unsynced
+            .drain(..count.min(self.unsynced.len()))
+            .collect();
+        for change in &synced {
+            apply(&mut self.durable, change);
+        }
+        synced
+    }
+
+    /// The names after a power loss that let the first `count` unsynced changes land.
+    pub(super) fn landed(&self, count: usize) -> BTreeMap<String, Node> {
+        let mut names = self.durable.clone();
+        for change in self.unsynced.iter().take(count) {
+            apply(&mut names, change);
+        }
+        names
+    }
+
+    /// Every node that is, was or may be named here, in a fixed order, some more than once.
+    pub(super) fn nodes(&self) -> Vec<Node> {
+        let coming = self
+            .unsynced
+            .iter()
+            .filter_map(|change| change.adds.as_ref());
+        let coming = coming.map(|(_, node)| node);
+        self.durable
+            .values()
+            .chain(self.now.values())
+            .chain(coming)
+            .cloned()
+            .collect()
+    }
+
+    /// The same with every node put through `copy`.
+    pub(super) fn map(&self, copy: &mut dyn FnMut(&Node) -> Node) -> Names {
+        let mut all = |names: &BTreeMap<String, Node>| -> BTreeMap<String, Node> {
+            names
+                .iter()
+                .map(|(name, node)| (name.clone(), copy(node)))
+                .collect()
+        };
+        let (now, durable) = (all(&self.now), all(&self.durable));
+        let unsynced = self.unsynced.iter().map(|change| NameChange {
+            adds: change
+                .adds
+                .as_ref()
+                .map(|(name, node)| (name.clone(), copy(node))),
+            ..change.clone()
+        });
+        Names {
+            now,
+            durable,
+            unsynced: unsynced.collect(),
+        }
+    }
+}
+
+fn apply(names: &mut BTreeMap<String, Node>, change: &NameChange) {
+    if let Some(name) = &change.removes {
+        names.remove(name);
+    }
+    if let Some((name, node)) = &change.adds {
+        names.insert(name.clone(), node.clone());
+    }
+}

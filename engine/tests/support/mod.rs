@@ -1,0 +1,72 @@
+//! What the engine's tests share: a log on any storage, with a clock and ids that a test owns.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::storage::Storage;
+use teamlog_engine::{
+    Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds, Timestamp, Writer,
+};
+
+/// Both formats: every test runs on both.
+pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
+
+/// 2026-11-21T10:00:00Z.
+pub fn start() -> Timestamp {
+    Timestamp::parse("2026-11-21T10:00:00Z").unwrap()
+}
+
+pub fn dir() -> PathBuf {
+    PathBuf::from("teams/demo")
+}
+
+/// Options with a clock that stands still and seeded ids.
+pub fn options() -> (Arc<ManualClock>, LogOptions) {
+    let clock = Arc::new(ManualClock::new(start()));
+    let options = LogOptions {
+        clock: clock.clone(),
+        ids: Arc::new(SeededIds(42.into())),
+        lock_deadline: Duration::from_millis(200),
+        ..LogOptions::default()
+    };
+    (clock, options)
+}
+
+pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
+    let new = NewLog { team: "demo".into(), format, origin: "init".into() };
+    Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
+}
+
+pub fn open(storage: &Arc<dyn Storage>, options: &LogOptions) -> Log {
+    Log::open(storage.clone(), &dir(), options.clone()).unwrap()
+}
+
+pub fn writer(log: &Log) -> Writer<()> {
+    log.lock().unwrap().into_writer(())
+}
+
+/// An event that says `text`.
+pub fn said(text: &str) -> NewEvent {
+    let payload = Json::of(&serde_json::json!({ "text": text })).unwrap();
+    NewEvent::new("note_said", "lead", payload).with_ref(RefKind::Trace, "tr_1")
+}
+
+/// The texts of all events of the log, in order.
+pub fn texts(log: &Log) -> Vec<String> {
+    events(log).iter().filter(|event| event.kind == "note_said").map(|event| text(event)).collect()
+}
+
+pub fn text(event: &Event<'_>) -> String {
+    let payload: serde_json::Value = serde_json::from_str(&event.payload).unwrap();
+    payload["text"].as_str().unwrap_or_default().to_string()
+}
+
+pub fn events(log: &Log) -> Vec<Event<'static>> {
+    log.reader().unwrap().events(None).map(|event| event.unwrap().2).collect()
+}
+
+/// The file of the only (or first) segment.
+pub fn segment(format: Format) -> PathBuf {
+    Path::new("teams/demo/events").join(format!("2026-11-21.{}", format.extension()))
+}
