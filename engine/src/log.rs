@@ -109,10 +109,8 @@ impl Log {
         storage
             .replace(&path, &identity.encode(), true)
             .map_err(Error::io("write", path))?;
-        if let Some(parent) = dir.parent() {
-            storage
-                .sync_dir(parent)
-                .map_err(Error::io("sync", parent))?;
+        for above in dir.ancestors().skip(1) {
+            storage.sync_dir(above).map_err(Error::io("sync", above))?;
         }
         Ok(Log {
             storage,

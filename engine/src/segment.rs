@@ -28,6 +28,12 @@ impl SegmentName {
         }
     }
 
+    /// Midnight of its day.
+    pub fn midnight(&self) -> Timestamp {
+        Timestamp::from_canonical(format!("{}T00:00:00.000000Z", self.day).as_bytes())
+            .unwrap_or_default()
+    }
+
     /// The file name.
     pub fn file(&self, format: Format) -> String {
         match self.part {

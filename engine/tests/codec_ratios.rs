@@ -21,7 +21,6 @@ struct Payload {
 
 /// What `serde_json` would read and write: every field owned and typed.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[expect(dead_code, reason = "read to be measured")]
 struct Line {
     seq: u64,
     id: String,

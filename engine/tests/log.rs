@@ -21,18 +21,33 @@ fn what_is_appended_is_read_in_order() {
         let log = create(&storage, format, &options().1);
         let writer = writer(&log);
         for n in 0..10 {
-            let done = writer.append(vec![said(&format!("{n}"))], Durability::Synced).unwrap().unwrap();
+            let done = writer
+                .append(vec![said(&format!("{n}"))], Durability::Synced)
+                .unwrap()
+                .unwrap();
             assert_eq!((done.first_seq, done.last_seq), (n + 1, n + 1));
         }
-        let done = writer.append((10..15).map(|n| said(&n.to_string())).collect(), Durability::Synced).unwrap().unwrap();
+        let done = writer
+            .append(
+                (10..15).map(|n| said(&n.to_string())).collect(),
+                Durability::Synced,
+            )
+            .unwrap()
+            .unwrap();
         assert_eq!((done.first_seq, done.last_seq), (11, 15));
-        assert_eq!(texts(&log), (0..15).map(|n| n.to_string()).collect::<Vec<_>>());
+        assert_eq!(
+            texts(&log),
+            (0..15).map(|n| n.to_string()).collect::<Vec<_>>()
+        );
         let seqs: Vec<u64> = events(&log).iter().map(|event| event.seq).collect();
         assert_eq!(seqs, (1..=15).collect::<Vec<_>>());
         drop(writer);
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
-        assert_eq!((report.events, report.last_seq, report.segments), (15, 15, 1));
+        assert_eq!(
+            (report.events, report.last_seq, report.segments),
+            (15, 15, 1)
+        );
     }
 }
 
@@ -53,8 +68,16 @@ fn ids_and_times_increase_whatever_the_clock_does() {
         clock.set(start());
         append("back again");
         let events = events(&log);
-        assert!(events.is_sorted_by(|a, b| a.id < b.id && a.created_at < b.created_at && a.seq + 1 == b.seq));
-        assert!(events.iter().all(|event| event.id.created_at() == event.created_at));
+        assert!(
+            events.is_sorted_by(|a, b| a.id < b.id
+                && a.created_at < b.created_at
+                && a.seq + 1 == b.seq)
+        );
+        assert!(
+            events
+                .iter()
+                .all(|event| event.id.created_at() == event.created_at)
+        );
         assert_eq!(events[0].created_at, start());
         assert_eq!(events[1].created_at, start().plus_micros(1));
     }
@@ -72,21 +95,39 @@ fn a_day_and_a_full_segment_begin_a_new_one() {
             if n == 30 {
                 clock.set(start().next_day().plus_micros(-1));
             }
-            writer.append(vec![said(&n.to_string()), said("x")], Durability::Synced).unwrap();
+            writer
+                .append(vec![said(&n.to_string()), said("x")], Durability::Synced)
+                .unwrap();
         }
         drop(writer);
-        let mut names: Vec<_> = std::fs::read_dir(dir.path().join("teams/demo/events")).unwrap().map(|e| e.unwrap().file_name()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(dir.path().join("teams/demo/events"))
+            .unwrap()
+            .map(|e| e.unwrap().file_name())
+            .collect();
         names.sort();
         assert!(names.len() >= 3, "{names:?}");
-        assert!(names.iter().any(|name| name.to_string_lossy().starts_with("2026-11-21.x001.")));
-        assert!(names.iter().any(|name| name.to_string_lossy() == format!("2026-11-22.{}", format.extension())));
+        assert!(
+            names
+                .iter()
+                .any(|name| name.to_string_lossy().starts_with("2026-11-21.x001."))
+        );
+        assert!(
+            names
+                .iter()
+                .any(|name| name.to_string_lossy() == format!("2026-11-22.{}", format.extension()))
+        );
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert_eq!((report.events, report.segments), (80, names.len() as u64));
         // The group that would have crossed midnight is stamped behind it, whole.
         let events = events(&log);
         let crossing = &events[60..62];
-        assert!(crossing.iter().all(|event| event.created_at.day() == "2026-11-22"), "{crossing:?}");
+        assert!(
+            crossing
+                .iter()
+                .all(|event| event.created_at.day() == "2026-11-22"),
+            "{crossing:?}"
+        );
     }
 }
 
@@ -100,7 +141,9 @@ fn the_log_is_read_from_any_place() {
         let writer = writer(&log);
         for n in 0..100 {
             clock.advance(7_200_000_000);
-            writer.append(vec![said(&n.to_string())], Durability::Synced).unwrap();
+            writer
+                .append(vec![said(&n.to_string())], Durability::Synced)
+                .unwrap();
         }
         let reader = log.reader().unwrap();
         let all: Vec<_> = reader.events(None).map(Result::unwrap).collect();
@@ -108,9 +151,18 @@ fn the_log_is_read_from_any_place() {
         for (index, (place, crc, event)) in all.iter().enumerate() {
             assert_eq!(reader.find_seq(event.seq).unwrap(), Some(*place));
             assert_eq!(reader.find_time(event.created_at).unwrap(), Some(*place));
-            assert_eq!(reader.find_time(event.created_at.plus_micros(-1)).unwrap(), Some(*place));
-            assert_eq!(reader.frame_at(*place).unwrap(), Some((event.clone(), *crc)));
-            let rest: Vec<u64> = reader.events(Some(*place)).map(|event| event.unwrap().2.seq).collect();
+            assert_eq!(
+                reader.find_time(event.created_at.plus_micros(-1)).unwrap(),
+                Some(*place)
+            );
+            assert_eq!(
+                reader.frame_at(*place).unwrap(),
+                Some((event.clone(), *crc))
+            );
+            let rest: Vec<u64> = reader
+                .events(Some(*place))
+                .map(|event| event.unwrap().2.seq)
+                .collect();
             assert_eq!(rest, (index as u64 + 2..=100).collect::<Vec<_>>());
         }
         assert_eq!(reader.find_seq(101).unwrap(), None);
@@ -133,15 +185,25 @@ fn buffered_events_go_out_together() {
         let log = create(&storage, format, &options().1);
         let writer = writer(&log);
         for n in 0..5 {
-            writer.append(vec![said(&n.to_string())], Durability::Buffered).unwrap();
+            writer
+                .append(vec![said(&n.to_string())], Durability::Buffered)
+                .unwrap();
         }
-        assert_eq!(log.reader().unwrap().head().last_seq, 0, "nothing is published before it is durable");
+        assert_eq!(
+            log.reader().unwrap().head().last_seq,
+            0,
+            "nothing is published before it is durable"
+        );
         writer.append(vec![said("5")], Durability::Synced).unwrap();
         assert_eq!(texts(&log), ["0", "1", "2", "3", "4", "5"]);
-        writer.append(vec![said("6")], Durability::Buffered).unwrap();
+        writer
+            .append(vec![said("6")], Durability::Buffered)
+            .unwrap();
         writer.sync().unwrap();
         assert_eq!(texts(&log).len(), 7);
-        writer.append(vec![said("7")], Durability::Buffered).unwrap();
+        writer
+            .append(vec![said("7")], Durability::Buffered)
+            .unwrap();
         writer.close().unwrap();
         assert_eq!(texts(&log).len(), 8);
     }
@@ -162,8 +224,13 @@ fn a_job_sees_what_was_decided_before_it_and_may_refuse() {
     assert_eq!(done.events.len(), 2);
     assert_eq!(done.events[1].refs.cause, Some(done.events[0].id));
     let refused = writer.commit(Durability::Synced, |(), _| Err::<((), _), _>("no"));
-    assert!(matches!(refused, Err(teamlog_engine::CommitError::Refused("no"))));
-    let nothing = writer.commit(Durability::Synced, |(), _| Ok::<_, ()>((7, vec![]))).unwrap();
+    assert!(matches!(
+        refused,
+        Err(teamlog_engine::CommitError::Refused("no"))
+    ));
+    let nothing = writer
+        .commit(Durability::Synced, |(), _| Ok::<_, ()>((7, vec![])))
+        .unwrap();
     assert_eq!((nothing.answer, nothing.events.len()), (7, 0));
     assert_eq!(texts(&log), ["a", "b"]);
 }
@@ -180,7 +247,9 @@ fn many_threads_share_their_syncs_and_lose_nothing() {
                 scope.spawn(move || {
                     for n in 0..25 {
                         let text = format!("{thread}-{n}");
-                        let done = writer.commit(Durability::Synced, move |(), _| Ok::<_, ()>(((), vec![said(&text), said("and")])));
+                        let done = writer.commit(Durability::Synced, move |(), _| {
+                            Ok::<_, ()>(((), vec![said(&text), said("and")]))
+                        });
                         let done = done.unwrap();
                         assert_eq!(done.events.len(), 2);
                         assert_eq!(text_of(&done.events[0]), format!("{thread}-{n}"));
@@ -188,11 +257,22 @@ fn many_threads_share_their_syncs_and_lose_nothing() {
                 });
             }
         });
-        let mut said: Vec<String> = texts(&log).into_iter().filter(|text| text != "and").collect();
+        let mut said: Vec<String> = texts(&log)
+            .into_iter()
+            .filter(|text| text != "and")
+            .collect();
         assert_eq!(said.len(), 400);
         for thread in 0..16 {
-            let own: Vec<_> = said.iter().filter(|text| text.starts_with(&format!("{thread}-"))).collect();
-            assert!(own.iter().enumerate().all(|(n, text)| **text == format!("{thread}-{n}")), "{own:?}");
+            let own: Vec<_> = said
+                .iter()
+                .filter(|text| text.starts_with(&format!("{thread}-")))
+                .collect();
+            assert!(
+                own.iter()
+                    .enumerate()
+                    .all(|(n, text)| **text == format!("{thread}-{n}")),
+                "{own:?}"
+            );
         }
         said.sort();
         said.dedup();
@@ -212,7 +292,12 @@ fn a_second_writer_waits_and_then_learns_who_holds_the_lock() {
     let log = create(&storage, FORMATS[0], &options().1);
     let held = log.lock().unwrap();
     let error = log.lock().err().unwrap();
-    let Error::Locked { holder, waited_ms, .. } = &error else { panic!("{error}") };
+    let Error::Locked {
+        holder, waited_ms, ..
+    } = &error
+    else {
+        panic!("{error}")
+    };
     assert!(holder.contains(&std::process::id().to_string()), "{holder}");
     assert!(*waited_ms >= 200, "{waited_ms}");
     drop(held);
@@ -234,26 +319,60 @@ fn limits_are_exact_and_named() {
         let result = writer.append(vec![sized(len)], Durability::Synced);
         assert_eq!(result.is_ok(), fits, "{len}: {result:?}");
         if let Err(error) = result {
-            assert_eq!(error.to_string(), format!("an event has {len} bytes; the limit is {max}"));
+            assert_eq!(
+                error.to_string(),
+                format!("an event has {len} bytes; the limit is {max}")
+            );
         }
     }
     let group = |events: usize| writer.append(vec![sized(max - 10); events], Durability::Synced);
-    assert!(matches!(group(5), Err(Error::TooLarge { what: "a group", .. })));
+    assert!(matches!(
+        group(5),
+        Err(Error::TooLarge {
+            what: "a group",
+            ..
+        })
+    ));
     assert!(group(4).is_ok());
     for bad in ["", "Upper", "9a", "a-b", "ä"] {
         let mut event = said("x");
         event.kind = bad.to_string().into();
-        assert!(matches!(writer.append(vec![event], Durability::Synced), Err(Error::Invalid { field: "kind", .. })), "{bad}");
+        assert!(
+            matches!(
+                writer.append(vec![event], Durability::Synced),
+                Err(Error::Invalid { field: "kind", .. })
+            ),
+            "{bad}"
+        );
     }
     for bad in ["", "a\nb", "\u{1e}", "\u{85}", &"x".repeat(129)] {
         let mut event = said("x");
         event.actor = bad.to_string();
-        assert!(matches!(writer.append(vec![event], Durability::Synced), Err(Error::Invalid { field: "actor", .. })), "{bad:?}");
+        assert!(
+            matches!(
+                writer.append(vec![event], Durability::Synced),
+                Err(Error::Invalid { field: "actor", .. })
+            ),
+            "{bad:?}"
+        );
         let event = said("x").with_ref(teamlog_engine::RefKind::Task, bad.to_string());
-        assert!(matches!(writer.append(vec![event], Durability::Synced), Err(Error::Invalid { field: "task_id", .. })), "{bad:?}");
+        assert!(
+            matches!(
+                writer.append(vec![event], Durability::Synced),
+                Err(Error::Invalid {
+                    field: "task_id",
+                    ..
+                })
+            ),
+            "{bad:?}"
+        );
     }
     // A refused append writes nothing and leaves the writer usable.
-    assert!(writer.append(vec![said("still here")], Durability::Synced).is_ok());
+    assert!(
+        writer
+            .append(vec![said("still here")], Durability::Synced)
+            .is_ok()
+    );
 }
 
 /// The event as the log would record it next, for its length.
@@ -277,17 +396,57 @@ fn imported_times_may_repeat_but_not_run_backward() {
     let (_dir, storage) = files();
     let log = create(&storage, FORMATS[0], &options().1);
     let writer = writer(&log);
-    let at = |text: &str, time: &str| NewEvent { created_at: Some(Timestamp::parse(time).unwrap()), ..said(text) };
-    let repeated = vec![at("a", "2024-01-01T00:00:00Z"), at("b", "2024-01-01T00:00:00Z"), at("c", "2024-01-01T00:00:00.000001Z")];
+    let at = |text: &str, time: &str| NewEvent {
+        created_at: Some(Timestamp::parse(time).unwrap()),
+        ..said(text)
+    };
+    let repeated = vec![
+        at("a", "2024-01-01T00:00:00Z"),
+        at("b", "2024-01-01T00:00:00Z"),
+        at("c", "2024-01-01T00:00:00.000001Z"),
+    ];
     writer.append(repeated, Durability::Synced).unwrap();
-    let back = writer.append(vec![at("d", "2023-12-31T23:59:59Z")], Durability::Synced).unwrap_err();
-    assert!(matches!(back, Error::Invalid { field: "created_at", .. }), "{back}");
-    let across = writer.append(vec![at("e", "2024-01-01T10:00:00Z"), at("f", "2024-01-02T10:00:00Z")], Durability::Synced).unwrap_err();
-    assert!(matches!(across, Error::Invalid { field: "created_at", .. }), "{across}");
-    writer.append(vec![said("live")], Durability::Synced).unwrap();
+    let back = writer
+        .append(vec![at("d", "2023-12-31T23:59:59Z")], Durability::Synced)
+        .unwrap_err();
+    assert!(
+        matches!(
+            back,
+            Error::Invalid {
+                field: "created_at",
+                ..
+            }
+        ),
+        "{back}"
+    );
+    let across = writer
+        .append(
+            vec![
+                at("e", "2024-01-01T10:00:00Z"),
+                at("f", "2024-01-02T10:00:00Z"),
+            ],
+            Durability::Synced,
+        )
+        .unwrap_err();
+    assert!(
+        matches!(
+            across,
+            Error::Invalid {
+                field: "created_at",
+                ..
+            }
+        ),
+        "{across}"
+    );
+    writer
+        .append(vec![said("live")], Durability::Synced)
+        .unwrap();
     let events = events(&log);
     assert!(events.is_sorted_by(|a, b| a.id < b.id));
-    assert_eq!(events.iter().map(text).collect::<Vec<_>>(), ["a", "b", "c", "live"]);
+    assert_eq!(
+        events.iter().map(text).collect::<Vec<_>>(),
+        ["a", "b", "c", "live"]
+    );
     drop(writer);
     assert!(log.verify(None).unwrap().ok);
 }
@@ -300,18 +459,38 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         let log = create(&storage, format, &options);
         let first = {
             let writer = writer(&log);
-            (0..5).for_each(|n| assert!(writer.append(vec![said(&n.to_string())], Durability::Synced).unwrap().is_some()));
+            (0..5).for_each(|n| {
+                assert!(
+                    writer
+                        .append(vec![said(&n.to_string())], Durability::Synced)
+                        .unwrap()
+                        .is_some()
+                )
+            });
             log.reader().unwrap().receipt().unwrap().unwrap()
         };
         assert_eq!(first.seq, 5);
-        let bytes = std::fs::read(dir.path().join("teams/demo/events").join(&first.segment)).unwrap();
-        assert_eq!(blake3::hash(&bytes[..first.length as usize]).to_hex().to_string(), first.digest);
+        let bytes =
+            std::fs::read(dir.path().join("teams/demo/events").join(&first.segment)).unwrap();
+        assert_eq!(
+            blake3::hash(&bytes[..first.length as usize])
+                .to_hex()
+                .to_string(),
+            first.digest
+        );
         let backup = tempfile::tempdir().unwrap();
         copy(dir.path(), backup.path());
         {
             let writer = writer(&log);
             clock.advance(86_400_000_000);
-            (5..9).for_each(|n| assert!(writer.append(vec![said(&n.to_string())], Durability::Synced).unwrap().is_some()));
+            (5..9).for_each(|n| {
+                assert!(
+                    writer
+                        .append(vec![said(&n.to_string())], Durability::Synced)
+                        .unwrap()
+                        .is_some()
+                )
+            });
         }
         let second = log.reader().unwrap().receipt().unwrap().unwrap();
         for receipt in [&first, &second] {
@@ -327,7 +506,14 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         // Other history of the same length.
         {
             let writer = restored.lock().unwrap().into_writer(());
-            (5..9).for_each(|_| assert!(writer.append(vec![said("other")], Durability::Synced).unwrap().is_some()));
+            (5..9).for_each(|_| {
+                assert!(
+                    writer
+                        .append(vec![said("other")], Durability::Synced)
+                        .unwrap()
+                        .is_some()
+                )
+            });
         }
         let mut moved = second.clone();
         moved.segment = first.segment.clone();
@@ -355,20 +541,40 @@ fn files_of_another_log_are_refused() {
         let (dir, storage) = files();
         let (_, options) = options();
         let log = create(&storage, format, &options);
-        let _ = writer(&log).append(vec![said("a")], Durability::Synced).unwrap();
+        let _ = writer(&log)
+            .append(vec![said("a")], Durability::Synced)
+            .unwrap();
         let (other_dir, other_storage) = files();
         let other = create(&other_storage, format, &options);
-        let _ = writer(&other).append(vec![said("b")], Durability::Synced).unwrap();
+        let _ = writer(&other)
+            .append(vec![said("b")], Durability::Synced)
+            .unwrap();
         let head = Path::new("teams/demo/head");
         std::fs::copy(other_dir.path().join(head), dir.path().join(head)).unwrap();
-        assert!(matches!(log.reader().unwrap_err(), Error::ForeignFile { .. }));
+        assert!(matches!(
+            log.reader().unwrap_err(),
+            Error::ForeignFile { .. }
+        ));
         std::fs::remove_file(dir.path().join(head)).unwrap();
-        std::fs::copy(other_dir.path().join(segment(format)), dir.path().join(segment(format))).unwrap();
+        std::fs::copy(
+            other_dir.path().join(segment(format)),
+            dir.path().join(segment(format)),
+        )
+        .unwrap();
         let error = log.reader().unwrap_err();
-        assert!(matches!(error, Error::ForeignFile { .. } | Error::Corrupt { .. }), "{error}");
+        assert!(
+            matches!(error, Error::ForeignFile { .. } | Error::Corrupt { .. }),
+            "{error}"
+        );
         let report = log.verify(None).unwrap();
         assert!(!report.ok, "{report:?}");
-        assert!(report.problems.iter().any(|problem| problem.kind == "foreign_segment"), "{report:?}");
+        assert!(
+            report
+                .problems
+                .iter()
+                .any(|problem| problem.kind == "foreign_segment"),
+            "{report:?}"
+        );
     }
 }
 
@@ -376,9 +582,17 @@ fn files_of_another_log_are_refused() {
 fn a_newer_format_is_refused_by_name() {
     let (dir, storage) = files();
     create(&storage, FORMATS[0], &options().1);
-    std::fs::write(dir.path().join("teams/demo/log.json"), "{\"version\":2,\"log\":[]}\n").unwrap();
-    let error = teamlog_engine::Log::open(storage, Path::new("teams/demo"), options().1).unwrap_err();
-    assert_eq!(error.to_string(), "teams/demo/log.json has format version 2; this teamlog reads up to 1");
+    std::fs::write(
+        dir.path().join("teams/demo/log.json"),
+        "{\"version\":2,\"log\":[]}\n",
+    )
+    .unwrap();
+    let error =
+        teamlog_engine::Log::open(storage, Path::new("teams/demo"), options().1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "teams/demo/log.json has format version 2; this teamlog reads up to 1"
+    );
 }
 
 #[test]
@@ -388,7 +602,9 @@ fn payloads_are_kept_to_the_letter() {
         let log = create(&storage, format, &options().1);
         let payload = r#"{"n":100000000000000000000000,"f":1.0,"e":1e5,"s":"ü\n\"\\ \u0001","list":[null,true,{"a":[]}]}"#;
         let event = NewEvent::new("note_said", "lead", Json::parse(payload).unwrap());
-        writer(&log).append(vec![event], Durability::Synced).unwrap();
+        writer(&log)
+            .append(vec![event], Durability::Synced)
+            .unwrap();
         assert_eq!(events(&log)[0].payload, payload);
     }
 }

@@ -7,13 +7,16 @@ use super::{Envelope, Frame, FrameError, GroupPart};
 use crate::event::{Event, RefKind, Refs};
 use crate::event_id::EventId;
 use crate::identifier::{is_identifier, is_kind};
-use crate::limits::EVENT_BYTES_MAX;
+use crate::json::scan;
+use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
 use std::borrow::Cow;
 
 /// What every frame begins with.
 pub(super) const MAGIC: &[u8; 4] = b"\x1ETLE";
 /// Magic, body length, checksum.
 const HEAD_BYTES: usize = 12;
+/// The fields of fixed size that a body begins with.
+const FIXED_BYTES: usize = 46;
 /// Where the body's place within its group stands, from the start of the frame.
 const GROUP_AT: usize = HEAD_BYTES + 32;
 /// A body is always shorter than the same event in canonical JSON.
@@ -39,7 +42,7 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
         flags |= if name.is_some() { ref_flag(kind) } else { 0 };
     }
     flags |= if event.refs.cause.is_some() { CAUSE } else { 0 };
-    let mut fixed = [0; 46];
+    let mut fixed = [0; FIXED_BYTES];
     fixed[..8].copy_from_slice(&event.seq.to_le_bytes());
     fixed[8..24].copy_from_slice(&event.id.bytes());
     fixed[24..32].copy_from_slice(&event.created_at.micros().to_le_bytes());
@@ -216,64 +219,78 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
+    #[inline]
     pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
         let split = self.0.split_first_chunk();
         let (taken, rest) = split.ok_or(FrameError::Damaged("a field reaches past the frame"))?;
         self.0 = rest;
         Ok(*taken)
     }
+    #[inline]
     pub(super) fn u8(&mut self) -> Result<u8, FrameError> {
         self.array().map(u8::from_le_bytes)
     }
+    #[inline]
     pub(super) fn u32(&mut self) -> Result<u32, FrameError> {
         self.array().map(u32::from_le_bytes)
     }
+    #[inline]
     pub(super) fn u64(&mut self) -> Result<u64, FrameError> {
         self.array().map(u64::from_le_bytes)
     }
+    #[inline]
     fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
         let split = self.0.split_at_checked(len);
         let (taken, rest) = split.ok_or(FrameError::Damaged("a field reaches past the frame"))?;
         self.0 = rest;
         Ok(taken)
     }
+    #[inline]
     fn skip_short(&mut self) -> Result<(), FrameError> {
         let len = self.u8()?;
         self.take(len.into()).map(drop)
     }
+    #[inline]
     fn text(&mut self, len: usize) -> Result<&'a str, FrameError> {
         std::str::from_utf8(self.take(len)?).map_err(|_| FrameError::Damaged("a text is not UTF-8"))
     }
+    #[inline]
     fn short(&mut self) -> Result<&'a str, FrameError> {
         let len = self.u8()?;
         self.text(len.into())
     }
+    #[inline]
     pub(super) fn identifier(&mut self) -> Result<&'a str, FrameError> {
-        let text = self.short()?;
-        if is_identifier(text) {
-            Ok(text)
-        } else {
-            Err(FrameError::Damaged(
-                "a name is empty, too long or has control characters",
-            ))
+        let len = usize::from(self.u8()?);
+        let bytes = self.take(len)?;
+        let usual =
+            scan::printable_prefix(bytes) == len && (1..=IDENTIFIER_BYTES_MAX).contains(&len);
+        match std::str::from_utf8(bytes) {
+            Ok(text) if usual || is_identifier(text) => Ok(text),
+            _ => Err(FrameError::Damaged(
+                "a name is not UTF-8, empty, too long or has control characters",
+            )),
         }
     }
+    #[inline]
     fn event_id(&mut self) -> Result<EventId, FrameError> {
         EventId::from_bytes(self.array()?).ok_or(FrameError::Damaged(
             "an id is not a UUIDv7 of a whole microsecond",
         ))
     }
     fn fixed(&mut self) -> Result<Fixed, FrameError> {
+        // Taken in one piece, so that one check of the length serves them all.
+        let mut fields = Fields(&self.array::<FIXED_BYTES>()?);
         let fixed = Fixed {
-            seq: self.u64()?,
-            id: self.event_id()?,
-            created_at: self.array().map(i64::from_le_bytes)?,
+            seq: fields.u64()?,
+            id: fields.event_id()?,
+            created_at: fields.array().map(i64::from_le_bytes)?,
             group: GroupPart {
-                index: self.u32()?,
-                len: self.u32()?,
+                index: fields.u32()?,
+                len: fields.u32()?,
             },
-            schema_version: self.u32()?,
-            flags: self.array().map(u16::from_le_bytes)?,
+            schema_version: fields.u32()?,
+            flags: fields.array().map(u16::from_le_bytes)?,
         };
         if fixed.seq == 0 {
             return Err(FrameError::Damaged("seq is 0"));

@@ -1,29 +1,38 @@
 //! Blocks of entries: keys in ascending order, each as what differs from the one before.
 //!
-//! Behind the CRC: u32 LE bytes used by the entries, then the entries: varint bytes shared with the key before,
-//! varint bytes of the rest, varint 0 for a tombstone or length of the value plus 1, the rest of the key, the
-//! value. A block of more than one page holds exactly one entry. No block is empty.
+//! Behind the CRC: the entries, each varint bytes shared with the key before, varint bytes of the rest, varint 0
+//! for a tombstone or length of the value plus 1, the rest of the key, the value. Sixteen entries are a group, whose
+//! first key shares nothing, so that a search may begin at any group. The block ends with: u16 LE for each group but
+//! the first, where it starts, last one first; u32 LE where the entries end; u16 LE number of groups; all
+//! counted from behind the CRC. A block of more than one page holds exactly one entry. No block is empty.
 
 use super::page::{self, CRC, Damage, PAGE, Pointer};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-const USED: usize = 4;
+/// Entries in a group.
+const GROUP: usize = 16;
+const U16: usize = 2;
+/// Bytes of the end of the entries and the number of groups.
+const TAIL: usize = 6;
 
 /// Writes a block.
 pub struct BlockBuilder {
     bytes: Vec<u8>,
     last: Vec<u8>,
-    empty: bool,
+    count: usize,
+    /// Where groups start, but the first.
+    starts: Vec<u16>,
 }
 
 impl BlockBuilder {
     /// An empty block.
     pub fn new() -> BlockBuilder {
         BlockBuilder {
-            bytes: vec![0; CRC + USED],
+            bytes: vec![0; CRC],
             last: Vec::new(),
-            empty: true,
+            count: 0,
+            starts: Vec::new(),
         }
     }
     /// The last key pushed.
@@ -32,13 +41,18 @@ impl BlockBuilder {
     }
     /// Whether the entry can be pushed without making the block too long.
     pub fn fits(&self, key: &[u8], value: Option<&[u8]>) -> bool {
-        let rest = key.len() - common(&self.last, key);
-        self.empty || self.bytes.len() + rest + value.map_or(0, <[u8]>::len) + 9 <= PAGE
+        let rest = key.len() - self.shared(key);
+        // Three lengths, of which none of what fits takes more than two bytes; the group that may start.
+        let entry = 3 * 2 + rest + value.map_or(0, <[u8]>::len) + U16;
+        self.count == 0 || self.bytes.len() + entry + self.trailer() <= PAGE
     }
     /// Adds an entry behind all others.
     pub fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
-        debug_assert!(self.empty || self.last.as_slice() < key);
-        let shared = common(&self.last, key);
+        debug_assert!(self.count == 0 || self.last.as_slice() < key);
+        if self.count > 0 && self.count.is_multiple_of(GROUP) {
+            self.starts.push((self.bytes.len() - CRC) as u16);
+        }
+        let shared = self.shared(key);
         let (_, rest) = key.split_at(shared);
         put_varint(&mut self.bytes, shared as u64);
         put_varint(&mut self.bytes, rest.len() as u64);
@@ -50,23 +64,39 @@ impl BlockBuilder {
         self.bytes.extend_from_slice(value.unwrap_or_default());
         self.last.truncate(shared);
         self.last.extend_from_slice(rest);
-        self.empty = false;
+        self.count += 1;
     }
     /// The finished block, for the pages from `page` on.
     pub fn finish(&mut self, page: u32) -> &[u8] {
-        let used = (self.bytes.len() - CRC - USED) as u32;
-        if let Some(place) = self.bytes.get_mut(CRC..CRC + USED) {
-            place.copy_from_slice(&used.to_le_bytes());
+        let end = (self.bytes.len() - CRC) as u32;
+        let whole = page::pages_of(self.bytes.len() + self.trailer()) * PAGE;
+        self.bytes.resize(whole - self.trailer(), 0);
+        for start in self.starts.iter().rev() {
+            self.bytes.extend(start.to_le_bytes());
         }
+        self.bytes.extend(end.to_le_bytes());
+        let groups = self.starts.len() as u16 + 1;
+        self.bytes.extend(groups.to_le_bytes());
         page::seal(&mut self.bytes, page);
         &self.bytes
     }
     /// Starts over, for the next block.
     pub fn clear(&mut self) {
         self.bytes.clear();
-        self.bytes.resize(CRC + USED, 0);
+        self.bytes.resize(CRC, 0);
         self.last.clear();
-        self.empty = true;
+        self.starts.clear();
+        self.count = 0;
+    }
+
+    fn shared(&self, key: &[u8]) -> usize {
+        match self.count.is_multiple_of(GROUP) {
+            true => 0,
+            false => common(&self.last, key),
+        }
+    }
+    fn trailer(&self) -> usize {
+        self.starts.len() * U16 + TAIL
     }
 }
 
@@ -78,7 +108,67 @@ struct Raw {
     value: Option<Range<usize>>,
 }
 
-/// Reads the entries of a block's content one after the other.
+/// The content of a block, its end understood.
+#[derive(Clone, Copy)]
+struct Groups<'a> {
+    content: &'a [u8],
+    count: usize,
+    end: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn new(content: &'a [u8]) -> Result<Groups<'a>, Damage> {
+        let nonsense = || Damage::new("the end of a block makes no sense");
+        let (rest, count) = content.split_last_chunk().ok_or_else(nonsense)?;
+        let (_, end) = rest.split_last_chunk().ok_or_else(nonsense)?;
+        let count = usize::from(u16::from_le_bytes(*count));
+        let end = u32::from_le_bytes(*end) as usize;
+        let trailer = TAIL + count.saturating_sub(1) * U16;
+        let whole = count > 0 && end + trailer <= content.len();
+        // So a block of several pages, which may be long, is not put together entry by entry.
+        let single = count == 1 || content.len() <= PAGE;
+        (whole && single)
+            .then_some(Groups {
+                content,
+                count,
+                end,
+            })
+            .ok_or_else(nonsense)
+    }
+    fn start(self, group: usize) -> usize {
+        match group {
+            0 => 0,
+            group if group < self.count => {
+                let at = self.content.len().saturating_sub(TAIL + group * U16);
+                let start = self.content.get(at..).and_then(<[u8]>::first_chunk);
+                start.map_or(self.end, |start| usize::from(u16::from_le_bytes(*start)))
+            }
+            _ => self.end,
+        }
+    }
+    fn entries(self, group: usize) -> Entries<'a> {
+        Entries {
+            content: self.content,
+            at: self.start(group),
+            end: self.start(group + 1).min(self.end),
+        }
+    }
+    /// The last group whose first key is not above `key` (or, if `strict`, below it); the first if there is none.
+    fn search(self, key: &[u8], strict: bool) -> Result<usize, Damage> {
+        let (mut low, mut high) = (0, self.count);
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            let first = self.entries(middle).first_key()?;
+            match first < key || (!strict && first == key) {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// Reads the entries of a group one after the other.
 struct Entries<'a> {
     content: &'a [u8],
     at: usize,
@@ -86,20 +176,11 @@ struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    fn new(content: &'a [u8]) -> Result<Entries<'a>, Damage> {
-        let used = content
-            .first_chunk::<USED>()
-            .map_or(0, |used| u32::from_le_bytes(*used) as usize);
-        if used == 0 || used > content.len() - USED {
-            return Err(Damage::new(
-                "a block says a wrong number of bytes of itself",
-            ));
-        }
-        Ok(Entries {
-            content,
-            at: USED,
-            end: USED + used,
-        })
+    fn first_key(&mut self) -> Result<&'a [u8], Damage> {
+        let first = self.next()?;
+        first
+            .and_then(|raw| self.content.get(raw.rest))
+            .ok_or_else(|| Damage::new("a group of a block is empty"))
     }
     fn next(&mut self) -> Result<Option<Raw>, Damage> {
         if self.at >= self.end {
@@ -134,23 +215,36 @@ impl<'a> Entries<'a> {
     }
 }
 
+/// Where an entry stands in its block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spot {
+    /// Its group.
+    pub group: usize,
+    /// Its index in the group.
+    pub index: usize,
+}
+
 /// What a search finds: the last entry whose key is not greater than the one sought.
 pub struct Floor {
+    /// Where it stands.
+    pub spot: Spot,
     /// Whether its key is the one sought.
     pub exact: bool,
     /// Its value's range in the content; `None` for a tombstone.
     pub value: Option<Range<usize>>,
 }
 
-/// Finds the last entry whose key is at most `key`. Puts no key together: how much of `key` the entry before
-/// shares decides most comparisons.
+/// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Puts no key together: how much of
+/// `key` the entry before shares decides most comparisons.
 ///
 /// # Errors
 /// Where the content is malformed.
-pub fn floor(content: &[u8], key: &[u8]) -> Result<Option<Floor>, Damage> {
-    let mut entries = Entries::new(content)?;
-    let mut matched = 0;
+pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, Damage> {
+    let groups = Groups::new(content)?;
+    let group = groups.search(key, strict)?;
+    let mut entries = groups.entries(group);
     let mut found = None;
+    let (mut matched, mut index) = (0, 0);
     while let Some(raw) = entries.next()? {
         let order = match raw.shared.cmp(&matched) {
             // It agrees with its predecessor, which is smaller than `key`, beyond the byte that makes it so.
@@ -158,44 +252,115 @@ pub fn floor(content: &[u8], key: &[u8]) -> Result<Option<Floor>, Damage> {
             // It is greater than its predecessor within what that one shares with `key`.
             Ordering::Less => Ordering::Greater,
             Ordering::Equal => {
-                let rest = content.get(raw.rest.clone()).unwrap_or_default();
+                let rest = content.get(raw.rest).unwrap_or_default();
                 let sought = key.get(matched..).unwrap_or_default();
                 matched += common(rest, sought);
                 rest.cmp(sought)
             }
         };
-        match order {
-            Ordering::Less => found = Some((false, raw.value)),
-            Ordering::Equal => {
-                found = Some((true, raw.value));
-                break;
-            }
-            Ordering::Greater => break,
+        if order.is_gt() || (strict && order.is_eq()) {
+            break;
         }
+        found = Some(Floor {
+            spot: Spot { group, index },
+            exact: order.is_eq(),
+            value: raw.value,
+        });
+        if order.is_eq() {
+            break;
+        }
+        index += 1;
     }
-    Ok(found.map(|(exact, value)| Floor { exact, value }))
+    Ok(found)
 }
 
-/// A block with its keys put together, for walks in both directions.
+/// The entry next to one in its block, forwards or in reverse; `None` at the block's edge.
+///
+/// # Errors
+/// Where the content is malformed.
+pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>, Damage> {
+    let groups = Groups::new(content)?;
+    if reverse {
+        return Ok(match (spot.index, spot.group) {
+            (0, 0) => None,
+            (0, group) => Some(last_of(groups, group - 1)?),
+            (index, group) => Some(Spot {
+                group,
+                index: index - 1,
+            }),
+        });
+    }
+    let last = last_of(groups, spot.group)?;
+    Ok(if spot.index < last.index {
+        Some(Spot {
+            index: spot.index + 1,
+            ..spot
+        })
+    } else if spot.group + 1 < groups.count {
+        Some(Spot {
+            group: spot.group + 1,
+            index: 0,
+        })
+    } else {
+        None
+    })
+}
+
+/// The first entry of a block, or the last if `reverse`.
+///
+/// # Errors
+/// Where the content is malformed.
+pub fn edge(content: &[u8], reverse: bool) -> Result<Spot, Damage> {
+    let groups = Groups::new(content)?;
+    match reverse {
+        false => Ok(Spot::default()),
+        true => last_of(groups, groups.count - 1),
+    }
+}
+
+fn last_of(groups: Groups<'_>, group: usize) -> Result<Spot, Damage> {
+    let mut entries = groups.entries(group);
+    let mut count = 0_usize;
+    while entries.next()?.is_some() {
+        count += 1;
+    }
+    let index = count
+        .checked_sub(1)
+        .ok_or_else(|| Damage::new("a group of a block is empty"))?;
+    Ok(Spot { group, index })
+}
+
+/// The range of an entry's value in the content; `None` for a tombstone or where no entry stands.
+///
+/// # Errors
+/// Where the content is malformed.
+pub fn value(content: &[u8], spot: Spot) -> Result<Option<Range<usize>>, Damage> {
+    let mut entries = Groups::new(content)?.entries(spot.group);
+    for _ in 0..spot.index {
+        entries.next()?;
+    }
+    Ok(entries.next()?.and_then(|raw| raw.value))
+}
+
+/// A group of entries with its keys put together, for walks in both directions.
 #[derive(Default)]
-pub struct Block {
+pub struct Group {
     keys: Vec<u8>,
     entries: Vec<(Range<usize>, Option<Range<usize>>)>,
 }
 
-impl Block {
-    /// Decodes a block's content into `self`, whose old content is dropped.
+impl Group {
+    /// Decodes a group of a block's content into `self`, whose old content is dropped.
     ///
     /// # Errors
     /// Where the content is malformed.
-    pub fn decode(&mut self, content: &[u8]) -> Result<(), Damage> {
+    pub fn decode(&mut self, content: &[u8], group: usize) -> Result<(), Damage> {
         self.keys.clear();
         self.entries.clear();
-        let mut entries = Entries::new(content)?;
+        let mut entries = Groups::new(content)?.entries(group);
         let mut last = 0..0;
         while let Some(raw) = entries.next()? {
-            // A block of several pages has one entry, so what is put together here is bounded.
-            if raw.shared > last.len() || (!self.entries.is_empty() && content.len() > PAGE) {
+            if raw.shared > last.len() || self.entries.len() == GROUP {
                 return Err(Damage::new("the keys of a block do not fit together"));
             }
             let start = self.keys.len();
@@ -208,10 +373,6 @@ impl Block {
         }
         Ok(())
     }
-    /// How many entries it has.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
     /// The key of an entry; empty where there is none.
     pub fn key(&self, index: usize) -> &[u8] {
         self.entries
@@ -221,12 +382,12 @@ impl Block {
     }
     /// The range of an entry's value in the content; `None` for a tombstone.
     pub fn value(&self, index: usize) -> Option<Range<usize>> {
-        self.entries.get(index).and_then(|(_, value)| value.clone())
+        let (_, value) = self.entries.get(index)?;
+        value.clone()
     }
-    /// How many keys are smaller than `key`.
-    pub fn count_below(&self, key: &[u8]) -> usize {
-        self.entries
-            .partition_point(|(range, _)| self.keys.get(range.clone()).unwrap_or_default() < key)
+    /// How many entries it has.
+    pub fn len(&self) -> usize {
+        self.entries.len()
     }
 }
 

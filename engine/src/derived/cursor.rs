@@ -1,6 +1,6 @@
 //! A walk over the entries of one run, in either direction.
 
-use super::block::Block;
+use super::block::{Group, Spot};
 use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::error::Result;
@@ -10,16 +10,10 @@ use std::sync::Arc;
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// From the root to a block of entries; empty at the end.
-    path: Vec<Level>,
-    /// A block's memory for the next one.
-    spare: Block,
-}
-
-struct Level {
-    at: Pointer,
-    block: Block,
-    index: usize,
+    /// From the root to a block of entries, where in each; empty at the end.
+    path: Vec<(Pointer, Spot)>,
+    /// The group of the last block of the path, put together.
+    group: Group,
 }
 
 impl Cursor {
@@ -29,52 +23,43 @@ impl Cursor {
     /// `Derived`.
     pub fn seek(run: Arc<Run>, bound: &[u8], reverse: bool) -> Result<Cursor> {
         let root = run.root()?;
+        let height = run.height();
         let mut cursor = Cursor {
             reverse,
-            path: Vec::with_capacity(run.height() + 1),
-            spare: Block::default(),
+            path: Vec::with_capacity(height + 1),
+            group: Group::default(),
             run,
         };
         let Some(mut at) = root else {
             return Ok(cursor);
         };
-        for _ in 0..cursor.run.height() {
-            cursor.enter(at)?;
-            let Some(level) = cursor.path.last_mut() else {
-                break;
-            };
+        for _ in 0..height {
             // The child that may hold the bound: forwards the bound itself counts, in reverse only what is below.
-            let below = level.block.count_below(bound);
-            let exact = !reverse && level.block.key(below) == bound && below < level.block.len();
-            level.index = (below + usize::from(exact)).saturating_sub(1);
-            at = cursor.child()?;
+            let floor = cursor.run.floor(at, bound, reverse)?;
+            let spot = floor.map(|floor| floor.spot).unwrap_or_default();
+            cursor.path.push((at, spot));
+            at = cursor.run.child(at, spot)?;
         }
-        cursor.enter(at)?;
-        if let Some(level) = cursor.path.last_mut() {
-            let below = level.block.count_below(bound);
-            let inside = match reverse {
-                false => (below < level.block.len()).then_some(below),
-                true => below.checked_sub(1),
-            };
-            match inside {
-                Some(index) => level.index = index,
-                None => {
-                    level.index = if reverse { 0 } else { below };
-                    cursor.advance()?;
-                }
-            }
+        let below = cursor.run.floor(at, bound, true)?;
+        let spot = below.as_ref().map(|floor| floor.spot).unwrap_or_default();
+        cursor.path.push((at, spot));
+        cursor.load()?;
+        // Forwards the entry behind the last one below; in reverse that one itself.
+        if below.is_some() != reverse {
+            cursor.advance()?;
         }
         Ok(cursor)
     }
     /// The key it stands on; `None` at the end.
     pub fn key(&self) -> Option<&[u8]> {
-        self.path.last().map(|level| level.block.key(level.index))
+        let (_, spot) = self.path.last()?;
+        Some(self.group.key(spot.index))
     }
     /// The value it stands on.
     pub fn value(&self) -> Value {
-        let level = self.path.last()?;
-        let range = level.block.value(level.index)?;
-        Some(self.run.in_file(level.at, range))
+        let (at, spot) = self.path.last()?;
+        let range = self.group.value(spot.index)?;
+        Some(self.run.in_file(*at, range))
     }
     /// The run it walks over.
     pub fn run(&self) -> &Arc<Run> {
@@ -85,45 +70,44 @@ impl Cursor {
     /// # Errors
     /// `Derived`.
     pub fn advance(&mut self) -> Result<()> {
-        while let Some(level) = self.path.last_mut() {
-            let next = match self.reverse {
-                false => Some(level.index + 1).filter(|next| *next < level.block.len()),
-                true => level.index.checked_sub(1),
-            };
-            if let Some(next) = next {
-                level.index = next;
+        if self.step_in_group() {
+            return Ok(());
+        }
+        while let Some((at, spot)) = self.path.pop() {
+            if let Some(spot) = self.run.beside(at, spot, self.reverse)? {
+                self.path.push((at, spot));
                 return self.descend();
-            }
-            if let Some(level) = self.path.pop() {
-                self.spare = level.block;
             }
         }
         Ok(())
     }
 
-    /// From the entry of an index block down to the first (or last) entry below it.
-    fn descend(&mut self) -> Result<()> {
-        while self.path.len() <= self.run.height() {
-            let at = self.child()?;
-            self.enter(at)?;
-        }
-        Ok(())
-    }
-    fn child(&self) -> Result<Pointer> {
-        match self.path.last() {
-            Some(level) => self.run.child(level.at, level.block.value(level.index)),
-            None => Ok(Pointer { page: 0, pages: 0 }),
-        }
-    }
-    /// Stands at the first (or last) entry of a block.
-    fn enter(&mut self, at: Pointer) -> Result<()> {
-        let mut block = std::mem::take(&mut self.spare);
-        self.run.block(at, &mut block)?;
-        let index = match self.reverse {
-            false => 0,
-            true => block.len().saturating_sub(1),
+    fn step_in_group(&mut self) -> bool {
+        let Some((_, spot)) = self.path.last_mut() else {
+            return false;
         };
-        self.path.push(Level { at, block, index });
-        Ok(())
+        let next = match self.reverse {
+            false => Some(spot.index + 1).filter(|next| *next < self.group.len()),
+            true => spot.index.checked_sub(1),
+        };
+        spot.index = next.unwrap_or(spot.index);
+        next.is_some()
+    }
+    /// From where the path ends down to the first (or last) entry below it.
+    fn descend(&mut self) -> Result<()> {
+        while self.path.len() <= self.run.height()
+            && let Some((at, spot)) = self.path.last()
+        {
+            let child = self.run.child(*at, *spot)?;
+            let edge = self.run.edge(child, self.reverse)?;
+            self.path.push((child, edge));
+        }
+        self.load()
+    }
+    fn load(&mut self) -> Result<()> {
+        match self.path.last() {
+            Some((at, spot)) => self.run.group(*at, spot.group, &mut self.group),
+            None => Ok(()),
+        }
     }
 }

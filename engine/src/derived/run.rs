@@ -3,7 +3,7 @@
 //! A run is mapped when the store opens, its footer checked; everything else is checked when it is first read.
 //! What turns out to be damaged is remembered, so that the store can name the run to rebuild.
 
-use super::block::{self, Block};
+use super::block::{self, Floor, Group, Spot};
 use super::filter;
 use super::footer::Footer;
 use super::page::{Damage, Pages, Pointer};
@@ -120,22 +120,42 @@ impl Run {
         let index = seq.wrapping_sub(body.footer.first_seq);
         self.checked(places::read(&body.pages, index))
     }
-    /// Decodes a block into `into`.
+    /// The last entry of a block whose key is at most `key`, or, if `strict`, below it.
     ///
     /// # Errors
     /// `Derived`.
-    pub fn block(&self, at: Pointer, into: &mut Block) -> Result<()> {
-        let body = self.body()?;
-        self.checked(body.pages.read(at).and_then(|content| into.decode(content)))
+    pub fn floor(&self, at: Pointer, key: &[u8], strict: bool) -> Result<Option<Floor>> {
+        self.read(at, |content| block::floor(content, key, strict))
+    }
+    /// The entry beside another one of its block.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn beside(&self, at: Pointer, spot: Spot, reverse: bool) -> Result<Option<Spot>> {
+        self.read(at, |content| block::beside(content, spot, reverse))
+    }
+    /// The first entry of a block, or the last if `reverse`.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn edge(&self, at: Pointer, reverse: bool) -> Result<Spot> {
+        self.read(at, |content| block::edge(content, reverse))
+    }
+    /// Decodes a group of a block into `into`.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn group(&self, at: Pointer, group: usize, into: &mut Group) -> Result<()> {
+        self.read(at, |content| into.decode(content, group))
     }
     /// The block below `parent` that an entry of it names.
     ///
     /// # Errors
     /// `Derived`.
-    pub fn child(&self, parent: Pointer, value: Option<Range<usize>>) -> Result<Pointer> {
-        let body = self.body()?;
-        let content = body.pages.read(parent);
-        self.checked(content.and_then(|content| child(content, parent, value)))
+    pub fn child(&self, parent: Pointer, spot: Spot) -> Result<Pointer> {
+        self.read(parent, |content| {
+            child(content, parent, block::value(content, spot)?)
+        })
     }
     /// Where in the file something in a block's content lies.
     pub fn in_file(&self, at: Pointer, range: Range<usize>) -> Range<usize> {
@@ -163,6 +183,10 @@ impl Run {
         }
     }
 
+    fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
+        let body = self.body()?;
+        self.checked(body.pages.read(at).and_then(what))
+    }
     fn body(&self) -> Result<&Body> {
         match &self.body {
             Some(body) => Ok(body),
@@ -202,12 +226,12 @@ impl Body {
         }
         for _ in 0..self.footer.height {
             let content = self.pages.read(at)?;
-            let Some(floor) = block::floor(content, key)? else {
+            let Some(floor) = block::floor(content, key, false)? else {
                 return Ok(None);
             };
             at = child(content, at, floor.value)?;
         }
-        let floor = block::floor(self.pages.read(at)?, key)?;
+        let floor = block::floor(self.pages.read(at)?, key, false)?;
         let start = self.pages.content_range(at).start;
         Ok(floor.filter(|floor| floor.exact).map(|floor| {
             floor

@@ -33,18 +33,24 @@ fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
         }
         at += 8;
     }
-    // The rest, padded with blanks, which never stop.
+    // The rest as one word padded with blanks, which never stop.
     let rest = text.get(at..).unwrap_or_default();
-    let mut word = [b' '; 8];
-    for (to, from) in word.iter_mut().zip(rest) {
-        *to = *from;
+    let found = stops(padded(rest));
+    at + ((found.trailing_zeros() / 8) as usize).min(rest.len())
+}
+
+/// Fewer than eight bytes as the low ones of a word, blanks above. Without a loop, since names are short.
+#[inline(always)]
+fn padded(rest: &[u8]) -> u64 {
+    const BLANKS: u64 = ONES * 0x20;
+    if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
+        // The two halves overlap in the same bytes.
+        let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
+        let len = rest.len();
+        return first | last << (8 * (len - 4)) | BLANKS << (8 * len);
     }
-    let found = stops(u64::from_le_bytes(word));
-    if found == 0 {
-        text.len()
-    } else {
-        at + (found.trailing_zeros() / 8) as usize
-    }
+    let byte = |at: usize| u64::from(rest.get(at).copied().unwrap_or(b' ')) << (8 * at);
+    byte(0) | byte(1) | byte(2) | BLANKS << 24
 }
 
 fn equal_to(word: u64, byte: u8) -> u64 {
@@ -121,5 +127,57 @@ fn container_len(text: &[u8]) -> Option<usize> {
             }
             _ => at += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{plain_prefix, printable_prefix, value_len};
+
+    #[test]
+    fn prefixes_end_at_the_first_byte_that_stops_wherever_it_stands() {
+        for len in 0..40 {
+            let plain = vec![b'a'; len];
+            assert_eq!((plain_prefix(&plain), printable_prefix(&plain)), (len, len));
+            for at in 0..len {
+                for byte in 0..=255_u8 {
+                    // A second stop behind it, and bytes that borrow into their neighbours.
+                    let mut text = plain.clone();
+                    text[at] = byte;
+                    text[at + 1..].fill(if at % 2 == 0 { 0x1F } else { b'"' });
+                    let stops = byte < 0x20 || byte == b'"' || byte == b'\\';
+                    let expected = if stops { at } else { len.min(at + 1) };
+                    assert_eq!(plain_prefix(&text), expected, "{text:?}");
+                    let expected = if stops || byte >= 0x7F {
+                        at
+                    } else {
+                        len.min(at + 1)
+                    };
+                    assert_eq!(printable_prefix(&text), expected, "{text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_end_where_they_end() {
+        for (text, len) in [
+            ("{},", Some(2)),
+            ("[{\"a\":\"]}\\\"\"}]}", Some(14)),
+            ("\"a\\\\\"b", Some(5)),
+            ("-1.5E+3,", Some(7)),
+            ("true]", Some(4)),
+            ("{]", None),
+            ("[[]", None),
+            ("\"a\\\"", None),
+            ("\"a\n\"", None),
+            ("}", None),
+            ("", None),
+        ] {
+            assert_eq!(value_len(text.as_bytes()), len, "{text}");
+        }
+        let deep = |depth| "[".repeat(depth) + &"]".repeat(depth);
+        assert_eq!(value_len(deep(64).as_bytes()), Some(128));
+        assert_eq!(value_len(deep(65).as_bytes()), None);
     }
 }

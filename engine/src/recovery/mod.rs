@@ -311,6 +311,7 @@ impl Scene<'_> {
         head.end = end;
         head.rotating = false;
         let note = format!("went on in {}, which a rotation had just begun", head.name);
+        self.sync_names()?;
         let mut recovered = self.act(self.examine(head)?)?;
         self.head_file.write(&mut recovered.head, true)?;
         recovered.notes.insert(0, note);
@@ -364,6 +365,13 @@ impl Scene<'_> {
         head.last_seq = group.last_seq;
         head.last_id = Some(group.last_id);
         self.head_file.write(head, true)
+    }
+
+    /// Makes the segments' names durable: whoever created the last one may have died before doing so, and a
+    /// head must never name a file that a power loss can take.
+    fn sync_names(&self) -> Result<()> {
+        let dir = self.dir.join(EVENTS_DIR);
+        self.storage.sync_dir(&dir).map_err(Error::io("sync", dir))
     }
 
     /// Removes what an unfinished rotation left under a temporary name.

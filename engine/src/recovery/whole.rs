@@ -36,6 +36,7 @@ pub(super) fn rebuild_head(scene: &Scene<'_>) -> Result<Recovered> {
         0 => None,
         _ => Some(rewrite_last(scene, &head)?),
     };
+    scene.sync_names()?;
     let unnamed = quarantine::unnamed(scene, &head)?;
     head.quarantining = !unnamed.is_empty();
     scene.head_file.write(&mut head, true)?;

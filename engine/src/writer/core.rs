@@ -109,12 +109,13 @@ impl<S: State> Core<S> {
 
     fn stamp(&self, events: Vec<NewEvent>) -> Result<Vec<Event<'static>>> {
         let (mut seq, mut last) = self.last();
-        let mut live = self.live_time(last, events.len());
+        let floor = self.floor();
+        let mut live = self.live_time(last, floor, events.len());
         let mut stamped: Vec<Event<'static>> = Vec::with_capacity(events.len());
         for new in events {
             check_strings(&new)?;
             let created_at = match new.created_at {
-                Some(given) => not_before(given, last)?,
+                Some(given) => not_before(given, last, floor)?,
                 None => live.max(last.map_or(live, |last| last.created_at().plus_micros(1))),
             };
             live = created_at.plus_micros(1);
@@ -145,10 +146,17 @@ impl<S: State> Core<S> {
         Ok(stamped)
     }
 
-    /// The time of the first of `count` live events: now, but behind the last event, and at the next
-    /// midnight if the events would cross it.
-    fn live_time(&self, last: Option<EventId>, count: usize) -> Timestamp {
-        let now = self.options.clock.now();
+    /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
+    /// segments' names would no longer be in the log's order.
+    fn floor(&self) -> Timestamp {
+        SegmentName::parse(&self.head.name, self.identity.format)
+            .map_or(Timestamp::default(), |name| name.midnight())
+    }
+
+    /// The time of the first of `count` live events: now, but behind the last event and not before `floor`, and at
+    /// the next midnight if the events would cross it.
+    fn live_time(&self, last: Option<EventId>, floor: Timestamp, count: usize) -> Timestamp {
+        let now = self.options.clock.now().max(floor);
         let first = last.map_or(now, |last| now.max(last.created_at().plus_micros(1)));
         let end = first.plus_micros(count.saturating_sub(1) as i64);
         if end.day_start() == first.day_start() {
@@ -238,8 +246,24 @@ impl<S: State> Core<S> {
             previous,
         };
         let bytes = header.encode(self.identity.format);
-        let dir = self.dir.join(EVENTS_DIR);
-        let path = dir.join(name.file(self.identity.format));
+        let path = self
+            .dir
+            .join(EVENTS_DIR)
+            .join(name.file(self.identity.format));
+        if self
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .is_some()
+        {
+            let why = "a new segment would replace it".to_string();
+            return Err(Error::Corrupt {
+                path,
+                offset: 0,
+                seq: Some(header.first_seq),
+                why,
+            });
+        }
         self.storage
             .replace(&path, &bytes, true)
             .map_err(Error::io("create", &path))?;
@@ -387,15 +411,16 @@ fn shortened(value: &str) -> String {
     format!("\"{text}\"")
 }
 
-fn not_before(given: Timestamp, last: Option<EventId>) -> Result<Timestamp> {
-    match last.map(EventId::created_at) {
-        Some(last) if given < last => Err(Error::Invalid {
-            field: "created_at",
-            value: given.to_string(),
-            rule: format!("must not be before the log's last event at {last}"),
-        }),
-        _ => Ok(given),
+fn not_before(given: Timestamp, last: Option<EventId>, floor: Timestamp) -> Result<Timestamp> {
+    let earliest = last.map_or(floor, |last| floor.max(last.created_at()));
+    if given >= earliest {
+        return Ok(given);
     }
+    Err(Error::Invalid {
+        field: "created_at",
+        value: given.to_string(),
+        rule: format!("must not be before the end of the log, {earliest}"),
+    })
 }
 
 fn greater(given: EventId, created_at: Timestamp, last: Option<EventId>) -> Result<EventId> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{
-    Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds, Timestamp, Writer,
+    Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
+    Timestamp, Writer,
 };
 
 /// Both formats: every test runs on both.
@@ -34,7 +35,11 @@ pub fn options() -> (Arc<ManualClock>, LogOptions) {
 }
 
 pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
-    let new = NewLog { team: "demo".into(), format, origin: "init".into() };
+    let new = NewLog {
+        team: "demo".into(),
+        format,
+        origin: "init".into(),
+    };
     Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
 }
 
@@ -54,7 +59,11 @@ pub fn said(text: &str) -> NewEvent {
 
 /// The texts of all events of the log, in order.
 pub fn texts(log: &Log) -> Vec<String> {
-    events(log).iter().filter(|event| event.kind == "note_said").map(|event| text(event)).collect()
+    events(log)
+        .iter()
+        .filter(|event| event.kind == "note_said")
+        .map(|event| text(event))
+        .collect()
 }
 
 pub fn text(event: &Event<'_>) -> String {
@@ -63,7 +72,11 @@ pub fn text(event: &Event<'_>) -> String {
 }
 
 pub fn events(log: &Log) -> Vec<Event<'static>> {
-    log.reader().unwrap().events(None).map(|event| event.unwrap().2).collect()
+    log.reader()
+        .unwrap()
+        .events(None)
+        .map(|event| event.unwrap().2)
+        .collect()
 }
 
 /// The file of the only (or first) segment.

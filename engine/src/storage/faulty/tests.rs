@@ -82,15 +82,10 @@ fn every_call_can_fail_alone_and_then_does_nothing() {
         ] {
             let (memory, faulty) = faulty();
             faulty.arm(index, fault);
-            assert_eq!(
-                everything(&faulty).unwrap_err().kind(),
-                kind,
-                "{:?}",
-                CALLS[index]
-            );
+            assert_eq!(everything(&faulty).unwrap_err().kind(), kind, "{name}");
             assert_eq!(faulty.count(), index + 1);
             assert_eq!(
-                memory.calls().get(CALLS[index].0),
+                memory.calls().get(name),
                 None,
                 "the call reached the memory"
             );

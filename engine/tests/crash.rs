@@ -1,0 +1,552 @@
+//! Power loss and death at every call to the storage: what was acknowledged is there, what is there was attempted,
+//! appends are whole or absent, and the log goes on.
+
+mod support;
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use support::*;
+use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_engine::{Durability, Format, IdSource, Log, LogOptions, SeededIds};
+
+/// What a history did before it stopped.
+#[derive(Default, Debug)]
+struct Outcome {
+    /// Texts of appends in the order of their attempt; each inner list is one append.
+    attempted: Vec<Vec<String>>,
+    /// How many of them were acknowledged as durable.
+    acked: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// One synced append of so many events of about so many bytes.
+    Append(usize, usize),
+    /// One buffered append.
+    Buffer(usize),
+    Sync,
+    /// The next day begins.
+    NextDay,
+    /// Closes (`true`) or drops the writer, and opens the log again.
+    Reopen(bool),
+}
+
+/// Small segments, so that rotation happens within a day too.
+fn small(options: &LogOptions) -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 4_000,
+        ..options.clone()
+    }
+}
+
+/// Runs the steps until the storage fails.
+fn run(storage: &Arc<dyn Storage>, steps: &[Step]) -> Outcome {
+    let mut outcome = Outcome::default();
+    let (clock, options) = options();
+    let options = small(&options);
+    let Ok(log) = Log::open(storage.clone(), &dir(), options) else {
+        return outcome;
+    };
+    let Ok(lock) = log.lock() else { return outcome };
+    let mut writer = lock.into_writer(());
+    for step in steps {
+        let attempt = outcome.attempted.len();
+        let texts = |events: usize, bytes: usize| -> Vec<String> {
+            (0..events)
+                .map(|event| format!("{attempt}.{event}.{}", "x".repeat(bytes)))
+                .collect()
+        };
+        match *step {
+            Step::NextDay => clock.advance(86_400_000_000),
+            Step::Sync => match writer.sync() {
+                Ok(()) => outcome.acked = outcome.attempted.len(),
+                Err(_) => return outcome,
+            },
+            Step::Append(events, bytes) => {
+                outcome.attempted.push(texts(events, bytes));
+                let new = texts(events, bytes).iter().map(|text| said(text)).collect();
+                match writer.append(new, Durability::Synced) {
+                    Ok(_) => outcome.acked = outcome.attempted.len(),
+                    Err(_) => return outcome,
+                }
+            }
+            Step::Buffer(events) => {
+                outcome.attempted.push(texts(events, 10));
+                let new = texts(events, 10).iter().map(|text| said(text)).collect();
+                if writer.append(new, Durability::Buffered).is_err() {
+                    return outcome;
+                }
+            }
+            Step::Reopen(close) => {
+                if close {
+                    if writer.close().is_err() {
+                        return outcome;
+                    }
+                    outcome.acked = outcome.attempted.len();
+                } else {
+                    // Buffered events die with a writer that is not closed: they were never acknowledged as durable.
+                    if writer.sync().is_err() {
+                        return outcome;
+                    }
+                    outcome.acked = outcome.attempted.len();
+                    drop(writer);
+                }
+                let Ok(lock) = log.lock() else { return outcome };
+                writer = lock.into_writer(());
+            }
+        }
+    }
+    outcome
+}
+
+/// Holds the log against what was attempted and acknowledged; then appends once more.
+fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
+    let (_, options) = options();
+    let log = Log::open(memory.clone(), &dir(), small(&options))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let lock = log.lock().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let found = texts(&log);
+    let mut rest = found.as_slice();
+    let mut whole = 0;
+    for append in &outcome.attempted {
+        match rest.strip_prefix(append.as_slice()) {
+            Some(behind) => (rest, whole) = (behind, whole + 1),
+            None => break,
+        }
+    }
+    assert!(
+        rest.is_empty(),
+        "{what}: phantom or half an append: {} events left over of {outcome:?}",
+        rest.len()
+    );
+    assert!(
+        whole >= outcome.acked,
+        "{what}: {} acknowledged, {whole} found",
+        outcome.acked
+    );
+    every_quarantine_file_is_named(memory, &log, what);
+    let writer = lock.into_writer(());
+    writer
+        .append(vec![said("after")], Durability::Synced)
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    drop(writer);
+    assert_eq!(
+        texts(&log).last().map(String::as_str),
+        Some("after"),
+        "{what}"
+    );
+    let report = log.verify(None).unwrap();
+    assert!(report.ok, "{what}: {report:?}");
+}
+
+fn every_quarantine_file_is_named(storage: &Arc<dyn Storage>, log: &Log, what: &str) {
+    let Ok(files) = storage.list(&dir().join(QUARANTINE_DIR)) else {
+        return;
+    };
+    let named: HashSet<String> = events(log)
+        .iter()
+        .filter(|event| event.kind == QUARANTINED)
+        .map(|event| {
+            serde_json::from_str::<serde_json::Value>(&event.payload).unwrap()["file"]
+                .as_str()
+                .unwrap()
+                .to_string()
+        })
+        .collect();
+    for file in files.iter().filter(|file| !file.ends_with(".tmp")) {
+        assert!(named.contains(file), "{what}: {file} is named by no event");
+    }
+}
+
+fn fresh(format: Format) -> Memory {
+    let memory = Memory::new();
+    let storage: Arc<dyn Storage> = Arc::new(memory.clone());
+    create(&storage, format, &options().1);
+    memory
+}
+
+/// Crashes `memory` in the two extreme ways and some random ones.
+fn crashes(memory: &Memory, seed: u64, random: usize) -> Vec<(String, Memory)> {
+    let mut found = vec![
+        ("all lost".into(), memory.lose_unsynced()),
+        ("all kept".into(), memory.keep_unsynced()),
+    ];
+    // The process died, the machine did not.
+    found.push(("killed".into(), memory.snapshot()));
+    for round in 0..random {
+        let bits = SeededIds(AtomicU64::new(seed.wrapping_mul(1_000_003) + round as u64));
+        found.push((
+            format!("random {round}"),
+            memory.crash(&mut |n| (bits.random() % n as u64) as usize),
+        ));
+    }
+    found
+}
+
+const HISTORY: [Step; 14] = [
+    Step::Append(1, 10),
+    Step::Append(3, 600),
+    Step::Buffer(2),
+    Step::Append(1, 10),
+    Step::Append(2, 900),
+    Step::Reopen(false),
+    Step::Append(1, 700),
+    Step::NextDay,
+    Step::Buffer(1),
+    Step::Sync,
+    Step::Append(4, 300),
+    Step::Reopen(true),
+    Step::Buffer(3),
+    Step::Reopen(true),
+];
+
+fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+#[test]
+fn death_and_power_loss_at_every_call() {
+    for format in FORMATS {
+        let mut states = 0;
+        for call in 0.. {
+            let memory = fresh(format);
+            let faulty = Faulty::new(arc(&memory));
+            faulty.arm(call, Fault::Stop);
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            let outcome = run(&storage, &HISTORY);
+            if faulty.count() <= call {
+                assert_eq!(outcome.acked, outcome.attempted.len());
+                break;
+            }
+            for (how, after) in crashes(&memory, call as u64, 12) {
+                check(
+                    &arc(&after),
+                    &outcome,
+                    &format!(
+                        "{format:?}, stopped at call {call} ({:?}), {how}",
+                        faulty.calls().last()
+                    ),
+                );
+                states += 1;
+            }
+        }
+        assert!(states > 1_000, "{states}");
+    }
+}
+
+#[test]
+fn an_error_at_every_call_is_never_a_wrong_acknowledgement() {
+    let faults = [
+        Fault::Error(std::io::ErrorKind::StorageFull),
+        Fault::Os(5),
+        Fault::ShortWrite,
+        Fault::ShortRead,
+        Fault::PartialWrite,
+    ];
+    for format in FORMATS {
+        for fault in faults {
+            for call in 0.. {
+                let memory = fresh(format);
+                let faulty = Faulty::new(arc(&memory));
+                faulty.arm(call, fault);
+                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+                let outcome = run(&storage, &HISTORY);
+                if faulty.count() <= call {
+                    break;
+                }
+                // A failed sync also loses what it should have made durable, whatever the page cache shows.
+                if let Some((_, path)) = faulty
+                    .calls()
+                    .get(call)
+                    .filter(|(name, _)| name.starts_with("sync_") && *name != "sync_dir")
+                {
+                    let _ = memory.forget_unsynced(path);
+                }
+                for (how, after) in crashes(&memory, call as u64, 2) {
+                    let what = format!(
+                        "{format:?}, {fault:?} at call {call} ({:?}), {how}",
+                        faulty.calls().get(call)
+                    );
+                    check(&arc(&after), &outcome, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn death_at_every_call_of_a_recovery() {
+    for format in FORMATS {
+        let mut recoveries = 0;
+        for call in (0..400).step_by(3) {
+            let memory = fresh(format);
+            let faulty = Faulty::new(arc(&memory));
+            faulty.arm(call, Fault::Stop);
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            let outcome = run(&storage, &HISTORY);
+            if faulty.count() <= call {
+                break;
+            }
+            for (how, crashed) in crashes(&memory, call as u64, 3) {
+                for inner in 0.. {
+                    let again = crashed.snapshot();
+                    let faulty = Faulty::new(arc(&again));
+                    faulty.arm(inner, Fault::Stop);
+                    let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+                    let log = Log::open(storage, &dir(), small(&options().1));
+                    let opened = log.and_then(|log| log.lock().map(drop));
+                    if opened.is_ok() && faulty.count() <= inner {
+                        break;
+                    }
+                    for (then, after) in crashes(&again, inner as u64, 1) {
+                        let what = format!(
+                            "{format:?}, call {call}, {how}, recovery call {inner} ({:?}), {then}",
+                            faulty.calls().last()
+                        );
+                        check(&arc(&after), &outcome, &what);
+                        recoveries += 1;
+                    }
+                }
+            }
+        }
+        assert!(recoveries > 1_000, "{recoveries}");
+    }
+}
+
+#[test]
+fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
+    for format in FORMATS {
+        let memory = fresh(format);
+        let before = [Step::Append(1, 300)];
+        let outcome = run(&arc(&memory), &before);
+        assert_eq!(outcome.acked, 1);
+        // Seven sectors, stopped right before the sync: every subset of them may have landed.
+        let faulty = Faulty::new(arc(&memory));
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let log = open(&storage, &options().1);
+        let writer = log.lock().unwrap().into_writer(());
+        let sync = faulty.count() + 1;
+        faulty.arm(sync, Fault::Stop);
+        let torn: Vec<String> = (0..5)
+            .map(|n| format!("torn {n} {}", "y".repeat(380)))
+            .collect();
+        let error = writer.append(
+            torn.iter().map(|text| said(text)).collect(),
+            Durability::Synced,
+        );
+        assert!(error.is_err());
+        assert_eq!(
+            faulty.calls().last().map(|(name, _)| *name),
+            Some("sync_data")
+        );
+        drop(writer);
+        let attempted = vec![outcome.attempted[0].clone(), torn];
+        let outcome = Outcome {
+            attempted,
+            acked: 1,
+        };
+        let (mut states, mut kept) = (0, 0);
+        for after in memory.crashes() {
+            let log = open(&arc(&after), &options().1);
+            drop(log.lock().unwrap());
+            kept += u64::from(texts(&log).len() > 1);
+            check(
+                &arc(&after),
+                &outcome,
+                &format!("{format:?}, state {states}"),
+            );
+            states += 1;
+        }
+        assert!(states >= 128, "{states}");
+        assert!(kept >= 1 && kept < states, "{kept} of {states} adopted");
+    }
+}
+
+/// A log with `acked` appends acknowledged, and the bytes that one more append would add.
+fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
+    let memory = fresh(format);
+    run(&arc(&memory), &[Step::Append(2, 40), Step::Append(1, 20)]);
+    let ahead = memory.snapshot();
+    {
+        let log = open(&arc(&ahead), &options().1);
+        let writer = log.lock().unwrap().into_writer(());
+        writer
+            .append(vec![said("next one"), said("next two")], Durability::Synced)
+            .unwrap();
+        writer
+            .append(vec![said("later")], Durability::Synced)
+            .unwrap();
+    }
+    let path = segment(format);
+    let now = arc(&memory).read(&path, 1 << 20).unwrap();
+    let then = arc(&ahead).read(&path, 1 << 20).unwrap();
+    (memory, now.clone(), then[now.len()..].to_vec())
+}
+
+fn put(memory: &Memory, path: &Path, bytes: &[u8]) {
+    arc(memory).replace(path, bytes, true).unwrap();
+}
+
+#[test]
+fn the_table_on_real_bytes() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        let path = segment(format);
+        let first_group = group_len(format, &next);
+        let state = |tail: &[u8]| {
+            let memory = memory.snapshot();
+            put(&memory, &path, &[&now, tail].concat());
+            let log = open(&arc(&memory), &options().1);
+            let opened = log.lock().map(|lock| lock.recovered().to_vec());
+            (memory, log, opened)
+        };
+        // Complete groups past the head are adopted, never dropped.
+        let (_, log, opened) = state(&next);
+        assert!(
+            opened.unwrap()[0].contains("adopted events 4 to 6"),
+            "{format:?}"
+        );
+        assert_eq!(texts(&log).len(), 6);
+        // Cut anywhere inside the first group: torn, set aside, named by an event.
+        for cut in 1..first_group {
+            let (memory, log, opened) = state(&next[..cut]);
+            assert!(
+                opened.as_ref().unwrap()[0].contains("set aside"),
+                "{format:?} {cut}: {opened:?}"
+            );
+            assert_eq!(texts(&log).len(), 3);
+            let kept = arc(&memory).list(&dir().join(QUARANTINE_DIR)).unwrap();
+            assert_eq!(kept.len(), 1);
+            let bytes = arc(&memory)
+                .read(&dir().join(QUARANTINE_DIR).join(&kept[0]), 1 << 20)
+                .unwrap();
+            assert_eq!(bytes, &next[..cut]);
+            every_quarantine_file_is_named(&arc(&memory), &log, "cut");
+            assert!(log.verify(None).unwrap().ok);
+        }
+        // Cut inside the second: the first is adopted, the rest set aside.
+        for cut in first_group + 1..next.len() {
+            let (_, log, opened) = state(&next[..cut]);
+            assert_eq!(opened.unwrap().len(), 2, "{format:?} {cut}");
+            assert_eq!(texts(&log).len(), 5);
+        }
+        // The first event of the group is damaged, the second is whole: parts of one write, so torn.
+        for at in 0..10 {
+            let mut tail = next[..first_group].to_vec();
+            tail[at + 20] ^= 0x10;
+            let (_, log, opened) = state(&tail);
+            assert!(opened.unwrap()[0].contains("set aside"), "{format:?} {at}");
+            assert_eq!(texts(&log).len(), 3);
+        }
+        // Damage with a later group behind it had been synced: corrupt, and nothing is touched.
+        for at in 0..first_group {
+            let mut tail = next.clone();
+            tail[at] ^= 0x10;
+            let (memory, log, opened) = state(&tail);
+            let error = opened.unwrap_err();
+            assert!(
+                matches!(error, teamlog_engine::Error::Corrupt { .. }),
+                "{format:?} {at}: {error}"
+            );
+            assert_eq!(
+                arc(&memory).read(&path, 1 << 20).unwrap(),
+                [&now[..], &tail].concat()
+            );
+            assert!(log.reader().is_err() && !log.verify(None).unwrap().ok);
+        }
+        // Zeros, and garbage.
+        for garbage in [
+            vec![0; 700],
+            b"garbage\n".to_vec(),
+            b"{\"seq\":9}\n".to_vec(),
+            vec![0x1e; 50],
+        ] {
+            let (_, log, opened) = state(&garbage);
+            assert!(opened.unwrap()[0].contains("set aside"), "{format:?}");
+            assert_eq!(texts(&log).len(), 3);
+        }
+        // The file ends before the head.
+        for cut in 1..40 {
+            let memory = memory.snapshot();
+            put(&memory, &path, &now[..now.len() - cut]);
+            let log = open(&arc(&memory), &options().1);
+            assert!(
+                matches!(
+                    log.lock().err(),
+                    Some(teamlog_engine::Error::Corrupt { .. })
+                ),
+                "{format:?} {cut}"
+            );
+            assert!(log.reader().is_err());
+            let report = log.verify(None).unwrap();
+            assert!(!report.ok, "{report:?}");
+        }
+    }
+}
+
+fn group_len(format: Format, bytes: &[u8]) -> usize {
+    let first = teamlog_engine::codec::decode(format, bytes).unwrap();
+    let second = teamlog_engine::codec::decode(format, &bytes[first.len..]).unwrap();
+    assert_eq!((first.group.len, second.group.index), (2, 1));
+    first.len + second.len
+}
+
+#[test]
+fn without_a_head_only_a_clean_log_is_opened() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        let head = dir().join("head");
+        let state = |tail: &[u8]| {
+            let memory = memory.snapshot();
+            put(&memory, &head, &[0; 1024]);
+            put(&memory, &segment(format), &[&now, tail].concat());
+            memory
+        };
+        let memory = state(&next);
+        let log = open(&arc(&memory), &options().1);
+        assert!(log.lock().unwrap().recovered()[0].contains("rebuilt the head"));
+        assert_eq!(texts(&log).len(), 6);
+        assert!(log.verify(None).unwrap().ok);
+        let memory = state(&next[..next.len() - 1]);
+        let log = open(&arc(&memory), &options().1);
+        let error = log.lock().err().unwrap();
+        assert!(error.to_string().contains("no valid head"), "{error}");
+        // One damaged slot is no loss.
+        let memory = self::fresh(format);
+        run(
+            &arc(&memory),
+            &[Step::Append(1, 5), Step::Append(1, 5), Step::Append(1, 5)],
+        );
+        for slot in [0, 512] {
+            let memory = memory.snapshot();
+            memory.corrupt(&head, slot + 100, 1).unwrap();
+            let log = open(&arc(&memory), &options().1);
+            log.lock().unwrap();
+            assert_eq!(texts(&log).len(), 3);
+        }
+    }
+}
+
+#[test]
+fn a_reader_stops_at_the_head_while_somebody_writes() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        let log = open(&arc(&memory), &options().1);
+        let lock = log.lock().unwrap();
+        put(&memory, &segment(format), &[&now, &next[..]].concat());
+        assert_eq!(
+            texts(&log).len(),
+            3,
+            "bytes past the head belong to the writer"
+        );
+        drop(lock);
+        assert_eq!(
+            texts(&log).len(),
+            6,
+            "nobody writes any more, so they are adopted"
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! What must hold of any bytes that are read as a frame.
+
+use teamlog_engine::Format;
+use teamlog_engine::codec::{
+    canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json, public_json, seal,
+};
+
+/// Whatever is accepted is exactly what would have been written, and means the same when exported.
+pub fn check(format: Format, bytes: &[u8]) {
+    let _ = next_candidate(format, bytes, bytes.len() / 2);
+    let (whole, light) = (decode(format, bytes), envelope(format, bytes));
+    let Ok(frame) = whole else { return };
+    let light = light.expect("what decodes has an envelope");
+    assert_eq!((light.seq, light.id, light.kind), (frame.event.seq, frame.event.id, &*frame.event.kind));
+    assert_eq!((light.payload, light.group, light.len), (&*frame.event.payload, frame.group, frame.len));
+    assert_eq!(extent(format, bytes), Ok(frame.len));
+    let (mut body, mut again) = (Vec::new(), Vec::new());
+    encode_body(format, &frame.event, &mut body);
+    seal(format, &body, frame.group, &mut again);
+    assert_eq!(again, &bytes[..frame.len]);
+    let mut line = Vec::new();
+    public_json(&frame.event, &mut line);
+    assert_eq!(line.len(), canonical_len(&frame.event));
+    // The payload is trusted as far as the checksum, so it may be no JSON here; if it is, all reads back.
+    let line = String::from_utf8(line).expect("a line is text");
+    if let Ok(event) = parse_public_json(&line) {
+        assert_eq!(event.seq, frame.event.seq);
+    }
+}
+
+/// CRC-32 bit by bit: slow, and not the code that is under test.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
+    })
+}
