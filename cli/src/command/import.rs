@@ -7,7 +7,8 @@ use crate::render::integrity;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::import_events::ImportEvents;
-use teamlog_team::command::import_messages::{ImportAnswer, ImportMessages};
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::engine::Format;
 
 /// Bring in history: message envelopes in any order, or what `export` wrote

@@ -16,6 +16,9 @@ pub struct Args {
     /// Also compute the digest of the live state, which equals that of `rehydrate`
     #[arg(long)]
     digest: bool,
+    /// Most items of each list; 0 is all [default: 1000]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 impl Args {
@@ -25,6 +28,7 @@ impl Args {
         let answer = team.status(Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,
+            limit: self.limit,
         })?;
         context.answer(&answer, status::overview)?;
         context.done(team, Exit::Done)

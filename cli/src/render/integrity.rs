@@ -5,7 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::head::HeadAnswer;
-use teamlog_team::command::import_messages::ImportAnswer;
+use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::verify::{Problem, Severity, VerifyAnswer};
 
@@ -40,7 +40,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
         .unwrap_or_default();
     vec![
         styled(style, word),
-        plain(problem.kind.as_str()),
+        plain(problem.kind),
         plain(format!("{} at byte {}", problem.file, problem.offset)),
         plain(seq),
         plain(problem.message.as_str()),
@@ -49,12 +49,13 @@ fn problem(problem: &Problem) -> Vec<Cell> {
 
 /// A receipt, and how to check it without teamlog.
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
+    let receipt = &answer.receipt;
     let rows: Vec<_> = [
-        ("log", answer.log.clone()),
-        ("seq", answer.seq.to_string()),
-        ("segment", answer.segment.clone()),
-        ("length", answer.length.to_string()),
-        ("digest", answer.digest.clone()),
+        ("log", receipt.log.clone()),
+        ("seq", receipt.seq.to_string()),
+        ("segment", receipt.segment.clone()),
+        ("length", receipt.length.to_string()),
+        ("digest", receipt.digest.clone()),
     ]
     .into_iter()
     .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
@@ -65,8 +66,8 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     shown.push("without teamlog, in the team's events directory:".to_owned());
     shown.push(format!(
         "  head -c {} {} | b3sum",
-        answer.length,
-        visible(&answer.segment)
+        receipt.length,
+        visible(&receipt.segment)
     ));
     shown
 }

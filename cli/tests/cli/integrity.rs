@@ -86,7 +86,7 @@ fn a_receipt_holds_until_history_is_changed() {
     cli.file("nonsense.json", "{}");
     assert!(
         cli.refused(1, "verify demo --against nonsense.json")
-            .contains("against must be a receipt")
+            .contains("must be a receipt")
     );
     assert!(
         cli.refused(1, "verify demo --against none.json")
