@@ -233,4 +233,3 @@ fn a_damaged_run_is_replaced() {
         }
     }
 }
-
