@@ -81,13 +81,19 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn flush_if_due(&mut self) -> Result<()> {
-        if self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > TAIL_EVENTS_MAX {
-            self.flush()?;
-            if self.tail.places.is_empty()
-                && let Some(store) = self.overlay.store().merge(MERGE_BYTES_MAX)?
-            {
-                self.overlay.flushed(store);
-            }
+        if self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX {
+            return Ok(());
+        }
+        self.flush()?;
+        if !self.tail.places.is_empty() {
+            return Ok(());
+        }
+        match self.overlay.store().merge(MERGE_BYTES_MAX) {
+            Ok(Some(store)) => self.overlay.flushed(store),
+            Ok(None) => {}
+            // Merging reads what no answer needed, and may be the first to meet damage there.
+            Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }
