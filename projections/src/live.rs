@@ -65,7 +65,14 @@ impl Live {
     /// I/O, `Derived`.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
         let mut views = Views::open(reader)?;
-        let mended = views.catch_up(self, reader)?;
+        let mended = match views.catch_up(self, reader) {
+            // This may be the first to read a damaged part of the derived store.
+            Err(error) if error.is_derived() => {
+                self.repair()?;
+                views.catch_up(self, reader)?
+            }
+            mended => mended?,
+        };
         self.views = Some(views);
         Ok(mended)
     }

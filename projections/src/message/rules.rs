@@ -77,7 +77,7 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
             return Err(InvalidMessage::new("message.task_id", "missing", rule));
         }
         for (name, raw) in &fields.0 {
-            check_task_field(message.kind, name, raw, names)?;
+            check_task_field(message.kind, name, raw)?;
         }
     }
     // The envelope nests the payload deeper than it stands alone.
@@ -85,12 +85,7 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
 }
 
 /// Checks one field of the payload of a task message; `null` stands for absent, unknown fields are free.
-fn check_task_field(
-    kind: MessageType,
-    name: &str,
-    raw: &RawValue,
-    names: Names,
-) -> Result<(), InvalidMessage> {
+fn check_task_field(kind: MessageType, name: &str, raw: &RawValue) -> Result<(), InvalidMessage> {
     let wrong = |field, rule: &str| Err(InvalidMessage::new(field, shown(raw.get()), rule));
     let text = || serde_json::from_str::<Option<String>>(raw.get());
     match (kind, name) {
@@ -100,13 +95,14 @@ fn check_task_field(
         (MessageType::TaskAssign, "details") if text().is_err() => {
             wrong("message.payload.details", "must be a string")
         }
+        // A dependency may lie outside of the team, so it need not be a name; no path is built from it.
         (MessageType::TaskAssign, "deps") => {
             let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
                 return wrong("message.payload.deps", "must be an array of task ids");
             };
             deps.iter()
                 .flatten()
-                .try_for_each(|dep| check_name("message.payload.deps", dep, names))
+                .try_for_each(|dep| check_id("message.payload.deps", dep))
         }
         (MessageType::TaskUpdate, "status") => match text() {
             Ok(None) => Ok(()),
