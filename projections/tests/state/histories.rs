@@ -284,7 +284,11 @@ fn a_message_id_that_a_log_holds_twice_counts_once() {
     let (digest, views) = (team.live().digest().unwrap(), team.views());
     assert_eq!(team.live().agent("dev").unwrap().received, 1);
     let task = team.live().task("1").unwrap().unwrap();
-    assert_eq!((task.snapshot_version, task.seq), (1, 2), "an equal key is not newer");
+    assert_eq!(
+        (task.snapshot_version, task.seq),
+        (1, 2),
+        "an equal key is not newer"
+    );
     assert_eq!(team.view("inboxes/dev.jsonl").lines().count(), 1);
     let exclusive = team.log.lock().unwrap();
     let bulk = Bulk::new(2);
