@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// Lines of one atomic group [default: 1000]
-    #[arg(long, value_name = "N", requires = "batch")]
+    #[arg(long, value_name = "N", conflicts_with = "kind", value_parser = super::whole::<usize>)]
     batch_size: Option<usize>,
 }
 

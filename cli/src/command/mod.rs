@@ -103,6 +103,12 @@ impl Command {
     }
 }
 
+/// A count or a position.
+fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    let rule = "must be a whole number, not negative";
+    text.parse().map_err(|_| rule.to_owned())
+}
+
 /// `jsonl` or `binary`.
 fn format(text: &str) -> Result<Format, String> {
     match text {

@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long)]
     unread: bool,
     /// Most messages on the page; 0 is all [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on to older messages: the next_cursor of the page before
     #[arg(long, value_name = "MESSAGE_ID")]

@@ -12,7 +12,7 @@ pub struct Args {
     /// The team
     pub team: String,
     /// Decoding threads; any number gives the same bytes [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     workers: Option<usize>,
 }
 

@@ -13,10 +13,10 @@ pub struct Args {
     /// The team
     pub team: String,
     /// First seq
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     from_seq: Option<u64>,
     /// Last seq
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to_seq: Option<u64>,
     /// Earliest time, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     agent: Option<String>,
     /// At most so many; 0 is all [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     limit: Option<u64>,
     /// Newest first
     #[arg(long)]

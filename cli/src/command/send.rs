@@ -53,7 +53,7 @@ pub struct Envelope {
     #[arg(long, value_name = "TIME")]
     pub created_at: Option<String>,
     /// Suppress a repetition for the same recipient, task and type within so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
     pub cooldown_seconds: Option<u64>,
 }
 

@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long, value_name = "AGENT")]
     owner: Option<String>,
     /// Most tasks on the page; 0 is all [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]

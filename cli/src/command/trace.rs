@@ -14,7 +14,7 @@ pub struct Args {
     #[arg(long, value_name = "TRACE")]
     trace_id: String,
     /// Most events on the page, the newest ones; 0 is all [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID")]
