@@ -84,7 +84,10 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Err(error) => return usage(&error, &argv, json),
     };
     let outcome = Context::new(&args.global).and_then(|mut context| {
-        let outcome = args.command.run(&mut context);
+        let outcome = args
+            .command
+            .run(&mut context)
+            .map_err(|error| context.advise(error));
         // What was answered is owed to the reader also when something failed behind it.
         context.out.flush().and(outcome)
     });
@@ -115,7 +118,8 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
 
 /// `teamlog task show`: how far argv names subcommands.
 fn subcommand(argv: &[OsString]) -> String {
-    let root = Args::command();
+    let mut root = Args::command();
+    root.build();
     let mut command = &root;
     let mut path = root.get_name().to_owned();
     for word in argv.iter().skip(1) {

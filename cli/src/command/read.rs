@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::read::Read;
 
-/// Show an agent's inbox: the newest messages, oldest of the page first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Whose inbox [default: who is acting]
     #[arg(long)]
     agent: Option<String>,

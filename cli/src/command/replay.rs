@@ -7,11 +7,10 @@ use std::ops::ControlFlow;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::engine::Timestamp;
 
-/// Print events in order; --actor shows only what that actor did
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// First seq
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     from_seq: Option<u64>,

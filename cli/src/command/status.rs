@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::status;
 use teamlog_team::command::status::Status;
 
-/// Show members, unread messages, blocked and stale tasks
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Minutes without an update or an ack after which something is stale [default: 90]
     #[arg(long, value_name = "MINUTES", value_parser = super::whole::<u64>)]
     stale_minutes: Option<u64>,

@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::command::tasks::Tasks;
 
-/// List tasks, in natural order of their ids
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Only tasks of that status
     #[arg(long)]
     status: Option<String>,

@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::timeline;
 use teamlog_team::command::trace::Trace;
 
-/// Show a story as a timeline, from the log itself
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// The story
     #[arg(long, value_name = "TRACE")]
     trace_id: String,
