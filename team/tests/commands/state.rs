@@ -1,12 +1,14 @@
 use crate::world::{MINUTE, World, assign, json, message, refused, settled_digest, status, update};
 use std::path::Path;
+use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
-use teamlog_team::Code;
+use teamlog_team::command::append::Append;
 use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::send::Send;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::verify::read_receipt;
+use teamlog_team::{Code, Root};
 
 #[test]
 fn status_counts_what_is_unread_blocked_and_stale() {
@@ -158,6 +160,51 @@ fn everything_derived_can_be_deleted() {
             .unwrap()
             .is_some()
     );
+}
+
+#[test]
+fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 0..1100 {
+        team.task_assign(assign(&format!("t{}", n % 9), "dev"))
+            .unwrap();
+        team.finish().unwrap();
+    }
+    let digest = status(&mut team).state_digest;
+    let dir = Path::new("teams/demo/derived");
+    let version = world.memory.list(dir).unwrap().pop().unwrap();
+    let dir = dir.join(version);
+    let whole: Vec<_> = (0..12).map(|_| world.memory.snapshot()).collect();
+    let runs: Vec<String> = world.memory.list(&dir).unwrap();
+    let mut damaged = 0;
+    for (n, memory) in whole.into_iter().enumerate() {
+        let file = dir.join(&runs[n % runs.len()]);
+        let len = memory.stat(&file).unwrap().unwrap().len;
+        for at in (n as u64..len).step_by(37) {
+            memory.corrupt(&file, at, 0x55).unwrap();
+            damaged += 1;
+        }
+        let root = Root::on(Arc::new(memory), world.root.options().clone());
+        let mut team = root.team("demo").unwrap();
+        match n % 4 {
+            0 => drop(team.send(message("lead", "qa")).unwrap()),
+            1 => drop(team.task_update(update("t3", "completed")).unwrap()),
+            2 => assert_eq!(status(&mut team).state_digest, digest),
+            _ => drop(team.append(fact()).unwrap()),
+        }
+        team.finish().unwrap();
+        settled_digest(&mut team);
+    }
+    assert!(damaged > 1000, "{damaged} bytes were damaged");
+}
+
+fn fact() -> Append {
+    Append {
+        kind: "seen".into(),
+        task_id: Some("t3".into()),
+        ..Append::default()
+    }
 }
 
 #[test]
