@@ -1,4 +1,5 @@
 //! A log of 200 events with every bit flipped in turn, and cut at every byte: nothing is silent.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -17,7 +18,9 @@ fn golden(format: Format) -> Memory {
     let mut said_so_far = 0;
     while said_so_far < 200 {
         let group = (said_so_far % 3 + 1).min(200 - said_so_far);
-        let events = (0..group).map(|n| said(&format!("event {}", said_so_far + n))).collect();
+        let events = (0..group)
+            .map(|n| said(&format!("event {}", said_so_far + n)))
+            .collect();
         writer.append(events, Durability::Synced).unwrap();
         said_so_far += group;
     }
@@ -30,9 +33,14 @@ fn reported(memory: &Memory) -> (bool, bool) {
     let storage: Arc<dyn Storage> = Arc::new(memory.clone());
     let log = Log::open(storage, &dir(), options().1).unwrap();
     let read = log.reader().and_then(|reader| {
-        reader.each(None, |_| Ok::<_, Error>(std::ops::ControlFlow::<()>::Continue(())))
+        reader.each(None, |_| {
+            Ok::<_, Error>(std::ops::ControlFlow::<()>::Continue(()))
+        })
     });
-    (read.is_err(), !log.verify(None).is_ok_and(|report| report.ok))
+    (
+        read.is_err(),
+        !log.verify(None).is_ok_and(|report| report.ok),
+    )
 }
 
 #[test]
@@ -48,7 +56,11 @@ fn every_flipped_bit_is_reported() {
             let halves = [0..len / 2, len / 2..len].map(|bytes| {
                 let memory = memory.snapshot();
                 let path = &path;
-                scope.spawn(move || bytes.map(|offset| flip_byte(&memory, path, offset)).sum::<u64>())
+                scope.spawn(move || {
+                    bytes
+                        .map(|offset| flip_byte(&memory, path, offset))
+                        .sum::<u64>()
+                })
             });
             halves.into_iter().map(|half| half.join().unwrap()).sum()
         });
@@ -61,7 +73,12 @@ fn every_flipped_bit_is_reported() {
 fn flip_byte(memory: &Memory, path: &Path, offset: u64) -> u64 {
     for bit in 0..8 {
         memory.corrupt(path, offset, 1 << bit).unwrap();
-        assert_eq!(reported(memory), (true, true), "bit {bit} of byte {offset} of {}", path.display());
+        assert_eq!(
+            reported(memory),
+            (true, true),
+            "bit {bit} of byte {offset} of {}",
+            path.display()
+        );
         memory.corrupt(path, offset, 1 << bit).unwrap();
     }
     8
@@ -95,9 +112,16 @@ fn every_flipped_bit_of_head_and_identity_is_harmless_or_reported() {
                     let damaged = memory.snapshot();
                     damaged.corrupt(&path, offset, 1 << bit).unwrap();
                     let storage: Arc<dyn Storage> = Arc::new(damaged);
-                    let Ok(log) = Log::open(storage, &dir(), options().1) else { continue };
-                    let events = log.reader().map(|reader| reader.events(None).filter_map(Result::ok).count());
-                    assert!(matches!(events, Ok(200) | Err(_)), "{format:?} {file} {offset}.{bit}: {events:?}");
+                    let Ok(log) = Log::open(storage, &dir(), options().1) else {
+                        continue;
+                    };
+                    let events = log
+                        .reader()
+                        .map(|reader| reader.events(None).filter_map(Result::ok).count());
+                    assert!(
+                        matches!(events, Ok(200) | Err(_)),
+                        "{format:?} {file} {offset}.{bit}: {events:?}"
+                    );
                 }
             }
         }

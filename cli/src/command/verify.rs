@@ -1,0 +1,48 @@
+//! `verify`: is every byte of the log as it was written?
+
+use crate::command::append::open;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::integrity;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use teamlog_team::command::verify::read_receipt;
+use teamlog_team::engine::Receipt;
+
+/// Check every byte of the log, and that it still holds what a receipt says
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// A receipt: what `head --json` printed earlier
+    #[arg(long, value_name = "FILE")]
+    against: Option<PathBuf>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let receipt = self.against.as_deref().map(receipt_from).transpose()?;
+        let team = context.team(&self.team)?;
+        let answer = team.verify(receipt.as_ref())?;
+        context.answer(&answer, integrity::verified)?;
+        let exit = if answer.ok { Exit::Done } else { Exit::Damaged };
+        // No maintenance: a check leaves everything as it found it.
+        context.out.flush()?;
+        Ok(exit)
+    }
+}
+
+/// Many times a receipt's size.
+const RECEIPT_BYTES_MAX: u64 = 64 << 10;
+
+fn receipt_from(path: &Path) -> Result<Receipt, CommandError> {
+    let mut text = String::new();
+    open("against", path)?
+        .take(RECEIPT_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|error| {
+            CommandError::io("read", &format!("against file {}", path.display()), &error)
+        })?;
+    Ok(read_receipt(&text)?)
+}

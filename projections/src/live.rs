@@ -1,0 +1,174 @@
+//! The state of a team now: the derived store, and over it the events that no run holds yet.
+//!
+//! [`Live`] rides with the engine's writer as its [`State`]: `apply` folds what is about to be written, `committed`
+//! notes the places and brings the views up to date. Queries cost as much as what they answer, whatever the
+//! length of the history.
+
+mod load;
+mod query;
+
+pub use load::derived_dir;
+
+use crate::error::{Error, Result};
+use crate::tx::Rows;
+use crate::views::{Mended, Views};
+use crate::workers::{self, Tail};
+use teamlog_engine::derived::Overlay;
+use teamlog_engine::{Event, Head, Log, Place, Reader, State};
+
+/// A tail of more bytes of log becomes a run.
+pub const TAIL_BYTES_MAX: u64 = 256 << 10;
+/// A tail of more events becomes a run.
+pub const TAIL_EVENTS_MAX: usize = 512;
+/// A command merges no more bytes than this.
+pub const MERGE_BYTES_MAX: u64 = 16 << 20;
+
+/// The state of a team.
+pub struct Live {
+    log: Log,
+    overlay: Overlay,
+    /// What is committed and in no run.
+    tail: Tail,
+    /// The last event folded; ahead of the tail while a group is being written.
+    folded: u64,
+    /// `None` unless this is the state of the log's writer.
+    views: Option<Views>,
+    /// Why the views could not be kept; the next writer mends them.
+    views_error: Option<Error>,
+    /// A state of the past writes nothing.
+    past: bool,
+}
+
+/// How many of what the team's log holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Events, foreign ones included.
+    pub events: u64,
+    /// Messages sent.
+    pub messages: u64,
+    /// Messages acknowledged.
+    pub acks: u64,
+    /// Tasks.
+    pub tasks: u64,
+}
+
+impl Live {
+    /// The last event that the state covers; 0 for an empty log.
+    pub fn seq(&self) -> u64 {
+        self.folded
+    }
+
+    /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
+    /// now on. Writes none for a team without views.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
+        let mut views = Views::open(reader)?;
+        let mended = views.catch_up(self, reader)?;
+        self.views = Some(views);
+        Ok(mended)
+    }
+
+    /// Why the views stopped being kept since [`Live::keep_views`], if they did. Nothing is lost: the next writer mends them.
+    pub fn views_error(&self) -> Option<&Error> {
+        self.views_error.as_ref()
+    }
+
+    /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs
+    /// of at most [`MERGE_BYTES_MAX`]. Cheap when nothing is due. Does nothing while buffered events are not yet written.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn flush_if_due(&mut self) -> Result<()> {
+        if self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > TAIL_EVENTS_MAX {
+            self.flush()?;
+            if self.tail.places.is_empty()
+                && let Some(store) = self.overlay.store().merge(MERGE_BYTES_MAX)?
+            {
+                self.overlay.flushed(store);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the tail into a run, whatever its length.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn flush(&mut self) -> Result<()> {
+        let settled = self.tail.last.is_some_and(|last| last.seq == self.folded);
+        if self.past || !settled {
+            return Ok(());
+        }
+        let overlay = std::slice::from_ref(&self.overlay);
+        if let Some(store) = workers::write_run(self.overlay.store(), &self.tail, overlay)? {
+            self.overlay.flushed(store);
+            self.tail = Tail::default();
+        }
+        Ok(())
+    }
+
+    /// The digest of the state, as lower-case hex: equal to that of a rebuilt state. Reads all of it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn digest(&self) -> Result<String> {
+        digest(self.rows())
+    }
+
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows(self.overlay.view())
+    }
+}
+
+/// The namespaces of projections.
+const STATE: std::ops::Range<u8> = 0x01..0xF0;
+
+/// BLAKE3 over the ordered entries, each key and value behind its length (u32, little-endian).
+pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut pending = Vec::with_capacity(1 << 17);
+    for entry in rows.walk(&[STATE.start], &[STATE.end], false) {
+        let entry = entry?;
+        for part in [&*entry.key, &*entry.value] {
+            pending.extend_from_slice(&(part.len() as u32).to_le_bytes());
+            pending.extend_from_slice(part);
+        }
+        if pending.len() >= 1 << 16 {
+            hasher.update(&pending);
+            pending.clear();
+        }
+    }
+    hasher.update(&pending);
+    Ok(hasher.finalize().to_hex().to_string())
+}
+
+impl State for Live {
+    fn apply(&mut self, events: &[Event<'static>]) -> teamlog_engine::Result<()> {
+        for event in events {
+            workers::fold(&mut self.overlay, event)?;
+            self.folded = event.seq;
+        }
+        Ok(())
+    }
+
+    fn committed(&mut self, _: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]) {
+        for ((event, place), crc) in events.iter().zip(places).zip(crcs) {
+            self.tail.push(event, *place, *crc);
+        }
+        // Views are derived: a failure leaves their cursor behind, and the next writer mends them.
+        if let Some(mut views) = self.views.take() {
+            match views.update(self, events) {
+                Ok(_) => self.views = Some(views),
+                Err(error) => self.views_error = Some(error),
+            }
+        }
+    }
+}
+
+impl Live {
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+}
