@@ -110,10 +110,7 @@ impl Team {
     /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
     pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
         match self.attempt(mutation.clone()) {
-            Err(failure) if failure.is_derived() => {
-                self.live = None;
-                self.attempt(mutation)
-            }
+            Err(failure) if failure.is_derived() => self.attempt(mutation),
             other => other,
         }
     }
@@ -130,8 +127,15 @@ impl Team {
                 events: committed.events,
             }),
             Err(CommitError::Refused(failure)) => Err(failure),
-            Err(CommitError::Failed(error)) => return Err(input_fault(error)),
+            Err(CommitError::Failed(error)) => Err(input_fault(error)),
         };
+        if let Err(failure @ Failure::Failed(_)) = outcome {
+            if failure.is_derived() {
+                // Only the state that met the damage knows where it is.
+                writer.with_state(Live::repair)?;
+            }
+            return Err(failure);
+        }
         let live = writer.release()?;
         self.views_behind = live.views_error().map(ToString::to_string);
         self.live = Some(live);
@@ -150,7 +154,13 @@ impl Team {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;
-        live.keep_views(&reader)?;
+        match live.keep_views(&reader) {
+            Err(error) if error.is_derived() => {
+                live.repair()?;
+                live.keep_views(&reader)?;
+            }
+            other => drop(other?),
+        }
         Ok((exclusive, live))
     }
 

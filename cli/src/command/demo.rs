@@ -23,7 +23,6 @@ use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
 use teamlog_team::{Team, projections};
 
-/// Show the whole story: append, crash, recover, replay, trace, rebuild, verify
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to put it, a directory that does not exist yet [default: a fresh one for temporary files]

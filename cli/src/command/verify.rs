@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use teamlog_team::command::verify::read_receipt;
 use teamlog_team::engine::Receipt;
 
-/// Check every byte of the log, and that it still holds what a receipt says
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// A receipt: what `head --json` printed earlier
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,

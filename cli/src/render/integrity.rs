@@ -84,18 +84,13 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         .into_iter()
         .map(|(name, count)| vec![plain(name), number(time::count(count))])
         .collect();
-    let elapsed = i64::try_from(answer.elapsed_ms)
-        .unwrap_or(i64::MAX)
-        .saturating_mul(1_000);
-    let mut shown = vec![heading(
-        view,
-        &answer.team,
-        &format!(
-            " rebuilt in {} ({} events/s)",
-            time::span(elapsed),
-            time::count(answer.events_per_second)
-        ),
-    )];
+    // The rate of a moment says nothing.
+    let rate = match answer.elapsed_ms {
+        0..100 => String::new(),
+        _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
+    };
+    let rest = format!(" rebuilt in {}{rate}", elapsed(answer.elapsed_ms));
+    let mut shown = vec![heading(view, &answer.team, &rest)];
     shown.extend(lines(&rows, 2, view.paint));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
@@ -103,13 +98,11 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
 
 /// What `import` took and what it left.
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
-    let elapsed = i64::try_from(answer.elapsed_ms)
-        .unwrap_or(i64::MAX)
-        .saturating_mul(1_000);
+    let elapsed = elapsed(answer.elapsed_ms);
     let state = match (answer.status, answer.created) {
-        ("rejected", _) => " unchanged: --strict keeps everything out".to_owned(),
-        (_, true) => format!(" created and filled in {}", time::span(elapsed)),
-        (_, false) => format!(" filled in {}", time::span(elapsed)),
+        ("rejected", _) => " is as it was: nothing was taken".to_owned(),
+        (_, true) => format!(" created and filled in {elapsed}"),
+        (_, false) => format!(" filled in {elapsed}"),
     };
     let counts = [
         ("imported", answer.imported, Style::Good),
@@ -147,4 +140,12 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
         ));
     }
     shown
+}
+
+fn elapsed(ms: u64) -> String {
+    match i64::try_from(ms) {
+        Ok(0) => "under 1ms".to_owned(),
+        Ok(ms) => time::span(ms.saturating_mul(1_000)),
+        Err(_) => format!("{ms}ms"),
+    }
 }
