@@ -1,2 +1,17 @@
-//! The command line of teamlog.
-fn main() {}
+//! The command line of teamlog: argv in, an answer out, an exit code.
+//!
+//! It knows how people and scripts talk to teamlog; what may happen is the business of `teamlog-team`.
+
+mod args;
+mod command;
+mod context;
+mod exit;
+mod output;
+mod render;
+mod root;
+
+fn main() -> std::process::ExitCode {
+    let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    exit::install_panic_hook(args::wants_json(&argv));
+    args::run(argv).into()
+}

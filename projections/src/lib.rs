@@ -1,1 +1,30 @@
-//! TODO
+//! What the events of a team mean: their vocabulary, their stored shapes, the folds over them, and the view
+//! files that the folds feed.
+//!
+//! Everything here can be thrown away and rebuilt from the log. A fold is a pure function of the events before
+//! it: no clock, no I/O, no randomness. It has never heard of commands, arguments or sockets.
+//!
+//! Start at [`Live`] for the state of a team, at [`rehydrate`](rehydrate::rehydrate) for rebuilding it, and at
+//! [`Message`] for what agents send each other.
+#![deny(unsafe_code)]
+
+pub mod error;
+pub mod fact;
+mod fields;
+pub mod live;
+pub mod message;
+pub mod messages;
+pub mod natural;
+pub mod rehydrate;
+pub mod tasks;
+pub mod team;
+pub mod tx;
+pub mod views;
+pub mod vocabulary;
+pub mod workers;
+
+pub use error::{Error, Result};
+pub use fact::Fact;
+pub use live::Live;
+pub use message::{Envelope, InvalidMessage, Message, MessageType, Names, Priority};
+pub use tasks::{Status, Task, TaskFilter};

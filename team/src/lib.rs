@@ -1,1 +1,29 @@
-//! TODO
+//! What may happen to a team: commands, rules and refusals over its log.
+//!
+//! A [`Root`] is a data root; a [`Team`] is a handle on one of its teams that loads, decides, appends and folds.
+//! Each command is one file of [`command`]: its input, its pure `decide`, its answer (which serialises to the
+//! documented JSON, fields in documented order). A domain's "no" is a [`Refusal`]; everything that went wrong
+//! beneath it is the other half of [`Failure`].
+//!
+//! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
+
+mod aside;
+pub mod command;
+pub mod failure;
+mod lines;
+pub mod membership;
+pub mod names;
+pub mod recorded;
+pub mod refusal;
+pub mod root;
+mod shapes;
+pub mod team;
+
+pub use failure::{Failure, Result};
+pub use recorded::Recorded;
+pub use refusal::{Code, Refusal};
+pub use root::{Root, RootOptions};
+pub use team::Team;
+
+pub use teamlog_engine as engine;
+pub use teamlog_projections as projections;

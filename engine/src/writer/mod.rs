@@ -187,6 +187,20 @@ impl<S: State> Writer<S> {
         Ok(core.state)
     }
 
+    /// As [`Writer::close`], without syncing the head: it is a lower bound of what is durable, and the next open
+    /// finds what lies past it. For a command that writes once and ends, a second sync would double its cost.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn release(self) -> Result<S> {
+        let mut core = self
+            .core
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        core.flush()?;
+        Ok(core.state)
+    }
+
     fn locked(&self) -> MutexGuard<'_, Core<S>> {
         self.core.lock().unwrap_or_else(|poison| {
             let mut core = poison.into_inner();

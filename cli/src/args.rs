@@ -1,0 +1,142 @@
+//! What may be typed: the global flags and the subcommands, and the way from argv to one subcommand's `run`.
+
+use crate::command::Command;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit};
+use crate::output::Output;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// One durable, ordered log per team of agents: every message and task change is an event in it
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "teamlog",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    disable_help_subcommand = true,
+    after_help = EXAMPLES
+)]
+pub struct Args {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every subcommand takes, before or behind its name.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print the answer as one line of JSON, and an error as one line of JSON on standard error
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/`, or here]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_root: Option<PathBuf>,
+    /// Who is acting; stands in for a missing --from or --agent [default: $TEAMLOG_AGENT]
+    #[arg(long, global = true, value_name = "AGENT")]
+    pub actor: Option<String>,
+    /// Seconds to wait while another process writes to the team [default: 10]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
+    pub lock_timeout: Option<std::time::Duration>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  teamlog demo                                    the whole story in one second
+  teamlog init demo --members lead,dev,qa
+  teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
+  teamlog read demo --agent dev --unread
+  teamlog trace demo --trace-id tr-1
+  teamlog rehydrate demo && teamlog verify demo
+
+Exit codes:
+  0 done   1 refused   2 usage   65 damaged log   70 bug   74 input/output   75 locked, try again
+  77 not permitted   78 unsafe file system";
+
+/// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.
+pub fn wants_json(argv: &[OsString]) -> bool {
+    argv.iter()
+        .skip(1)
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg == "--json")
+}
+
+/// Parses and runs; every error is reported here, once.
+pub fn run(argv: Vec<OsString>) -> Exit {
+    let json = wants_json(&argv);
+    if argv.len() < 2 {
+        let mut output = Output::stdout(false);
+        return finish(
+            output.text(&Args::command().render_help().to_string()),
+            json,
+        );
+    }
+    let args = match Args::command()
+        .try_get_matches_from(argv)
+        .and_then(|matches| Args::from_arg_matches(&matches))
+    {
+        Ok(args) => args,
+        Err(error) => return usage(&error, json),
+    };
+    let outcome = Context::new(&args.global).and_then(|mut context| {
+        let outcome = args.command.run(&mut context);
+        // What was answered is owed to the reader also when something failed behind it.
+        context.out.flush().and(outcome)
+    });
+    match outcome {
+        Ok(exit) => exit,
+        Err(error) => error.report(json),
+    }
+}
+
+fn finish(printed: Result<(), CommandError>, json: bool) -> Exit {
+    match printed {
+        Ok(()) => Exit::Done,
+        Err(error) => error.report(json),
+    }
+}
+
+fn usage(error: &clap::Error, json: bool) -> Exit {
+    if matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    ) {
+        // Through clap, which colours headings where colours are wanted. A reader that left is no error.
+        let _ = error.print();
+        return Exit::Done;
+    }
+    CommandError::usage(error).report(json)
+}
+
+fn lock_timeout(text: &str) -> Result<std::time::Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.0..=86_400.0).contains(seconds))
+        .map(std::time::Duration::from_secs_f64)
+        .ok_or_else(|| "must be a number of seconds from 0 to 86400".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn json_is_seen_wherever_it_stands_but_not_behind_a_double_dash() {
+        let wants =
+            |line: &str| wants_json(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(wants("teamlog --json status demo"));
+        assert!(wants("teamlog status demo --json"));
+        assert!(!wants("teamlog status demo"));
+        assert!(!wants("teamlog status -- --json"));
+    }
+}

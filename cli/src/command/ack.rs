@@ -1,0 +1,72 @@
+//! `ack`: the recipient has read a message.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::inbox;
+use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
+
+/// Acknowledge a message; only its recipient can
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// The recipient [default: who is acting]
+    #[arg(long)]
+    agent: Option<String>,
+    /// The message
+    #[arg(long, value_name = "ID")]
+    message_id: String,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let agent = context.agent("--agent", self.agent)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.ack(Ack {
+            agent,
+            message_id: self.message_id,
+            actor: context.actor(),
+        })?;
+        match rejection(&answer, &self.team) {
+            // For programs a rejection is an answer like any other; the exit code tells it from the rest.
+            Some(_) if context.out.is_json() => {
+                context.out.json(&answer)?;
+                context.done(team, Exit::Refused)
+            }
+            Some(error) => {
+                context.done(team, Exit::Refused)?;
+                Err(error)
+            }
+            None => {
+                context.answer(&answer, inbox::acked)?;
+                context.done(team, Exit::Done)
+            }
+        }
+    }
+}
+
+fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
+    let AckAnswer {
+        message_id, agent, ..
+    } = answer;
+    match answer.status {
+        AckStatus::Acked | AckStatus::AlreadyAcked => None,
+        AckStatus::NotFound => {
+            let message =
+                format!("message_id must name a message of {team}, but is {message_id:?}");
+            let error = CommandError::new(Exit::Refused, "not_found", message);
+            Some(error.or_hint(|| format!("teamlog read {team} --agent {agent}")))
+        }
+        AckStatus::WrongRecipient => {
+            let expected = answer.expected.as_deref().unwrap_or("somebody else");
+            let message = format!(
+                "agent must be {expected}, the recipient of {message_id}, but is {agent:?}"
+            );
+            let error = CommandError::new(Exit::Refused, "wrong_recipient", message);
+            Some(error.or_hint(|| {
+                format!("teamlog ack {team} --agent {expected} --message-id {message_id}")
+            }))
+        }
+    }
+}

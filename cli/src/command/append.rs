@@ -1,0 +1,156 @@
+//! `append`: facts of somebody else's vocabulary, one or many.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::time;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use teamlog_team::command::append::Append;
+use teamlog_team::command::append_batch::AppendBatch;
+use teamlog_team::engine::EventId;
+
+/// Record facts of your own kinds: ordered, traced and indexed, they move no state
+///
+/// A batch is JSON lines `{kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?,
+/// payload?}`, read in bounded memory and appended in atomic groups.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// What happened: a past-tense fact in snake_case
+    #[arg(long)]
+    kind: Option<String>,
+    /// The payload, JSON [default: {}]
+    #[arg(long, value_name = "JSON", conflicts_with = "batch")]
+    data: Option<String>,
+    #[command(flatten)]
+    refs: Refs,
+    /// File of JSON lines; - is standard input
+    #[arg(long, value_name = "FILE")]
+    batch: Option<PathBuf>,
+    /// Lines of one atomic group [default: 1000]
+    #[arg(long, value_name = "N", requires = "batch")]
+    batch_size: Option<usize>,
+}
+
+/// What the fact points at.
+#[derive(Debug, clap::Args)]
+struct Refs {
+    /// The story that it belongs to
+    #[arg(long, value_name = "TRACE", conflicts_with = "batch")]
+    trace_id: Option<String>,
+    /// The task concerned
+    #[arg(long, value_name = "TASK", conflicts_with = "batch")]
+    task_id: Option<String>,
+    /// The agent concerned
+    #[arg(long, conflicts_with = "batch")]
+    agent: Option<String>,
+    /// The message concerned
+    #[arg(long, value_name = "ID", conflicts_with = "batch")]
+    message_id: Option<String>,
+    /// The thread concerned
+    #[arg(long, value_name = "THREAD", conflicts_with = "batch")]
+    thread_id: Option<String>,
+    /// The session concerned
+    #[arg(long, value_name = "SESSION", conflicts_with = "batch")]
+    session_id: Option<String>,
+    /// The event that led to it, by id
+    #[arg(long, value_name = "EVENT_ID", value_parser = event_id, conflicts_with = "batch")]
+    cause: Option<EventId>,
+    /// Idempotency key, kept with the event
+    #[arg(long, conflicts_with = "batch")]
+    key: Option<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match (self.kind, self.batch) {
+            (_, Some(path)) => many(context, &self.team, &path, self.batch_size),
+            (kind, None) => one(
+                context,
+                &self.team,
+                kind.unwrap_or_default(),
+                self.data,
+                self.refs,
+            ),
+        }
+    }
+}
+
+fn one(
+    context: &mut Context,
+    team: &str,
+    kind: String,
+    payload: Option<String>,
+    refs: Refs,
+) -> Outcome {
+    let mut team = context.team(team)?;
+    let answer = team.append(Append {
+        kind,
+        actor: context.actor(),
+        trace_id: refs.trace_id,
+        task_id: refs.task_id,
+        agent: refs.agent,
+        message_id: refs.message_id,
+        thread_id: refs.thread_id,
+        session_id: refs.session_id,
+        key: refs.key,
+        cause: refs.cause,
+        payload,
+    })?;
+    context.answer(&answer, |answer, _| {
+        let event = &answer.event.event;
+        vec![format!(
+            "event {} recorded at {} as {}",
+            event.seq, event.created_at, event.id
+        )]
+    })?;
+    context.done(team, Exit::Done)
+}
+
+fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
+    let mut source = lines_of("batch", path)?;
+    let mut team = context.team(team)?;
+    let batch = AppendBatch {
+        batch_size,
+        actor: context.actor(),
+    };
+    let answer = team.append_batch(batch, &mut *source)?;
+    context.answer(&answer, |answer, _| {
+        vec![match (answer.first_seq, answer.last_seq) {
+            (Some(first), Some(last)) => format!(
+                "{} recorded, {first} to {last}",
+                time::plural(answer.count, "event")
+            ),
+            _ => "nothing to record".to_owned(),
+        }]
+    })?;
+    context.done(team, Exit::Done)
+}
+
+/// The lines of a file, or of standard input for `-`.
+pub fn lines_of(flag: &str, path: &Path) -> Result<Box<dyn BufRead>, CommandError> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = open(flag, path)?;
+    Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
+}
+
+/// A file that the user named.
+pub fn open(flag: &str, path: &Path) -> Result<File, CommandError> {
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            CommandError::invalid(flag, format!("{flag} file not found: {}", path.display()))
+        }
+        _ => CommandError::io("open", &format!("{flag} file {}", path.display()), &error),
+    })
+}
+
+fn event_id(text: &str) -> Result<EventId, String> {
+    EventId::from_text(text.as_bytes())
+        .ok_or_else(|| "must be an event id, as `replay` shows it".to_owned())
+}

@@ -1,0 +1,404 @@
+//! `demo`: the main job in one command, in a directory of its own, each claim checked as it is shown.
+
+mod history;
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, event, integrity, timeline};
+use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use teamlog_team::command::rehydrate::{Rehydrate, RehydrateAnswer};
+use teamlog_team::command::replay::Replay;
+use teamlog_team::command::send::SendAnswer;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::trace::{Trace, TraceAnswer};
+use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::engine::event_id::IdSource;
+use teamlog_team::engine::{Event, RandomIds};
+use teamlog_team::{Team, projections};
+
+/// Show the whole story: append, crash, recover, replay, trace, rebuild, verify
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Where to put it, a directory that does not exist yet [default: a fresh one for temporary files]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+/// What the demo showed.
+#[derive(Debug, Serialize)]
+struct Answer {
+    ok: bool,
+    dir: String,
+    team: &'static str,
+    events: u64,
+    torn_bytes: usize,
+    recovered: Vec<String>,
+    live_digest: String,
+    rebuilt_digest: String,
+    checks: Vec<Check>,
+}
+
+/// One claim and whether it held.
+#[derive(Debug, Serialize)]
+struct Check {
+    claim: &'static str,
+    holds: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let dir = fresh_dir(self.dir)?;
+        let mut demo = Demo {
+            view: context.view(),
+            lines: Vec::new(),
+            checks: Vec::new(),
+        };
+        let answer = demo.tell(&dir)?;
+        if context.out.is_json() {
+            context.out.json(&answer)?;
+        } else {
+            context.out.lines(&demo.lines)?;
+        }
+        Ok(if answer.ok { Exit::Done } else { Exit::Refused })
+    }
+}
+
+/// The demo as it is told.
+struct Demo {
+    view: View,
+    lines: Vec<String>,
+    checks: Vec<Check>,
+}
+
+impl Demo {
+    fn tell(&mut self, dir: &Path) -> Result<Answer, CommandError> {
+        self.say(format!(
+            "a team's log from first message to proof, in {}",
+            dir.display()
+        ));
+        let stage = Stage::new(dir)?;
+        stage.init()?;
+        let mut team = stage.root.team(TEAM)?;
+
+        self.chapter("append: two and a half hours of a team of three");
+        self.history(&stage, &mut team)?;
+        self.chapter("crash: the power goes in the middle of a write");
+        let (torn_bytes, recovered) = self.crash(&stage, &mut team, dir)?;
+        self.chapter("replay: every event, in order");
+        let events = self.replay(&mut team)?;
+        self.chapter("trace: one story as a timeline");
+        self.trace(&mut team)?;
+        self.chapter("rehydrate: live equals rebuilt");
+        let (live_digest, rebuilt_digest) = self.rebuild(&mut team)?;
+        self.chapter("verify: every byte as it was written");
+        self.verify(&team)?;
+        team.finish()?;
+        self.chapter("your turn");
+        self.next(dir);
+
+        Ok(Answer {
+            ok: self.checks.iter().all(|check| check.holds),
+            dir: dir.display().to_string(),
+            team: TEAM,
+            events,
+            torn_bytes,
+            recovered,
+            live_digest,
+            rebuilt_digest,
+            checks: std::mem::take(&mut self.checks),
+        })
+    }
+
+    fn history(&mut self, stage: &Stage, team: &mut Team) -> Result<(), CommandError> {
+        let update = |status, note, message_id, written_at| Update {
+            from: "dev",
+            task: TASK,
+            status,
+            note,
+            message_id,
+            written_at,
+        };
+        let mut rows = vec![
+            sent(&stage.assign(team, 1, TASK, "dev", "Fix the login redirect")?),
+            sent(&stage.update(team, 5, update("in_progress", "reproduced it", None, None))?),
+            sent(&stage.assign(team, 32, "T-2", "qa", "Try the login on three browsers")?),
+        ];
+        stage.foreign(team, 68)?;
+        rows.push(fact(
+            "recorded",
+            "ci",
+            "ci_run_finished, a kind of its own: kept, traced, moves no state",
+        ));
+        let done = update("done", "merged", Some(REPEATED), None);
+        rows.push(sent(&stage.update(team, 70, done)?));
+        let again = stage.update(team, 71, update("done", "merged", Some(REPEATED), None))?;
+        rows.push(sent(&again));
+        let late = stage.update(
+            team,
+            75,
+            update("in_progress", "80%, written before", None, Some(50)),
+        )?;
+        rows.push(sent(&late));
+        stage.ack(team, 90)?;
+        rows.push(fact("acked", "lead", REPEATED));
+        self.say_all(lines(&rows, 2, self.view.paint));
+        let status = task_status(team)?;
+        self.check(
+            "the repeated message changed nothing",
+            word(&again) == "duplicate",
+        );
+        self.check(
+            "the late update rolled nothing back: T-1 is completed",
+            status == projections::tasks::Status::Completed,
+        );
+        Ok(())
+    }
+
+    fn crash(
+        &mut self,
+        stage: &Stage,
+        team: &mut Team,
+        dir: &Path,
+    ) -> Result<(usize, Vec<String>), CommandError> {
+        let before = replayed(team)?;
+        let segment = team.head()?.segment;
+        let torn = history::tear(&history::segment(dir, &segment))
+            .map_err(|error| CommandError::io("write", &segment, &error))?;
+        self.say(format!(
+            "  half an event, {torn} bytes, now ends events/{segment}; the next command finds it:"
+        ));
+        // The process that crashed is gone; whoever comes next opens the team anew.
+        *team = stage.root.team(TEAM)?;
+        let passed = Update {
+            from: "qa",
+            task: "T-2",
+            status: "done",
+            note: "all three pass",
+            message_id: None,
+            written_at: None,
+        };
+        let answer = stage.update(team, 150, passed)?;
+        let recovered = team.recovered().to_vec();
+        for line in &recovered {
+            let head = self.view.paint.show(Style::Warn, "recovered:");
+            self.say(format!("  {head} {}", visible(line)));
+        }
+        self.say_all(lines(&[sent(&answer)], 2, self.view.paint));
+        let after = replayed(team)?;
+        self.check(
+            "the torn bytes are set aside, not dropped",
+            kept(team, torn)?,
+        );
+        self.check(
+            "every event acknowledged before the crash is there, unchanged",
+            after.starts_with(&before),
+        );
+        Ok((torn, recovered))
+    }
+
+    fn replay(&mut self, team: &mut Team) -> Result<u64, CommandError> {
+        let paint = self.view.paint;
+        let mut shown = Vec::new();
+        let events = team.replay(Replay::default(), &mut |event, _| {
+            shown.push(format!("  {}", event::line(event, paint)));
+            ControlFlow::Continue(())
+        })?;
+        self.say_all(shown);
+        Ok(events)
+    }
+
+    fn trace(&mut self, team: &mut Team) -> Result<(), CommandError> {
+        let answer: TraceAnswer = team.trace(Trace {
+            trace_id: TRACE.to_owned(),
+            ..Trace::default()
+        })?;
+        let view = self.view;
+        self.say_all(timeline::story(&answer, &view).into_iter().map(indented));
+        let superseded = answer
+            .events
+            .iter()
+            .filter(|event| event.marks.superseded)
+            .count();
+        self.check(
+            "the late update is in the story, marked superseded",
+            superseded == 1,
+        );
+        Ok(())
+    }
+
+    fn rebuild(&mut self, team: &mut Team) -> Result<(String, String), CommandError> {
+        let live = digest(team)?;
+        let rebuilt: RehydrateAnswer = team.rehydrate(Rehydrate::default(), &mut |_, _| {})?;
+        let view = self.view;
+        self.say_all(
+            integrity::rehydrated(&rebuilt, &view)
+                .into_iter()
+                .map(indented),
+        );
+        self.say(format!("    live digest  {live}"));
+        self.check(
+            "the live state is byte for byte the rebuilt one",
+            live == rebuilt.state_digest,
+        );
+        Ok((live, rebuilt.state_digest))
+    }
+
+    fn verify(&mut self, team: &Team) -> Result<(), CommandError> {
+        let answer: VerifyAnswer = team.verify(None)?;
+        let view = self.view;
+        self.say_all(
+            integrity::verified(&answer, &view)
+                .into_iter()
+                .map(indented),
+        );
+        self.check("no byte differs from what was acknowledged", answer.ok);
+        Ok(())
+    }
+
+    fn next(&mut self, dir: &Path) {
+        let teamlog = std::env::args_os()
+            .next()
+            .map(PathBuf::from)
+            .unwrap_or_else(|| "teamlog".into());
+        let start = format!("{} --data-root {}", quoted(&teamlog), quoted(dir));
+        for rest in [
+            format!("trace {TEAM} --trace-id {TRACE}"),
+            format!("task show {TEAM} {TASK} --history"),
+            format!("read {TEAM} --agent lead --unread"),
+            format!("replay {TEAM} --json --kind log_tail_quarantined"),
+        ] {
+            self.say(format!("  {start} {rest}"));
+        }
+    }
+
+    fn chapter(&mut self, title: &str) {
+        self.lines.push(String::new());
+        self.lines
+            .push(self.view.paint.show(Style::Bold, title).to_string());
+    }
+
+    fn say(&mut self, line: impl Into<String>) {
+        self.lines.push(line.into());
+    }
+
+    fn say_all(&mut self, lines: impl IntoIterator<Item = String>) {
+        self.lines.extend(lines);
+    }
+
+    fn check(&mut self, claim: &'static str, holds: bool) {
+        let (style, word) = if holds {
+            (Style::Good, "ok")
+        } else {
+            (Style::Bad, "NOT SO")
+        };
+        self.lines
+            .push(format!("  {}  {claim}", self.view.paint.show(style, word)));
+        self.checks.push(Check { claim, holds });
+    }
+}
+
+fn sent(answer: &SendAnswer) -> Vec<Cell> {
+    let message = &answer.message;
+    let task = message.task_id.as_deref().unwrap_or("-");
+    let said = event::said_text(message.payload.as_str());
+    vec![
+        styled(Style::Dim, word(answer)),
+        plain(format!("{} -> {}", message.from, message.to)),
+        plain(format!("{} {task}  {said}", message.kind.name())),
+    ]
+}
+
+fn fact(word: &str, who: &str, what: &str) -> Vec<Cell> {
+    vec![styled(Style::Dim, word), plain(who), plain(what)]
+}
+
+fn word(answer: &SendAnswer) -> &'static str {
+    use teamlog_team::command::send::SendStatus;
+    match answer.status {
+        SendStatus::Sent => "sent",
+        SendStatus::Duplicate => "duplicate",
+        SendStatus::Suppressed => "suppressed",
+    }
+}
+
+fn indented(line: String) -> String {
+    if line.is_empty() {
+        line
+    } else {
+        format!("  {line}")
+    }
+}
+
+fn task_status(team: &mut Team) -> Result<projections::tasks::Status, CommandError> {
+    let answer = team.task_show(TaskShow {
+        task_id: TASK.to_owned(),
+        history: false,
+    })?;
+    Ok(answer.task.status)
+}
+
+fn replayed(team: &mut Team) -> Result<Vec<Event<'static>>, CommandError> {
+    let mut events = Vec::new();
+    team.replay(Replay::default(), &mut |event, _| {
+        events.push(event.clone().into_owned());
+        ControlFlow::Continue(())
+    })?;
+    Ok(events)
+}
+
+/// Whether an event says that just the torn bytes are in quarantine.
+fn kept(team: &mut Team, torn: usize) -> Result<bool, CommandError> {
+    let replay = Replay {
+        kind: Some("log_tail_quarantined".to_owned()),
+        ..Replay::default()
+    };
+    let mut lengths = Vec::new();
+    team.replay(replay, &mut |event, _| {
+        let payload: serde_json::Value = serde_json::from_str(&event.payload).unwrap_or_default();
+        lengths.push(payload["length"].as_u64());
+        ControlFlow::Continue(())
+    })?;
+    Ok(lengths == [u64::try_from(torn).ok()])
+}
+
+fn digest(team: &mut Team) -> Result<String, CommandError> {
+    let status = team.status(Status {
+        stale_minutes: None,
+        digest: true,
+    })?;
+    Ok(status.state_digest.unwrap_or_default())
+}
+
+fn fresh_dir(wanted: Option<PathBuf>) -> Result<PathBuf, CommandError> {
+    let dir = wanted.unwrap_or_else(|| {
+        let random = RandomIds.random() & 0xffff_ffff;
+        std::env::temp_dir().join(format!("teamlog-demo-{random:08x}"))
+    });
+    let shown = dir.display().to_string();
+    std::fs::create_dir(&dir).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            CommandError::invalid("dir", format!("dir must not exist yet, but {shown} does"))
+        }
+        _ => CommandError::io("create", &shown, &error),
+    })?;
+    std::fs::canonicalize(&dir).map_err(|error| CommandError::io("find", &shown, &error))
+}
+
+/// A path as a shell takes it back.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
+    if text.chars().all(is_plain) && !text.is_empty() {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,166 @@
+//! The story that the demo tells: two and a half hours of a team of three, ending now, on a clock that it turns itself.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use teamlog_team::command::ack::{Ack, AckAnswer};
+use teamlog_team::command::append::{Append, AppendAnswer};
+use teamlog_team::command::init::{Init, InitAnswer};
+use teamlog_team::command::send::SendAnswer;
+use teamlog_team::command::task_assign::TaskAssign;
+use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::engine::{Clock, ManualClock, SystemClock, Timestamp};
+use teamlog_team::{Failure, Root, RootOptions, Team};
+
+/// The team.
+pub const TEAM: &str = "demo";
+/// The story that most events belong to.
+pub const TRACE: &str = "tr-login";
+/// The task that the story is about.
+pub const TASK: &str = "T-1";
+/// The message that arrives twice.
+pub const REPEATED: &str = "msg_t1_done";
+
+const MINUTE: i64 = 60_000_000;
+const STORY_MINUTES: i64 = 150;
+
+/// Where the story happens, and what time it is there.
+pub struct Stage {
+    /// The data root.
+    pub root: Root,
+    clock: Arc<ManualClock>,
+    start: Timestamp,
+}
+
+impl Stage {
+    /// A stage in a fresh directory.
+    pub fn new(dir: &Path) -> Result<Stage, Failure> {
+        let start = SystemClock.now().plus_micros(-STORY_MINUTES * MINUTE);
+        let clock = Arc::new(ManualClock::new(start));
+        let options = RootOptions {
+            clock: clock.clone(),
+            ..RootOptions::default()
+        };
+        let root = Root::open(dir, options)?;
+        Ok(Stage { root, clock, start })
+    }
+
+    /// The time so many minutes into the story.
+    pub fn minute(&self, minute: i64) -> Timestamp {
+        self.start.plus_micros(minute * MINUTE)
+    }
+
+    /// The team comes into the world.
+    pub fn init(&self) -> Result<InitAnswer, Failure> {
+        self.root.init(Init {
+            team: TEAM.to_owned(),
+            members: ["lead", "dev", "qa"].map(str::to_owned).to_vec(),
+            ..Init::default()
+        })
+    }
+
+    /// A task is assigned.
+    pub fn assign(
+        &self,
+        team: &mut Team,
+        minute: i64,
+        task: &str,
+        to: &str,
+        subject: &str,
+    ) -> Result<SendAnswer, Failure> {
+        self.clock.set(self.minute(minute));
+        team.task_assign(TaskAssign {
+            from: "lead".to_owned(),
+            to: to.to_owned(),
+            task_id: task.to_owned(),
+            subject: subject.to_owned(),
+            trace_id: Some(TRACE.to_owned()),
+            ..TaskAssign::default()
+        })
+    }
+
+    /// An update arrives.
+    pub fn update(
+        &self,
+        team: &mut Team,
+        minute: i64,
+        update: Update<'_>,
+    ) -> Result<SendAnswer, Failure> {
+        self.clock.set(self.minute(minute));
+        team.task_update(TaskUpdate {
+            from: update.from.to_owned(),
+            to: "lead".to_owned(),
+            task_id: update.task.to_owned(),
+            status: Some(update.status.to_owned()),
+            note: Some(update.note.to_owned()),
+            message_id: update.message_id.map(str::to_owned),
+            created_at: update
+                .written_at
+                .map(|minute| self.minute(minute).to_string()),
+            trace_id: Some(TRACE.to_owned()),
+            ..TaskUpdate::default()
+        })
+    }
+
+    /// A fact of somebody else's vocabulary.
+    pub fn foreign(&self, team: &mut Team, minute: i64) -> Result<AppendAnswer, Failure> {
+        self.clock.set(self.minute(minute));
+        team.append(Append {
+            kind: "ci_run_finished".to_owned(),
+            actor: Some("ci".to_owned()),
+            trace_id: Some(TRACE.to_owned()),
+            task_id: Some(TASK.to_owned()),
+            payload: Some(r#"{"run":512,"result":"green"}"#.to_owned()),
+            ..Append::default()
+        })
+    }
+
+    /// The lead has read the message that says that the task is done.
+    pub fn ack(&self, team: &mut Team, minute: i64) -> Result<AckAnswer, Failure> {
+        self.clock.set(self.minute(minute));
+        team.ack(Ack {
+            agent: "lead".to_owned(),
+            message_id: REPEATED.to_owned(),
+            actor: None,
+        })
+    }
+}
+
+/// An update as the story has it.
+pub struct Update<'a> {
+    /// Who reports.
+    pub from: &'a str,
+    /// On which task.
+    pub task: &'a str,
+    /// What its status is.
+    pub status: &'a str,
+    /// In words.
+    pub note: &'a str,
+    /// Its message id, if it matters.
+    pub message_id: Option<&'a str>,
+    /// The minute at which it was written, if that is not when it arrives.
+    pub written_at: Option<i64>,
+}
+
+/// Leaves what a crash in the middle of a write leaves: half of an event behind the last whole one. Gives its length.
+pub fn tear(segment: &Path) -> io::Result<usize> {
+    let mut text = Vec::new();
+    File::open(segment)?.read_to_end(&mut text)?;
+    let last = text
+        .trim_ascii_end()
+        .rsplit(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let half = last.get(..last.len() / 2).unwrap_or_default();
+    OpenOptions::new()
+        .append(true)
+        .open(segment)?
+        .write_all(half)?;
+    Ok(half.len())
+}
+
+/// The active segment's file.
+pub fn segment(dir: &Path, name: &str) -> PathBuf {
+    dir.join("teams").join(TEAM).join("events").join(name)
+}

@@ -1,0 +1,22 @@
+//! `head`: a receipt for everything up to now.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::integrity;
+
+/// Make a receipt for everything up to now, to be held against the log later
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.head()?;
+        context.answer(&answer, integrity::receipt)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,103 @@
+//! `import`: history that lies elsewhere, as message envelopes or as exported events.
+
+use crate::command::append::{lines_of, open};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::integrity;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use teamlog_team::command::import_events::ImportEvents;
+use teamlog_team::command::import_messages::{ImportAnswer, ImportMessages};
+use teamlog_team::engine::Format;
+
+/// Bring in history: message envelopes in any order, or what `export` wrote
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events"]))]
+pub struct Args {
+    /// The team; created when there is none
+    pub team: String,
+    /// File of message envelopes; - is standard input
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
+    /// File of exported events; - is standard input
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// How the events of a new team are stored: jsonl or binary [default: jsonl]
+    #[arg(long, value_parser = super::format)]
+    format: Option<Format>,
+    /// Stamp events now; the original times stay in the messages
+    #[arg(long, conflicts_with = "events")]
+    restamp: bool,
+    /// Take nothing and exit 1 if any line is malformed or a duplicate
+    #[arg(long, conflicts_with = "events")]
+    strict: bool,
+    /// Keep no view files beside a new team's log
+    #[arg(long, conflicts_with = "events")]
+    no_views: bool,
+    /// Accept a network or host-shared file system for a new team
+    #[arg(long)]
+    allow_network_fs: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let answer = match (&self.messages, &self.events) {
+            (Some(path), _) => self.messages(context, path)?,
+            (_, Some(path)) => self.events(context, path)?,
+            (None, None) => {
+                return Err(CommandError::new(
+                    Exit::Usage,
+                    "usage",
+                    "either --messages or --events is required",
+                ));
+            }
+        };
+        context.answer(&answer, integrity::imported)?;
+        context.out.flush()?;
+        let rejected = answer.status == "rejected";
+        Ok(if rejected { Exit::Refused } else { Exit::Done })
+    }
+
+    fn messages(&self, context: &Context, path: &Path) -> Result<ImportAnswer, CommandError> {
+        let import = ImportMessages {
+            team: self.team.clone(),
+            format: self.format,
+            restamp: self.restamp,
+            strict: self.strict,
+            no_views: self.no_views,
+            allow_network_fs: self.allow_network_fs,
+        };
+        let root = context.root()?;
+        // Sorting reads the source twice, which a pipe cannot do.
+        if let Some(mut pipe) = unseekable(path)? {
+            let mut held = Vec::new();
+            pipe.read_to_end(&mut held).map_err(|error| {
+                CommandError::io("read", &format!("messages file {}", path.display()), &error)
+            })?;
+            return Ok(root.import_messages(import, &mut Cursor::new(held))?);
+        }
+        let file = open("messages", path)?;
+        Ok(root.import_messages(import, &mut BufReader::with_capacity(64 << 10, file))?)
+    }
+
+    fn events(&self, context: &Context, path: &Path) -> Result<ImportAnswer, CommandError> {
+        let import = ImportEvents {
+            team: self.team.clone(),
+            format: self.format,
+            allow_network_fs: self.allow_network_fs,
+        };
+        let mut source = lines_of("events", path)?;
+        Ok(context.root()?.import_events(import, &mut source)?)
+    }
+}
+
+/// The source, if it is one that cannot be read twice.
+fn unseekable(path: &Path) -> Result<Option<Box<dyn Read>>, CommandError> {
+    if path == Path::new("-") {
+        return Ok(Some(Box::new(io::stdin().lock())));
+    }
+    let file = open("messages", path)?;
+    let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
+    Ok(if regular { None } else { Some(Box::new(file)) })
+}

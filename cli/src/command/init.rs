@@ -1,0 +1,60 @@
+//! `init`: a team comes into the world, or gains members.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use teamlog_team::command::init::Init;
+use teamlog_team::engine::Format;
+
+/// Create a team, or add members to one; repeating it is harmless
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team's name
+    pub team: String,
+    /// Its members, separated by commas; without any the team is open
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    members: Vec<String>,
+    /// How events are stored: jsonl (readable with jq and grep) or binary [default: jsonl]
+    #[arg(long, value_parser = super::format)]
+    format: Option<Format>,
+    /// Let agents join by acting, also where there are members
+    #[arg(long)]
+    open: bool,
+    /// Keep no view files (tasks/, inboxes/) beside the log
+    #[arg(long)]
+    no_views: bool,
+    /// Accept a network or host-shared file system, where locks and syncs may not hold
+    #[arg(long)]
+    allow_network_fs: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let answer = context.root()?.init(Init {
+            team: self.team,
+            members: self.members,
+            format: self.format,
+            open: self.open,
+            no_views: self.no_views,
+            allow_network_fs: self.allow_network_fs,
+            actor: context.actor(),
+        })?;
+        let root = context.data_root().display().to_string();
+        context.answer(&answer, |answer, view| {
+            let team = view.paint.show(Style::Bold, visible(&answer.team));
+            let done = match (answer.created, answer.added.is_empty()) {
+                (true, _) => format!("created in {}", visible(&root)),
+                (false, true) => "is there already, unchanged".to_owned(),
+                (false, false) => format!("gained {}", visible(&answer.added.join(", "))),
+            };
+            let members = match answer.members.is_empty() {
+                true => "no members yet; agents join by acting".to_owned(),
+                false => visible(&answer.members.join(", ")).into_owned(),
+            };
+            vec![format!("{team} {done}"), format!("  members: {members}")]
+        })?;
+        Ok(Exit::Done)
+    }
+}

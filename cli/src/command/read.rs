@@ -1,0 +1,41 @@
+//! `read`: a page of an inbox, towards older messages.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::inbox;
+use teamlog_team::command::read::Read;
+
+/// Show an agent's inbox: the newest messages, oldest of the page first
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Whose inbox [default: who is acting]
+    #[arg(long)]
+    agent: Option<String>,
+    /// Only messages that are not acknowledged
+    #[arg(long)]
+    unread: bool,
+    /// Most messages on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Go on to older messages: the next_cursor of the page before
+    #[arg(long, value_name = "MESSAGE_ID")]
+    cursor: Option<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let agent = context.agent("--agent", self.agent)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.read(Read {
+            agent,
+            unread: self.unread,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, inbox::page)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,118 @@
+//! `send`: one message into one inbox. Its options are those of the task messages too.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::inbox;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use teamlog_team::command::send::Send;
+
+/// Send a message to an agent
+///
+/// A message id that is known already makes the send a duplicate, which changes nothing: a send that was cut short can
+/// be repeated with the same --message-id.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Sender [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    from: Option<String>,
+    /// Recipient
+    #[arg(long, value_name = "AGENT")]
+    to: String,
+    /// What kind of message: handoff, decision_required, idle_notification, task_assign …
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: String,
+    /// The task concerned
+    #[arg(long, value_name = "TASK")]
+    task_id: Option<String>,
+    /// The payload, a JSON object
+    #[arg(long, value_name = "JSON", conflicts_with = "payload_file")]
+    payload_json: Option<String>,
+    /// File that holds the payload; - is standard input
+    #[arg(long, value_name = "FILE")]
+    payload_file: Option<PathBuf>,
+    #[command(flatten)]
+    envelope: Envelope,
+}
+
+/// What every message may carry.
+#[derive(Debug, clap::Args)]
+pub struct Envelope {
+    /// The message's id [default: msg_ and 12 hex digits]
+    #[arg(long, value_name = "ID")]
+    pub message_id: Option<String>,
+    /// The story that it belongs to [default: that of its task]
+    #[arg(long, value_name = "TRACE")]
+    pub trace_id: Option<String>,
+    /// low, normal, high or critical [default: normal]
+    #[arg(long, value_name = "PRIORITY")]
+    pub priority: Option<String>,
+    /// The message's own time, ISO 8601; a task message older than the task's last one changes nothing [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub created_at: Option<String>,
+    /// Suppress a repetition for the same recipient, task and type within so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub cooldown_seconds: Option<u64>,
+}
+
+/// Most bytes of a payload file; far more than a payload may have, so that its own limit is the one people meet.
+const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let payload = match &self.payload_file {
+            Some(path) => Some(payload_from(path)?),
+            None => self.payload_json,
+        };
+        let from = context.agent("--from", self.from)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.send(Send {
+            from,
+            to: self.to,
+            kind: self.kind,
+            message_id: self.envelope.message_id,
+            task_id: self.task_id,
+            trace_id: self.envelope.trace_id,
+            priority: self.envelope.priority,
+            payload,
+            created_at: self.envelope.created_at,
+            cooldown_seconds: self.envelope.cooldown_seconds,
+            actor: context.actor(),
+        })?;
+        context.answer(&answer, inbox::sent)?;
+        context.done(team, Exit::Done)
+    }
+}
+
+fn payload_from(path: &Path) -> Result<String, CommandError> {
+    let shown = path.display().to_string();
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            CommandError::invalid("payload_file", format!("payload file not found: {shown}"))
+        }
+        io::ErrorKind::InvalidData => CommandError::invalid(
+            "payload_file",
+            format!("payload file must be UTF-8: {shown}"),
+        ),
+        _ => CommandError::io("read", &format!("payload file {shown}"), &error),
+    };
+    let source: Box<dyn Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(std::fs::File::open(path).map_err(failed)?)
+    };
+    let mut text = String::new();
+    let read = source
+        .take(PAYLOAD_FILE_BYTES_MAX + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if read as u64 > PAYLOAD_FILE_BYTES_MAX {
+        let message =
+            format!("payload file {shown} must have at most {PAYLOAD_FILE_BYTES_MAX} bytes");
+        return Err(CommandError::invalid("payload_file", message));
+    }
+    Ok(text)
+}

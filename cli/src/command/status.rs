@@ -1,0 +1,32 @@
+//! `status`: a team at a glance.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::status;
+use teamlog_team::command::status::Status;
+
+/// Show members, unread messages, blocked and stale tasks
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Minutes without an update or an ack after which something is stale [default: 90]
+    #[arg(long, value_name = "MINUTES")]
+    stale_minutes: Option<u64>,
+    /// Also compute the digest of the live state, which equals that of `rehydrate`
+    #[arg(long)]
+    digest: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.status(Status {
+            stale_minutes: self.stale_minutes,
+            digest: self.digest,
+        })?;
+        context.answer(&answer, status::overview)?;
+        context.done(team, Exit::Done)
+    }
+}

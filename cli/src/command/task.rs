@@ -1,0 +1,51 @@
+//! `task show`: one task in full.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::task;
+use teamlog_team::command::task_show::TaskShow;
+
+/// Look at one task
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Show(Show),
+}
+
+/// Show a task, with --history also what happened to it
+#[derive(Debug, clap::Args)]
+struct Show {
+    /// The team
+    team: String,
+    /// The task
+    #[arg(value_name = "TASK")]
+    task_id: String,
+    /// Show every event that names the task, superseded ones marked
+    #[arg(long)]
+    history: bool,
+}
+
+impl Args {
+    /// The team concerned.
+    pub fn team(&self) -> &str {
+        let Action::Show(show) = &self.action;
+        &show.team
+    }
+
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let Action::Show(show) = self.action;
+        let mut team = context.team(&show.team)?;
+        let answer = team.task_show(TaskShow {
+            task_id: show.task_id,
+            history: show.history,
+        })?;
+        context.answer(&answer, task::card)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,55 @@
+//! `task-assign`: a task goes to an agent, by message.
+
+use crate::command::send::Envelope;
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::inbox;
+use teamlog_team::command::task_assign::TaskAssign;
+
+/// Give a task to an agent
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Who assigns [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    from: Option<String>,
+    /// The new owner
+    #[arg(long, value_name = "AGENT")]
+    to: String,
+    /// The task
+    #[arg(long, value_name = "TASK")]
+    task_id: String,
+    /// What it is, in a line
+    #[arg(long, value_name = "TEXT")]
+    subject: String,
+    /// What it is, at length
+    #[arg(long, value_name = "TEXT")]
+    details: Option<String>,
+    #[command(flatten)]
+    envelope: Envelope,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let from = context.agent("--from", self.from)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.task_assign(TaskAssign {
+            from,
+            to: self.to,
+            task_id: self.task_id,
+            subject: self.subject,
+            details: self.details,
+            deps: Vec::new(),
+            trace_id: self.envelope.trace_id,
+            priority: self.envelope.priority,
+            message_id: self.envelope.message_id,
+            created_at: self.envelope.created_at,
+            cooldown_seconds: self.envelope.cooldown_seconds,
+            actor: context.actor(),
+        })?;
+        context.answer(&answer, inbox::sent)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,69 @@
+//! `task-update`: an agent reports on a task, by message.
+
+use crate::command::send::Envelope;
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::inbox;
+use teamlog_team::command::task_update::TaskUpdate;
+
+/// Report on a task
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Who reports [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    from: Option<String>,
+    /// Who is told
+    #[arg(long, value_name = "AGENT")]
+    to: String,
+    /// The task
+    #[arg(long, value_name = "TASK")]
+    task_id: String,
+    /// pending, assigned, in_progress, blocked, completed (done), failed or canceled (skipped)
+    #[arg(long)]
+    status: Option<String>,
+    /// How far it is, in your words
+    #[arg(long, value_name = "TEXT")]
+    progress: Option<String>,
+    /// When it will be done, in your words
+    #[arg(long, value_name = "TEXT")]
+    eta: Option<String>,
+    /// It cannot go on
+    #[arg(long, conflicts_with = "unblocked")]
+    blocked: bool,
+    /// It can go on again
+    #[arg(long)]
+    unblocked: bool,
+    /// Anything else
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    #[command(flatten)]
+    envelope: Envelope,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let from = context.agent("--from", self.from)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.task_update(TaskUpdate {
+            from,
+            to: self.to,
+            task_id: self.task_id,
+            status: self.status,
+            progress: self.progress,
+            eta: self.eta,
+            blocked: (self.blocked || self.unblocked).then_some(self.blocked),
+            note: self.note,
+            trace_id: self.envelope.trace_id,
+            priority: self.envelope.priority,
+            message_id: self.envelope.message_id,
+            created_at: self.envelope.created_at,
+            cooldown_seconds: self.envelope.cooldown_seconds,
+            actor: context.actor(),
+        })?;
+        context.answer(&answer, inbox::sent)?;
+        context.done(team, Exit::Done)
+    }
+}

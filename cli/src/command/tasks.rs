@@ -1,0 +1,40 @@
+//! `tasks`: the tasks of a team.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::task;
+use teamlog_team::command::tasks::Tasks;
+
+/// List tasks, in natural order of their ids
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// Only tasks of that status
+    #[arg(long)]
+    status: Option<String>,
+    /// Only tasks of that owner
+    #[arg(long, value_name = "AGENT")]
+    owner: Option<String>,
+    /// Most tasks on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Go on: the next_cursor of the page before
+    #[arg(long, value_name = "TASK")]
+    cursor: Option<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.tasks(Tasks {
+            status: self.status,
+            owner: self.owner,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, task::page)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,36 @@
+//! `trace`: the events of one story.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::timeline;
+use teamlog_team::command::trace::Trace;
+
+/// Show a story as a timeline, from the log itself
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    pub team: String,
+    /// The story
+    #[arg(long, value_name = "TRACE")]
+    trace_id: String,
+    /// Most events on the page, the newest ones; 0 is all [default: 0]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Go on to older events: the next_cursor of the page before
+    #[arg(long, value_name = "EVENT_ID")]
+    cursor: Option<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.trace(Trace {
+            trace_id: self.trace_id,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, timeline::story)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,385 @@
+//! Exit codes and error reports: the one place that knows which failure ends in which code.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
+//! | 1 | refused by a rule; nothing was written |
+//! | 2 | usage |
+//! | 65 | damaged log |
+//! | 70 | a bug: teamlog broke one of its own promises |
+//! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
+//! | 75 | locked, try again |
+//! | 77 | the system does not permit it |
+//! | 78 | the file system is not safe for a log |
+
+use crate::render::escape::{visible, visible_json, visible_lines};
+use crate::render::style::{Paint, Style};
+use clap::error::ErrorKind;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use teamlog_team::engine::Error as EngineError;
+use teamlog_team::projections::Error as ProjectionError;
+use teamlog_team::{Code, Failure, Refusal};
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Done = 0,
+    Refused = 1,
+    Usage = 2,
+    Damaged = 65,
+    Bug = 70,
+    Io = 74,
+    Locked = 75,
+    NotPermitted = 77,
+    UnsafeFileSystem = 78,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// What a command answers: how to end, or why there is no answer.
+pub type Outcome = Result<Exit, CommandError>;
+
+/// An error as it is reported, whatever it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandError {
+    exit: Exit,
+    // Boxed: errors travel through every result of this crate.
+    body: Box<Body>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Body {
+    code: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    details: Map<String, Value>,
+}
+
+impl CommandError {
+    /// An error of the command line itself, beneath which no library error lies.
+    pub fn new(exit: Exit, code: &str, message: impl Into<String>) -> CommandError {
+        let body = Box::new(Body {
+            code: code.to_owned(),
+            message: message.into(),
+            field: None,
+            hint: None,
+            details: Map::new(),
+        });
+        CommandError { exit, body }
+    }
+
+    /// Input that cannot be taken.
+    pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
+        let mut error = CommandError::new(Exit::Refused, "invalid_input", message);
+        error.body.field = Some(field.to_owned());
+        error
+    }
+
+    /// Standard output, standard input or a file that the user named failed.
+    pub fn io(doing: &str, what: &str, source: &io::Error) -> CommandError {
+        let exit = io_exit(source);
+        CommandError::new(
+            exit,
+            io_code(exit),
+            format!("cannot {doing} {what}: {source}"),
+        )
+    }
+
+    /// What clap has to say, without its layout.
+    pub fn usage(error: &clap::Error) -> CommandError {
+        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+            let message = "a subcommand is required";
+            return CommandError::new(Exit::Usage, "usage", message)
+                .or_hint(|| usage_hint(&error.render().to_string()));
+        }
+        let text = error.render().to_string();
+        let mut paragraphs = text.split("\n\n");
+        let first = paragraphs.next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let message: Vec<&str> = message.lines().map(str::trim).collect();
+        let mut usage = CommandError::new(Exit::Usage, "usage", message.join(" "));
+        usage.body.hint = Some(usage_hint(&text));
+        usage
+    }
+
+    /// The same with a hint, unless it has one that knows better.
+    #[must_use]
+    pub fn or_hint(mut self, hint: impl FnOnce() -> String) -> CommandError {
+        self.body.hint.get_or_insert_with(hint);
+        self
+    }
+
+    /// The same with what to try next on that team.
+    #[must_use]
+    pub fn for_team(self, team: &str) -> CommandError {
+        match self.body.code.as_str() {
+            "damaged" | "foreign_file" | "undecodable" => {
+                self.or_hint(|| format!("teamlog verify {team}"))
+            }
+            "derived_unusable" => self.or_hint(|| format!("teamlog rehydrate {team}")),
+            "worker_not_found" => self.or_hint(|| format!("teamlog init {team} --members AGENT")),
+            _ => self,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &str {
+        &self.body.code
+    }
+
+    /// Says it on standard error.
+    pub fn report(&self, json: bool) -> Exit {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            error: &'a Body,
+        }
+        let stderr = io::stderr();
+        let terminal = stderr.is_terminal();
+        let text = if json {
+            let line = serde_json::to_string(&Line { error: &self.body }).unwrap_or_default();
+            if terminal {
+                visible_json(&line).into_owned()
+            } else {
+                line
+            }
+        } else {
+            self.human(Paint::for_stream(terminal))
+        };
+        // Nobody is left to tell when standard error is gone.
+        let _ = writeln!(stderr.lock(), "{text}");
+        self.exit
+    }
+
+    fn human(&self, paint: Paint) -> String {
+        let mut text = format!(
+            "{} {}",
+            paint.show(Style::Bad, "error:"),
+            visible(&self.body.message)
+        );
+        if let Some(hint) = &self.body.hint {
+            let head = paint.show(Style::Warn, "hint:");
+            for line in visible_lines(hint).lines() {
+                text.push_str(&format!("\n{head} {line}"));
+            }
+        }
+        text
+    }
+}
+
+fn usage_hint(text: &str) -> String {
+    let tip = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("tip: "));
+    let usage = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Usage: "));
+    let command: Vec<&str> = usage
+        .unwrap_or("teamlog")
+        .split(' ')
+        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
+        .collect();
+    let help = format!("{} --help", command.join(" "));
+    match tip {
+        Some(tip) => format!("{tip}\n{help}"),
+        None => help,
+    }
+}
+
+impl From<Refusal> for CommandError {
+    fn from(refusal: Refusal) -> CommandError {
+        let exit = match refusal.code {
+            Code::UnsafeFileSystem => Exit::UnsafeFileSystem,
+            _ => Exit::Refused,
+        };
+        CommandError {
+            exit,
+            body: Box::new(Body {
+                code: refusal.code.as_str().to_owned(),
+                message: refusal.message,
+                field: refusal.field,
+                hint: refusal.hint,
+                details: refusal.details,
+            }),
+        }
+    }
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> CommandError {
+        let (exit, code) = match &error {
+            EngineError::Io { source, .. } => {
+                let exit = io_exit(source);
+                (exit, io_code(exit))
+            }
+            EngineError::Poisoned(_) => (Exit::Io, "poisoned"),
+            EngineError::Derived { .. } => (Exit::Io, "derived_unusable"),
+            EngineError::Locked { .. } => (Exit::Locked, "locked"),
+            EngineError::Corrupt { .. } => (Exit::Damaged, "damaged"),
+            EngineError::ForeignFile { .. } => (Exit::Damaged, "foreign_file"),
+            EngineError::UnsupportedFormat { .. } => (Exit::Refused, "unsupported_format"),
+            EngineError::NoLog { .. } => (Exit::Refused, "team_not_found"),
+            EngineError::LogExists { .. } => (Exit::Refused, "team_exists"),
+            EngineError::TooLarge { .. } => (Exit::Refused, "too_large"),
+            EngineError::Invalid { .. } => (Exit::Refused, "invalid_input"),
+            _ => (Exit::Io, "failed"),
+        };
+        let mut reported = CommandError::new(exit, code, error.to_string());
+        reported.body.hint = engine_hint(&error);
+        match &error {
+            EngineError::Corrupt {
+                path, offset, seq, ..
+            } => {
+                let details = &mut reported.body.details;
+                details.insert("file".to_owned(), path.display().to_string().into());
+                details.insert("offset".to_owned(), (*offset).into());
+                details.insert("seq".to_owned(), (*seq).into());
+            }
+            EngineError::Locked {
+                holder, waited_ms, ..
+            } => {
+                let details = &mut reported.body.details;
+                details.insert("holder".to_owned(), holder.clone().into());
+                details.insert("waited_ms".to_owned(), (*waited_ms).into());
+            }
+            EngineError::Invalid { field, .. } => reported.body.field = Some((*field).to_owned()),
+            _ => {}
+        }
+        reported
+    }
+}
+
+fn engine_hint(error: &EngineError) -> Option<String> {
+    let hint = match error {
+        EngineError::Io { source, .. } if io_exit(source) == Exit::Io => {
+            "whether it was recorded is unknown: try again with the same --message-id or --key"
+        }
+        EngineError::Locked { .. } => "try again, or wait longer with --lock-timeout 60",
+        EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}
+
+impl From<ProjectionError> for CommandError {
+    fn from(error: ProjectionError) -> CommandError {
+        match error {
+            ProjectionError::Engine(error) => error.into(),
+            // An event that says nothing: whoever wrote it, the log is not what it should be.
+            other => CommandError::new(Exit::Damaged, "undecodable", other.to_string()),
+        }
+    }
+}
+
+impl From<Failure> for CommandError {
+    fn from(failure: Failure) -> CommandError {
+        match failure {
+            Failure::Refused(refusal) => refusal.into(),
+            Failure::Failed(error) => error.into(),
+        }
+    }
+}
+
+fn io_exit(source: &io::Error) -> Exit {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Exit::NotPermitted,
+        _ => Exit::Io,
+    }
+}
+
+fn io_code(exit: Exit) -> &'static str {
+    match exit {
+        Exit::NotPermitted => "not_permitted",
+        _ => "io",
+    }
+}
+
+/// A panic is a bug of ours; people and scripts get one line and exit code 70, never a trace.
+pub fn install_panic_hook(json: bool) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let what = panic.payload_as_str().unwrap_or("no message");
+        let place = panic
+            .location()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let what = what.lines().next().unwrap_or_default();
+        let message = format!("teamlog has a bug: {what} ({place})");
+        let exit = CommandError::new(Exit::Bug, "bug", message).report(json);
+        std::process::exit(exit as i32);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn every_engine_error_has_its_code() {
+        let io = |kind: io::ErrorKind| EngineError::Io {
+            doing: "write",
+            path: PathBuf::from("teams/x/head"),
+            source: kind.into(),
+        };
+        let path = PathBuf::from("teams/x/events/2026-11-21.jsonl");
+        let corrupt = EngineError::Corrupt {
+            path: path.clone(),
+            offset: 7,
+            seq: Some(3),
+            why: "bad crc".into(),
+        };
+        let locked = EngineError::Locked {
+            path: path.clone(),
+            holder: "pid 1".into(),
+            waited_ms: 5,
+        };
+        for (error, exit, code) in [
+            (io(io::ErrorKind::StorageFull), 74, "io"),
+            (io(io::ErrorKind::PermissionDenied), 77, "not_permitted"),
+            (io(io::ErrorKind::ReadOnlyFilesystem), 77, "not_permitted"),
+            (EngineError::Poisoned("x".into()), 74, "poisoned"),
+            (corrupt, 65, "damaged"),
+            (locked, 75, "locked"),
+            (
+                EngineError::NoLog { path: path.clone() },
+                1,
+                "team_not_found",
+            ),
+            (
+                EngineError::UnsupportedFormat {
+                    path,
+                    found: 9,
+                    known: 1,
+                },
+                1,
+                "unsupported_format",
+            ),
+        ] {
+            let reported = CommandError::from(error);
+            assert_eq!((reported.exit as u8, reported.code()), (exit, code));
+        }
+        let unsafe_root = Refusal::new(Code::UnsafeFileSystem, "x");
+        assert_eq!(CommandError::from(unsafe_root).exit as u8, 78);
+        let refused = Refusal::new(Code::InvalidInput, "x");
+        assert_eq!(CommandError::from(refused).exit as u8, 1);
+    }
+
+    #[test]
+    fn an_error_cannot_drive_the_terminal() {
+        let error = CommandError::invalid("kind", "kind is \x1b[2J\nerror: forged");
+        assert_eq!(
+            error.human(Paint::for_stream(false)),
+            "error: kind is \\u{1b}[2J\\nerror: forged"
+        );
+    }
+}

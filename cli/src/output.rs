@@ -1,0 +1,132 @@
+//! Standard output: the payload of an answer and nothing else.
+//!
+//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; when the
+//! reader has left (a broken pipe) everything further is dropped quietly and the exit code stays that of the command.
+
+use crate::exit::CommandError;
+use crate::render::escape::visible_json;
+use crate::render::style::Paint;
+use serde::Serialize;
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+/// Buffered standard output.
+#[derive(Debug)]
+pub struct Output {
+    out: BufWriter<Stdout>,
+    json: bool,
+    terminal: bool,
+    reader_left: bool,
+}
+
+impl Output {
+    /// Standard output, for people or (`json`) for programs.
+    pub fn stdout(json: bool) -> Output {
+        let stdout = io::stdout();
+        Output {
+            terminal: stdout.is_terminal(),
+            out: BufWriter::with_capacity(64 << 10, stdout),
+            json,
+            reader_left: false,
+        }
+    }
+
+    /// Whether answers are JSON.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Colours for this stream.
+    pub fn paint(&self) -> Paint {
+        Paint::for_stream(self.terminal)
+    }
+
+    /// Whether nobody reads any more, so that a long answer may stop.
+    pub fn reader_left(&self) -> bool {
+        self.reader_left
+    }
+
+    /// One JSON value as one line.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+        let line = serde_json::to_vec(value).map_err(|error| {
+            let source = io::Error::other(error);
+            CommandError::io("write", "standard output", &source)
+        })?;
+        self.json_line(&line)
+    }
+
+    /// One JSON value that is text already, as one line.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn json_line(&mut self, line: &[u8]) -> Result<(), CommandError> {
+        if self.terminal {
+            let text = String::from_utf8_lossy(line);
+            self.write(visible_json(&text).as_bytes())?;
+        } else {
+            self.write(line)?;
+        }
+        self.write(b"\n")
+    }
+
+    /// One line for people, made safe by whoever composed it.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn line(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
+        self.text(&format!("{line}\n"))
+    }
+
+    /// Lines for people.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn lines(&mut self, lines: &[String]) -> Result<(), CommandError> {
+        lines.iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Text as it is.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn text(&mut self, text: &str) -> Result<(), CommandError> {
+        self.write(text.as_bytes())
+    }
+
+    /// Hands everything to the reader.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn flush(&mut self) -> Result<(), CommandError> {
+        if self.reader_left {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.unless_reader_left(flushed)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        if self.reader_left {
+            return Ok(());
+        }
+        let written = self.out.write_all(bytes);
+        self.unless_reader_left(written)
+    }
+
+    fn unless_reader_left(&mut self, result: io::Result<()>) -> Result<(), CommandError> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.reader_left = true;
+                Ok(())
+            }
+            Err(error) => {
+                // What is buffered will not get out either, and would be tried again at the end.
+                self.reader_left = true;
+                Err(CommandError::io("write", "standard output", &error))
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! One event as one line: what happened, in words where the kind is known, else its payload.
+
+use crate::render::escape::visible;
+use crate::render::style::{Paint, Style};
+use serde_json::Value;
+use teamlog_team::engine::{Event, RefKind};
+
+/// Most characters of a payload that a line shows.
+const SHOWN_MAX: usize = 100;
+
+/// `seq  date time  actor  kind  task  what`, in fixed columns because a replay is streamed.
+pub fn line(event: &Event<'_>, paint: Paint) -> String {
+    let at = event.created_at.to_string();
+    let day = at.get(..10).unwrap_or_default();
+    let clock = at.get(11..23).unwrap_or_default();
+    let kind = if event.foreign {
+        Style::Dim
+    } else {
+        Style::Plain
+    };
+    let line = format!(
+        "{}  {day} {clock}  {:<10}  {}  {}",
+        paint.show(Style::Dim, format!("{:>6}", event.seq)),
+        visible(&event.actor),
+        paint.show(kind, format!("{:<18}", event.kind)),
+        what(event),
+    );
+    line.trim_end().to_owned()
+}
+
+/// What happened, made visible.
+pub fn what(event: &Event<'_>) -> String {
+    let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
+    let text = match &*event.kind {
+        _ if event.foreign => foreign(event),
+        "message_sent" => message(&payload["message"]),
+        "message_suppressed" => format!(
+            "{} (cooldown, {}s left)",
+            message(&payload["message"]),
+            payload["remaining_seconds"]
+        ),
+        "message_duplicate" => format!(
+            "{} sent again; the first one stands",
+            reference(event, RefKind::Message)
+        ),
+        "message_acked" => reference(event, RefKind::Message),
+        "message_ack_duplicate" => format!("{} acked again", reference(event, RefKind::Message)),
+        "ack_rejected" => format!(
+            "{}: {}",
+            reference(event, RefKind::Message),
+            word(&payload["reason"])
+        ),
+        "team_created" | "members_added" => members(&payload),
+        "log_tail_quarantined" => format!(
+            "{} bytes cut from {} at byte {}, kept in {}",
+            payload["length"],
+            word(&payload["segment"]),
+            payload["offset"],
+            word(&payload["file"])
+        ),
+        _ => event.payload.to_string(),
+    };
+    visible(&cut(&text)).into_owned()
+}
+
+/// A message envelope: `task_update to lead  T-1  status=done note=…`.
+fn message(envelope: &Value) -> String {
+    let mut text = format!("{} to {}", word(&envelope["type"]), word(&envelope["to"]));
+    if let Some(task) = envelope["task_id"].as_str() {
+        text.push_str(&format!("  {task}"));
+    }
+    let said = said(&envelope["payload"]);
+    if !said.is_empty() {
+        text.push_str(&format!("  {said}"));
+    }
+    text
+}
+
+/// As [`said`], from JSON text.
+pub fn said_text(payload: &str) -> String {
+    said(&serde_json::from_str(payload).unwrap_or_default())
+}
+
+/// A message's payload as words: `subject=… details=…`, the subject alone where there is nothing else.
+fn said(payload: &Value) -> String {
+    let Some(fields) = payload.as_object() else {
+        return String::new();
+    };
+    let filled: Vec<(&String, &Value)> = fields
+        .iter()
+        .filter(|(_, value)| !is_empty(value))
+        .collect();
+    if let [(name, Value::String(text))] = filled.as_slice()
+        && matches!(name.as_str(), "subject" | "body" | "note")
+    {
+        return text.clone();
+    }
+    let words: Vec<String> = filled
+        .iter()
+        .map(|(name, value)| format!("{name}={}", word(value)))
+        .collect();
+    words.join(" ")
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
+}
+
+fn foreign(event: &Event<'_>) -> String {
+    if event.payload == "{}" {
+        String::new()
+    } else {
+        event.payload.to_string()
+    }
+}
+
+fn members(payload: &Value) -> String {
+    let names: Vec<String> = payload["members"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(word)
+        .collect();
+    let open = payload["open"].as_bool().unwrap_or(false);
+    match (names.is_empty(), open) {
+        (true, _) => "open to anybody".to_owned(),
+        (false, true) => format!("{}, open to more", names.join(", ")),
+        (false, false) => names.join(", "),
+    }
+}
+
+fn reference(event: &Event<'_>, kind: RefKind) -> String {
+    event.refs.get(kind).unwrap_or("-").to_owned()
+}
+
+/// A string without its quotes, anything else as JSON.
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.contains(' ') => format!("{text:?}"),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// At most [`SHOWN_MAX`] characters.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

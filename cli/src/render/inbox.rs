@@ -1,0 +1,96 @@
+//! Messages: what was sent, what lies in an inbox, what was acknowledged.
+
+use crate::render::escape::visible;
+use crate::render::event::said_text;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::command::ack::{AckAnswer, AckStatus};
+use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::send::{SendAnswer, SendStatus};
+use teamlog_team::projections::message::{Message, Priority};
+
+/// `sent msg_…  task_assign lead -> dev  (event 12)`.
+pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
+    let message = &answer.message;
+    let seq = answer.event.event.seq;
+    let (style, word, rest) = match answer.status {
+        SendStatus::Sent => (Style::Good, "sent", String::new()),
+        SendStatus::Duplicate => (
+            Style::Warn,
+            "duplicate",
+            ": a message of that id is stored already; nothing changed".to_owned(),
+        ),
+        SendStatus::Suppressed => (
+            Style::Warn,
+            "suppressed",
+            format!(
+                ": the same went out within the cooldown, {}s remain",
+                answer.cooldown_remaining_seconds.unwrap_or(0)
+            ),
+        ),
+    };
+    let head = view.paint.show(style, word);
+    let task = match &message.task_id {
+        Some(task) => format!("  task {}", visible(task)),
+        None => String::new(),
+    };
+    vec![format!(
+        "{head} {}  {}  {} -> {}{task}  (event {seq}){rest}",
+        visible(&message.id),
+        message.kind.name(),
+        visible(&message.from),
+        visible(&message.to),
+    )]
+}
+
+/// An inbox page, oldest first.
+pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
+    let count = time::plural(answer.count as u64, "message");
+    let mut shown = vec![heading(
+        view,
+        &answer.agent,
+        &format!(" in {}: {count}", answer.team),
+    )];
+    if !answer.messages.is_empty() {
+        shown.push(String::new());
+    }
+    let rows: Vec<_> = answer
+        .messages
+        .iter()
+        .map(|message| row(message, view))
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(String::new());
+        shown.push(format!("older ones: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+fn row(message: &Message, view: &View) -> Vec<Cell> {
+    let urgent = matches!(message.priority, Priority::High | Priority::Critical);
+    let priority = if urgent { message.priority.name() } else { "" };
+    vec![
+        plain(&message.id),
+        styled(Style::Dim, view.ago(message.created_at)),
+        plain(format!("from {}", message.from)),
+        plain(message.kind.name()),
+        plain(message.task_id.as_deref().unwrap_or("")),
+        styled(Style::Warn, priority),
+        plain(said_text(message.payload.as_str())),
+    ]
+}
+
+/// How an ack ended, where it did not fail.
+pub fn acked(answer: &AckAnswer, view: &View) -> Vec<String> {
+    let word = match answer.status {
+        AckStatus::Acked => view.paint.show(Style::Good, "acked").to_string(),
+        _ => "acked already".to_owned(),
+    };
+    vec![format!(
+        "{word} {} by {}",
+        visible(&answer.message_id),
+        visible(&answer.agent)
+    )]
+}

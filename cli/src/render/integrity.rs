@@ -1,0 +1,149 @@
+//! Evidence: what was checked, rebuilt, imported, and what is not as it should be.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::command::head::HeadAnswer;
+use teamlog_team::command::import_messages::ImportAnswer;
+use teamlog_team::command::rehydrate::RehydrateAnswer;
+use teamlog_team::command::verify::{Problem, Severity, VerifyAnswer};
+
+/// What `verify` found.
+pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
+    let (style, word) = match (answer.ok, answer.problems.is_empty()) {
+        (true, true) => (Style::Good, "ok"),
+        (true, false) => (Style::Warn, "ok, with warnings"),
+        (false, _) => (Style::Bad, "damaged"),
+    };
+    let mut shown = vec![format!(
+        "{}: {} in {}, {}, up to seq {}",
+        view.paint.show(style, word),
+        time::plural(answer.events, "event"),
+        time::plural(answer.segments, "segment"),
+        time::bytes(answer.bytes),
+        answer.last_seq
+    )];
+    let rows: Vec<_> = answer.problems.iter().map(problem).collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    shown
+}
+
+fn problem(problem: &Problem) -> Vec<Cell> {
+    let (style, word) = match problem.severity {
+        Severity::Warning => (Style::Warn, "warning"),
+        Severity::Error => (Style::Bad, "error"),
+    };
+    let seq = problem
+        .seq
+        .map(|seq| format!("event {seq}"))
+        .unwrap_or_default();
+    vec![
+        styled(style, word),
+        plain(problem.kind.as_str()),
+        plain(format!("{} at byte {}", problem.file, problem.offset)),
+        plain(seq),
+        plain(problem.message.as_str()),
+    ]
+}
+
+/// A receipt, and how to check it without teamlog.
+pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = [
+        ("log", answer.log.clone()),
+        ("seq", answer.seq.to_string()),
+        ("segment", answer.segment.clone()),
+        ("length", answer.length.to_string()),
+        ("digest", answer.digest.clone()),
+    ]
+    .into_iter()
+    .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
+    .collect();
+    let mut shown = vec![heading(view, &answer.team, " up to now")];
+    shown.extend(lines(&rows, 2, view.paint));
+    shown.push(String::new());
+    shown.push("without teamlog, in the team's events directory:".to_owned());
+    shown.push(format!(
+        "  head -c {} {} | b3sum",
+        answer.length,
+        visible(&answer.segment)
+    ));
+    shown
+}
+
+/// What `rehydrate` rebuilt.
+pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
+    let counts = [
+        ("events", answer.event_count),
+        ("messages", answer.message_count),
+        ("acks", answer.ack_count),
+        ("tasks", answer.task_count),
+    ];
+    let rows: Vec<_> = counts
+        .into_iter()
+        .map(|(name, count)| vec![plain(name), number(time::count(count))])
+        .collect();
+    let elapsed = i64::try_from(answer.elapsed_ms)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(1_000);
+    let mut shown = vec![heading(
+        view,
+        &answer.team,
+        &format!(
+            " rebuilt in {} ({} events/s)",
+            time::span(elapsed),
+            time::count(answer.events_per_second)
+        ),
+    )];
+    shown.extend(lines(&rows, 2, view.paint));
+    shown.push(format!("  state digest {}", answer.state_digest));
+    shown
+}
+
+/// What `import` took and what it left.
+pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
+    let elapsed = i64::try_from(answer.elapsed_ms)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(1_000);
+    let state = match (answer.status, answer.created) {
+        ("rejected", _) => " unchanged: --strict keeps everything out".to_owned(),
+        (_, true) => format!(" created and filled in {}", time::span(elapsed)),
+        (_, false) => format!(" filled in {}", time::span(elapsed)),
+    };
+    let counts = [
+        ("imported", answer.imported, Style::Good),
+        ("duplicates", answer.duplicates, Style::Warn),
+        ("malformed", answer.malformed, Style::Bad),
+    ];
+    let rows: Vec<_> = counts
+        .into_iter()
+        .map(|(name, count, style)| {
+            let style = if count == 0 { Style::Plain } else { style };
+            vec![plain(name), number_styled(style, time::count(count))]
+        })
+        .collect();
+    let mut shown = vec![heading(view, &answer.team, &state)];
+    shown.extend(lines(&rows, 2, view.paint));
+    if !answer.problems.is_empty() {
+        shown.push(String::new());
+    }
+    let rows: Vec<_> = answer
+        .problems
+        .iter()
+        .map(|problem| {
+            vec![
+                number(format!("line {}", problem.line)),
+                plain(problem.kind),
+                plain(problem.message.as_str()),
+            ]
+        })
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    if answer.problems_omitted > 0 {
+        shown.push(format!(
+            "  and {} more",
+            time::count(answer.problems_omitted)
+        ));
+    }
+    shown
+}

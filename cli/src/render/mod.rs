@@ -1,0 +1,42 @@
+//! Answers for people: each function takes an answer and gives lines.
+//!
+//! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
+//! the same answer gives the same lines on and off a terminal, colours apart.
+
+pub mod escape;
+pub mod event;
+pub mod inbox;
+pub mod integrity;
+pub mod progress;
+pub mod status;
+pub mod style;
+pub mod table;
+pub mod task;
+pub mod time;
+pub mod timeline;
+
+use style::Paint;
+use teamlog_team::engine::Timestamp;
+
+/// How and when things are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct View {
+    /// Colours, or none.
+    pub paint: Paint,
+    /// The time that relative times refer to.
+    pub now: Timestamp,
+}
+
+impl View {
+    /// How long ago something was.
+    pub fn ago(&self, then: Timestamp) -> String {
+        time::ago(self.now.micros(), then.micros())
+    }
+}
+
+/// A heading that names what follows and for whom.
+pub fn heading(view: &View, name: &str, rest: &str) -> String {
+    let name = escape::visible(name);
+    let rest = escape::visible(rest);
+    format!("{}{rest}", view.paint.show(style::Style::Bold, name))
+}

@@ -1,0 +1,85 @@
+//! A bar on standard error for work that takes over a second, and only where somebody watches.
+
+use crate::render::time;
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Before this nobody has begun to wonder.
+const QUIET: Duration = Duration::from_secs(1);
+/// Between two drawings.
+const STEP: Duration = Duration::from_millis(100);
+/// Characters of the bar.
+const WIDTH: u64 = 30;
+
+/// One bar.
+#[derive(Debug)]
+pub struct Progress {
+    what: &'static str,
+    watched: bool,
+    started: Instant,
+    drawn: Option<Instant>,
+}
+
+impl Progress {
+    /// A bar that shows nothing yet.
+    pub fn on_stderr(what: &'static str) -> Progress {
+        Progress {
+            what,
+            watched: io::stderr().is_terminal(),
+            started: Instant::now(),
+            drawn: None,
+        }
+    }
+
+    /// So much is done.
+    pub fn show(&mut self, done: u64, all: u64) {
+        if !self.watched || self.started.elapsed() < QUIET {
+            return;
+        }
+        if self.drawn.is_some_and(|drawn| drawn.elapsed() < STEP) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        // A bar that cannot be drawn is no reason to stop the work.
+        let _ = write!(io::stderr(), "\r{}", line(self.what, done, all));
+    }
+
+    /// Leaves the line empty, as if nothing had been there.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn line(what: &str, done: u64, all: u64) -> String {
+    let all = all.max(1);
+    let done = done.min(all);
+    let filled = u128::from(done) * u128::from(WIDTH) / u128::from(all);
+    let bar: String = (0..u128::from(WIDTH))
+        .map(|i| if i < filled { '#' } else { '-' })
+        .collect();
+    format!(
+        "{what} [{bar}] {} of {}",
+        time::count(done),
+        time::count(all)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn the_bar_fills_and_never_overflows() {
+        assert_eq!(line("x", 0, 0), format!("x [{}] 0 of 1", "-".repeat(30)));
+        assert_eq!(
+            line("x", 1_000, 2_000),
+            format!("x [{}{}] 1,000 of 2,000", "#".repeat(15), "-".repeat(15))
+        );
+        assert_eq!(
+            line("x", u64::MAX, 5),
+            format!("x [{}] 5 of 5", "#".repeat(30))
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! A team at a glance: members and what they have not read, tasks and what holds them up.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
+use crate::render::task::row as task_row;
+use crate::render::{View, heading, time};
+use teamlog_team::command::status::{StaleMessage, StatusAnswer};
+use teamlog_team::projections::Task;
+
+/// The whole answer.
+pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
+    let mut shown = vec![heading(
+        view,
+        &answer.team,
+        &format!(
+            ": {}, {}, {} ({})",
+            time::plural(answer.task_count, "task"),
+            time::plural(answer.message_count, "message"),
+            time::plural(answer.events, "event"),
+            answer.format
+        ),
+    )];
+    section(&mut shown, "unread", members(answer, view));
+    section(&mut shown, "tasks", statuses(answer, view));
+    let tasks = |tasks: &[Task]| {
+        let rows: Vec<_> = tasks.iter().map(|task| task_row(task, view)).collect();
+        lines(&rows, 2, view.paint)
+    };
+    section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
+    section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
+    let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
+    section(&mut shown, "stale messages", lines(&rows, 2, view.paint));
+    if let Some(digest) = &answer.state_digest {
+        shown.push(String::new());
+        shown.push(format!("state digest {digest}"));
+    }
+    shown
+}
+
+fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {
+    if !content.is_empty() {
+        shown.push(String::new());
+        shown.push(name.to_owned());
+        shown.extend(content);
+    }
+}
+
+fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer
+        .unread_counts
+        .iter()
+        .map(|(agent, unread)| {
+            let style = if *unread > 0 { Style::Bold } else { Style::Dim };
+            vec![
+                plain(visible(agent)),
+                number_styled(style, time::count(*unread)),
+            ]
+        })
+        .collect();
+    lines(&rows, 2, view.paint)
+}
+
+fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer
+        .tasks_by_status
+        .iter()
+        .filter(|(_, tasks)| **tasks > 0)
+        .map(|(status, tasks)| vec![plain(status.as_str()), number(time::count(*tasks))])
+        .collect();
+    lines(&rows, 2, view.paint)
+}
+
+fn stale_message(message: &StaleMessage) -> Vec<Cell> {
+    const MINUTE: i64 = 60 * time::SECOND;
+    let age = i64::try_from(message.age_minutes)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(MINUTE);
+    vec![
+        plain(message.message_id.as_str()),
+        styled(Style::Warn, time::ago(age, 0)),
+        plain(format!("to {}", message.agent)),
+        plain(format!("from {}", message.from)),
+        plain(message.kind.as_str()),
+        plain(message.task_id.as_deref().unwrap_or("")),
+    ]
+}

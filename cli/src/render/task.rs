@@ -1,0 +1,100 @@
+//! Tasks: one a line, or one in full with its history.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time, timeline};
+use teamlog_team::command::task_show::TaskShowAnswer;
+use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::engine::{Json, Timestamp};
+use teamlog_team::projections::Task;
+use teamlog_team::projections::tasks::Status;
+
+/// A page of tasks.
+pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = answer.tasks.iter().map(|task| row(task, view)).collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if shown.is_empty() {
+        shown.push("no tasks".to_owned());
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(String::new());
+        shown.push(format!(
+            "{} shown; more: --cursor {}",
+            time::count(answer.count as u64),
+            visible(cursor)
+        ));
+    }
+    shown
+}
+
+/// `id  status  owner  when  subject`.
+pub fn row(task: &Task, view: &View) -> Vec<Cell> {
+    vec![
+        styled(Style::Bold, &task.task_id),
+        status(task.status),
+        plain(task.owner.as_deref().unwrap_or("-")),
+        styled(Style::Dim, view.ago(task.updated_at)),
+        plain(task.subject.as_deref().unwrap_or("")),
+    ]
+}
+
+/// One task in full.
+pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
+    let task = &answer.task;
+    let subject = match &task.subject {
+        Some(subject) => format!("  {subject}"),
+        None => String::new(),
+    };
+    let mut shown = vec![heading(view, &task.task_id, &subject)];
+    let rows: Vec<_> = fields(task, view)
+        .into_iter()
+        .filter(|(_, cell)| !cell.is_empty())
+        .map(|(name, cell)| vec![styled(Style::Dim, name), cell])
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    if let Some(history) = &answer.history {
+        shown.push(String::new());
+        shown.extend(timeline::lines(history, view));
+    }
+    shown
+}
+
+/// What people ask of a task, in the order in which they ask; what only programs need is in the JSON.
+fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
+    let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
+    let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
+    let when = |at: Timestamp| plain(format!("{}  ({})", at, view.ago(at)));
+    vec![
+        ("status", status(task.status)),
+        ("blocked", plain(if task.blocked { "yes" } else { "" })),
+        ("owner", text(&task.owner)),
+        ("assigned by", text(&task.assigned_by)),
+        ("priority", plain(task.priority.name())),
+        ("details", text(&task.details)),
+        ("progress", json(&task.progress)),
+        ("eta", json(&task.eta)),
+        ("note", text(&task.note)),
+        ("waits for", plain(task.deps.join(", "))),
+        ("trace", text(&task.trace_id)),
+        ("created", when(task.created_at)),
+        ("updated", when(task.updated_at)),
+        ("last from", text(&task.last_update_from)),
+        ("last message", plain(&task.last_message_id)),
+    ]
+}
+
+/// A string without its quotes, anything else as JSON.
+fn unquoted(json: &Json) -> String {
+    serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
+}
+
+fn status(status: Status) -> Cell {
+    let style = match status {
+        Status::Completed => Style::Good,
+        Status::Blocked => Style::Warn,
+        Status::Failed => Style::Bad,
+        _ => Style::Plain,
+    };
+    styled(style, status.name())
+}

@@ -1,0 +1,184 @@
+//! The documented answers as their readers see them: every field named, nothing else allowed.
+
+#![allow(
+    dead_code,
+    reason = "a field is there because the answer must have it, looked at or not"
+)]
+
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+macro_rules! answers {
+    ($($(#[$meta:meta])* $name:ident { $($field:ident: $kind:ty),* $(,)? })*) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone, PartialEq, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub struct $name { $(pub $field: $kind),* }
+        )*
+    };
+}
+
+/// `type` is no Rust name.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub from: String,
+    pub to: String,
+    pub task_id: Option<String>,
+    pub trace_id: Option<String>,
+    pub priority: String,
+    pub created_at: String,
+    pub schema_version: u32,
+    pub payload: Value,
+}
+
+/// An event, marks included.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    pub seq: u64,
+    pub id: String,
+    pub created_at: String,
+    pub kind: String,
+    pub actor: String,
+    pub trace_id: Option<String>,
+    pub task_id: Option<String>,
+    pub agent: Option<String>,
+    pub message_id: Option<String>,
+    pub thread_id: Option<String>,
+    pub session_id: Option<String>,
+    pub cause: Option<String>,
+    pub key: Option<String>,
+    pub schema_version: u32,
+    #[serde(default)]
+    pub foreign: bool,
+    pub payload: Value,
+    #[serde(default)]
+    pub superseded: bool,
+    #[serde(default)]
+    pub duplicate: bool,
+    #[serde(default)]
+    pub refused: bool,
+    #[serde(default)]
+    pub acked: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StaleMessage {
+    pub message_id: String,
+    pub agent: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub from: String,
+    pub task_id: Option<String>,
+    pub created_at: String,
+    pub age_minutes: u64,
+}
+
+answers! {
+    Init { status: String, team: String, members: Vec<String> }
+    Sent {
+        status: String,
+        message: Message,
+        event: Event,
+        reason: Option<String>,
+        cooldown_remaining_seconds: Option<u64>,
+    }
+    Read {
+        team: String,
+        agent: String,
+        messages: Vec<Message>,
+        count: usize,
+        next_cursor: Option<String>,
+    }
+    Ack { status: String, message_id: String, agent: String, expected: Option<String> }
+    Malformed { total: u64, files: Vec<String> }
+    Status {
+        team: String,
+        members: Vec<String>,
+        unread_counts: BTreeMap<String, u64>,
+        blocked_tasks: Vec<Value>,
+        stale_tasks: Vec<Value>,
+        stale_messages: Vec<StaleMessage>,
+        malformed_jsonl: Malformed,
+        task_count: u64,
+        tasks_by_status: BTreeMap<String, u64>,
+        message_count: u64,
+        events: u64,
+        last_seq: u64,
+        log: String,
+        format: String,
+        state_digest: Option<String>,
+    }
+    Trace {
+        team: String,
+        trace_id: String,
+        events: Vec<Event>,
+        count: usize,
+        next_cursor: Option<String>,
+    }
+    Rehydrate {
+        status: String,
+        team: String,
+        message_count: u64,
+        event_count: u64,
+        ack_count: u64,
+        task_count: u64,
+        elapsed_ms: u64,
+        events_per_second: u64,
+        state_digest: String,
+    }
+    Tasks { tasks: Vec<Value>, count: usize, next_cursor: Option<String> }
+    TaskShow { team: String, task: Value, history: Option<Vec<Event>> }
+    Append { seq: u64, id: String, created_at: String }
+    Batch { count: u64, first_seq: Option<u64>, last_seq: Option<u64> }
+    Problem {
+        kind: String,
+        severity: String,
+        file: String,
+        offset: u64,
+        seq: Option<u64>,
+        message: String,
+    }
+    Verify {
+        ok: bool,
+        events: u64,
+        segments: u64,
+        bytes: u64,
+        last_seq: u64,
+        problems: Vec<Problem>,
+    }
+    Head { team: String, log: String, seq: u64, segment: String, length: u64, digest: String }
+    LineProblem { line: u64, kind: String, message: String }
+    Import {
+        status: String,
+        team: String,
+        created: bool,
+        imported: u64,
+        duplicates: u64,
+        malformed: u64,
+        problems: Vec<LineProblem>,
+        problems_omitted: u64,
+        first_seq: Option<u64>,
+        last_seq: Option<u64>,
+        elapsed_ms: u64,
+    }
+    Check { claim: String, holds: bool }
+    Demo {
+        ok: bool,
+        dir: String,
+        team: String,
+        events: u64,
+        torn_bytes: u64,
+        recovered: Vec<String>,
+        live_digest: String,
+        rebuilt_digest: String,
+        checks: Vec<Check>,
+    }
+}

@@ -1,0 +1,139 @@
+//! `append`: one fact, many facts, and which are not taken.
+
+use crate::answers::{Append, Batch, Event, Status};
+use crate::harness::{Cli, parse, parse_lines};
+use serde_json::json;
+
+#[test]
+fn a_fact_keeps_everything_it_points_at() {
+    let cli = Cli::with_team();
+    let first: Append = cli.json("append demo --kind deploy_started");
+    assert_eq!(first.seq, 2);
+    let line = format!(
+        "append demo --kind deploy_finished --actor ci --trace-id tr --task-id T-1 --agent dev --message-id m --thread-id th --session-id s --key k --cause {} --data '{{\"ok\": true}}'",
+        first.id
+    );
+    let second: Append = cli.json(&line);
+    let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json --from-seq 3"));
+    let [event] = events.as_slice() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(
+        (&event.id, &event.created_at, event.seq),
+        (&second.id, &second.created_at, 3)
+    );
+    assert!(event.foreign);
+    assert_eq!((&*event.kind, &*event.actor), ("deploy_finished", "ci"));
+    for (found, wanted) in [
+        (&event.trace_id, "tr"),
+        (&event.task_id, "T-1"),
+        (&event.agent, "dev"),
+        (&event.message_id, "m"),
+        (&event.thread_id, "th"),
+        (&event.session_id, "s"),
+        (&event.key, "k"),
+        (&event.cause, &first.id),
+    ] {
+        assert_eq!(found.as_deref(), Some(wanted));
+    }
+    assert_eq!(event.payload, json!({"ok": true}));
+    assert_eq!(
+        cli.json::<Status>("status demo").task_count,
+        0,
+        "a foreign fact moved state"
+    );
+}
+
+#[test]
+fn reserved_kinds_are_refused_with_the_command_that_produces_them() {
+    let cli = Cli::with_team();
+    for (kind, command) in [
+        ("message_sent", "teamlog send"),
+        ("message_acked", "teamlog ack"),
+        ("team_created", "teamlog init"),
+        ("task_claimed", "teamlog task claim"),
+        ("mode_started", "teamlog mode start"),
+    ] {
+        let error = cli.refused_json(1, &format!("append demo --kind {kind}"));
+        assert_eq!(error.code, "reserved_kind");
+        let said = format!("{} {:?}", error.message, error.hint);
+        assert!(said.contains(kind) && said.contains(command), "{said}");
+        let ran = cli.run_with_input(
+            "append demo --batch -",
+            &format!("{{\"kind\":\"{kind}\"}}\n"),
+        );
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+    }
+    let error = cli.refused(1, "append demo --kind Deploy-Done");
+    assert!(
+        error.contains("kind") && error.contains("Deploy-Done"),
+        "{error}"
+    );
+    assert_eq!(cli.json::<Status>("status demo").events, 1);
+}
+
+#[test]
+fn a_batch_comes_from_a_file_or_standard_input() {
+    let cli = Cli::with_team();
+    let lines: String = (0..25).map(|n| format!("{{\"kind\":\"step_done\",\"actor\":\"a{n}\",\"trace_id\":\"tr\",\"payload\":{{\"n\":{n}}}}}\n")).collect();
+    cli.file("batch.jsonl", &lines);
+    let batch: Batch = cli.json("append demo --batch batch.jsonl --batch-size 10");
+    assert_eq!(
+        (batch.count, batch.first_seq, batch.last_seq),
+        (25, Some(2), Some(26))
+    );
+    let ran = cli.run_with_input(
+        "append demo --batch - --actor default",
+        "{\"kind\":\"step_done\"}\n\n{\"kind\":\"step_done\"}",
+    );
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (Some(0), "2 events recorded, 27 to 28\n"),
+        "{ran:?}"
+    );
+    let ran = cli.run_with_input("append demo --batch - --json", "");
+    let none: Batch = parse(&ran.stdout);
+    assert_eq!((none.count, none.first_seq, none.last_seq), (0, None, None));
+    let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json --from-seq 2"));
+    assert_eq!(events.len(), 27);
+    for (n, event) in events.iter().take(25).enumerate() {
+        assert_eq!(
+            (event.payload["n"].as_u64(), &event.actor),
+            (Some(n as u64), &format!("a{n}"))
+        );
+    }
+    assert_eq!(events[26].actor, "default");
+}
+
+#[test]
+fn a_bad_line_is_named_and_its_batch_stays_out() {
+    let cli = Cli::with_team();
+    let good = "{\"kind\":\"step_done\"}\n";
+    for bad in [
+        "{\"kind\":\"step_done\"",
+        "{\"kind\":\"message_sent\"}",
+        "{\"kind\":\"x\",\"colour\":1}",
+        "[]",
+        "{}",
+        "{\"kind\":\"x\",\"payload\":{\"a\":1,\"a\":1}}",
+    ] {
+        let before = cli.json::<Status>("status demo").last_seq;
+        let input = format!("{}{bad}\n{good}", good.repeat(7));
+        let ran = cli.run_with_input("append demo --batch - --batch-size 5", &input);
+        assert_eq!(ran.code, Some(1), "{bad}: {ran:?}");
+        assert!(
+            ran.stderr.starts_with("error: ") && ran.stderr.contains("line 8"),
+            "{bad}: {ran:?}"
+        );
+        assert_eq!(
+            cli.json::<Status>("status demo").last_seq,
+            before + 5,
+            "{bad}"
+        );
+    }
+    let error = cli.refused(1, "append demo --batch none.jsonl");
+    assert!(error.contains("none.jsonl"), "{error}");
+    cli.refused(2, "append demo --batch x --kind y");
+    cli.refused(2, "append demo");
+    cli.refused(2, "append demo --kind x --batch-size 5");
+}

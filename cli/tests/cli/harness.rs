@@ -1,0 +1,208 @@
+//! Runs the built binary in a world of its own: empty environment, own home, own directory.
+
+use serde::de::DeserializeOwned;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// One world.
+pub struct Cli {
+    home: TempDir,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Cli {
+    /// A world without any team.
+    pub fn new() -> Cli {
+        Cli {
+            home: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A world with one team `demo` of `lead`, `dev` and `qa`.
+    pub fn with_team() -> Cli {
+        Cli::with_team_of("jsonl")
+    }
+
+    /// The same in that format.
+    pub fn with_team_of(format: &str) -> Cli {
+        let cli = Cli::new();
+        cli.ok(&format!(
+            "init demo --members lead,dev,qa --format {format}"
+        ));
+        cli
+    }
+
+    /// The working directory and home; the data root of every run that names no other.
+    pub fn dir(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Writes a file and gives its path.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The last segment of a team.
+    pub fn segment(&self, team: &str) -> PathBuf {
+        let events = self.dir().join("teams").join(team).join("events");
+        let mut segments: Vec<PathBuf> = std::fs::read_dir(events)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        segments.sort();
+        segments.pop().unwrap()
+    }
+
+    /// The process, not started. Words are split as a shell would, single quotes included.
+    pub fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_teamlog"));
+        command
+            .args(words(line))
+            .current_dir(self.dir())
+            .env_clear()
+            .env("HOME", self.dir())
+            .env("TMPDIR", self.dir())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs to the end.
+    pub fn run(&self, line: &str) -> Ran {
+        Ran::of(&mut self.command(line))
+    }
+
+    /// Runs to the end with that on standard input.
+    pub fn run_with_input(&self, line: &str, input: &str) -> Ran {
+        let mut child = self
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A process that refuses early may leave its input unread.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        Ran::from_output(child.wait_with_output().unwrap())
+    }
+
+    /// Runs, demands exit 0 and silence on standard error, gives standard output.
+    #[track_caller]
+    pub fn ok(&self, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
+        ran.stdout
+    }
+
+    /// The same, and standard output is one line of JSON of just that shape.
+    #[track_caller]
+    pub fn json<T: DeserializeOwned>(&self, line: &str) -> T {
+        parse(&self.ok(&format!("{line} --json")))
+    }
+
+    /// Runs, demands that exit code and an error line, and gives what it says.
+    #[track_caller]
+    pub fn refused(&self, code: i32, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!(
+            (ran.code, &*ran.stdout),
+            (Some(code), ""),
+            "{line}: {ran:?}"
+        );
+        assert!(ran.stderr.starts_with("error: "), "{line}: {ran:?}");
+        ran.stderr
+    }
+
+    /// Runs with `--json`, demands that exit code and gives the error object.
+    #[track_caller]
+    pub fn refused_json(&self, code: i32, line: &str) -> ErrorBody {
+        let ran = self.run(&format!("{line} --json"));
+        assert_eq!(
+            (ran.code, &*ran.stdout),
+            (Some(code), ""),
+            "{line}: {ran:?}"
+        );
+        let line: ErrorLine = parse(&ran.stderr);
+        line.error
+    }
+}
+
+impl Ran {
+    /// Runs a command to its end.
+    pub fn of(command: &mut Command) -> Ran {
+        Ran::from_output(command.output().unwrap())
+    }
+
+    /// From what the system gives.
+    pub fn from_output(output: std::process::Output) -> Ran {
+        Ran {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorLine {
+    error: ErrorBody,
+}
+
+/// The error object.
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorBody {
+    pub code: String,
+    pub message: String,
+    pub field: Option<String>,
+    pub hint: Option<String>,
+    #[serde(default)]
+    pub details: serde_json::Map<String, serde_json::Value>,
+}
+
+/// One line of compact JSON of just that shape.
+#[track_caller]
+pub fn parse<T: DeserializeOwned>(line: &str) -> T {
+    let text = line
+        .strip_suffix('\n')
+        .unwrap_or_else(|| panic!("no newline: {line:?}"));
+    assert!(!text.contains('\n'), "more than one line: {line:?}");
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Each line of compact JSON of just that shape.
+#[track_caller]
+pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}

@@ -1,0 +1,324 @@
+//! `send`, `read`, `ack`.
+
+use crate::answers::{Ack, Event, Read, Sent, Status};
+use crate::harness::{Cli, Ran, parse, parse_lines};
+use serde_json::json;
+
+#[test]
+fn a_message_goes_out_and_is_read() {
+    let cli = Cli::with_team();
+    let sent: Sent = cli.json(
+        "send demo --from lead --to dev --type handoff --task-id T-1 --trace-id tr-1 --priority high --payload-json '{\"files\": [1, 2.50]}'",
+    );
+    assert_eq!(sent.status, "sent");
+    assert_eq!((sent.reason, sent.cooldown_remaining_seconds), (None, None));
+    let message = sent.message;
+    let hex = message.id.strip_prefix("msg_").unwrap();
+    assert!(
+        hex.len() == 12 && hex.bytes().all(|b| b.is_ascii_hexdigit()),
+        "{hex}"
+    );
+    assert_eq!(
+        (&*message.kind, &*message.from, &*message.to),
+        ("handoff", "lead", "dev")
+    );
+    assert_eq!(
+        (message.task_id.as_deref(), message.trace_id.as_deref()),
+        (Some("T-1"), Some("tr-1"))
+    );
+    assert_eq!((&*message.priority, message.schema_version), ("high", 1));
+    assert_eq!(message.payload, json!({"files": [1, 2.5]}));
+    assert_eq!(
+        (&*sent.event.kind, sent.event.seq, &*sent.event.actor),
+        ("message_sent", 2, "lead")
+    );
+    assert_eq!(sent.event.message_id.as_ref(), Some(&message.id));
+
+    let read: Read = cli.json("read demo --agent dev");
+    assert_eq!((read.count, read.next_cursor), (1, None));
+    assert_eq!(read.messages, [message]);
+    assert_eq!(cli.json::<Read>("read demo --agent qa").count, 0);
+}
+
+#[test]
+fn people_see_one_line_a_message() {
+    let cli = Cli::with_team();
+    let shown =
+        cli.ok("send demo --from lead --to dev --type handoff --message-id m-1 --task-id T-1");
+    assert_eq!(
+        shown,
+        "sent m-1  handoff  lead -> dev  task T-1  (event 2)\n"
+    );
+    let shown = cli.ok("read demo --agent dev");
+    assert_eq!(
+        shown,
+        "dev in demo: 1 message\n\n  m-1  just now  from lead  handoff  T-1\n"
+    );
+    assert_eq!(
+        cli.ok("ack demo --agent dev --message-id m-1"),
+        "acked m-1 by dev\n"
+    );
+    assert_eq!(
+        cli.ok("ack demo --agent dev --message-id m-1"),
+        "acked already m-1 by dev\n"
+    );
+    assert_eq!(
+        cli.ok("read demo --agent dev --unread"),
+        "dev in demo: 0 messages\n"
+    );
+}
+
+#[test]
+fn a_message_id_that_is_known_is_a_duplicate_and_the_first_one_stands() {
+    let cli = Cli::with_team();
+    let first: Sent = cli.json(
+        "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":1}'",
+    );
+    let second: Sent = cli.json(
+        "send demo --from lead --to dev --type handoff --message-id m --payload-json '{\"n\":2}'",
+    );
+    assert_eq!(second.status, "duplicate");
+    assert_eq!(second.message, first.message);
+    assert_eq!(second.event.kind, "message_duplicate");
+    assert_eq!(
+        cli.json::<Read>("read demo --agent dev").messages,
+        [first.message]
+    );
+    let shown = cli.ok("send demo --from lead --to dev --type handoff --message-id m");
+    assert!(
+        shown.starts_with("duplicate m  handoff  lead -> dev"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_cooldown_suppresses_the_like() {
+    let cli = Cli::with_team();
+    let line = "send demo --from lead --to dev --type agent_wakeup_required --cooldown-seconds 600";
+    assert_eq!(cli.json::<Sent>(line).status, "sent");
+    let again: Sent = cli.json(line);
+    assert_eq!(
+        (&*again.status, again.reason.as_deref()),
+        ("suppressed", Some("cooldown"))
+    );
+    let remaining = again.cooldown_remaining_seconds.unwrap();
+    assert!((590..=600).contains(&remaining), "{remaining}");
+    assert_eq!(again.event.kind, "message_suppressed");
+    let other = line.replace("--to dev", "--to qa");
+    assert_eq!(cli.json::<Sent>(&other).status, "sent");
+    assert_eq!(cli.json::<Read>("read demo --agent dev").count, 1);
+}
+
+#[test]
+fn payloads_come_from_argv_file_or_standard_input() {
+    let cli = Cli::with_team();
+    cli.file("p.json", " {\"from\" : \"file\"}\n");
+    let sent: Sent =
+        cli.json("send demo --from lead --to dev --type handoff --payload-file p.json");
+    assert_eq!(sent.message.payload, json!({"from": "file"}));
+    let ran = cli.run_with_input(
+        "send demo --from lead --to dev --type handoff --payload-file - --json",
+        "{\"n\":7}",
+    );
+    assert_eq!(parse::<Sent>(&ran.stdout).message.payload, json!({"n": 7}));
+    let error = cli.refused(
+        1,
+        "send demo --from lead --to dev --type handoff --payload-file none.json",
+    );
+    assert!(
+        error.starts_with("error: payload file not found: none.json"),
+        "{error}"
+    );
+    cli.refused(
+        2,
+        "send demo --from lead --to dev --type handoff --payload-file p.json --payload-json {}",
+    );
+    std::fs::write(cli.dir().join("latin.json"), b"{\"a\":\"\xe9\"}").unwrap();
+    let error = cli.refused(
+        1,
+        "send demo --from lead --to dev --type handoff --payload-file latin.json",
+    );
+    assert!(error.contains("must be UTF-8"), "{error}");
+}
+
+#[test]
+fn bad_envelopes_name_field_value_and_rule() {
+    let cli = Cli::with_team();
+    let base = "send demo --from lead --to dev --type handoff";
+    for (line, said) in [
+        (
+            format!("{base} --payload-json [1]"),
+            ["payload", "object", "[1]"],
+        ),
+        (
+            format!("{base} --payload-json '{{\"a\":1,\"a\":2}}'"),
+            ["payload", "duplicate", "a"],
+        ),
+        (
+            format!("{base} --payload-json '{{'"),
+            ["payload", "JSON", "{"],
+        ),
+        (
+            format!("{base} --priority urgent"),
+            ["priority", "low", "urgent"],
+        ),
+        (
+            format!("{base} --task-id a/b"),
+            ["task_id", "path separator", "a/b"],
+        ),
+        (
+            format!("{base} --created-at 2999-01-01T00:00:00Z"),
+            ["created_at", "ahead", "2999"],
+        ),
+        (
+            format!("{base} --created-at soon"),
+            ["created_at", "ISO 8601", "soon"],
+        ),
+        (
+            "send demo --from lead --to dev --type gossip".to_owned(),
+            ["type", "handoff", "gossip"],
+        ),
+        (
+            "send demo --from a..b --to dev --type handoff".to_owned(),
+            ["from", "traversal", "a..b"],
+        ),
+    ] {
+        let error = cli.refused(1, &line);
+        for word in said {
+            assert!(error.contains(word), "{line}: {error}");
+        }
+        assert_eq!(
+            error
+                .lines()
+                .filter(|line| line.starts_with("error: "))
+                .count(),
+            1
+        );
+    }
+    assert_eq!(
+        cli.json::<Status>("status demo").events,
+        1,
+        "a refusal wrote something"
+    );
+}
+
+#[test]
+fn a_page_goes_from_new_to_old_with_the_oldest_first() {
+    let cli = Cli::with_team();
+    for n in 0..7 {
+        cli.ok(&format!(
+            "send demo --from lead --to dev --type handoff --message-id m{n}"
+        ));
+    }
+    let ids = |line: &str| {
+        let read: Read = cli.json(line);
+        let ids: Vec<String> = read
+            .messages
+            .into_iter()
+            .map(|message| message.id)
+            .collect();
+        assert_eq!(read.count, ids.len());
+        (ids.join(" "), read.next_cursor)
+    };
+    let (page, cursor) = ids("read demo --agent dev --limit 3");
+    assert_eq!((&*page, cursor.as_deref()), ("m4 m5 m6", Some("m4")));
+    let (page, cursor) = ids("read demo --agent dev --limit 3 --cursor m4");
+    assert_eq!((&*page, cursor.as_deref()), ("m1 m2 m3", Some("m1")));
+    let (page, cursor) = ids("read demo --agent dev --limit 3 --cursor m1");
+    assert_eq!((&*page, cursor), ("m0", None));
+    assert_eq!(
+        ids("read demo --agent dev --limit 0").0,
+        "m0 m1 m2 m3 m4 m5 m6"
+    );
+    cli.ok("ack demo --agent dev --message-id m5");
+    assert_eq!(ids("read demo --agent dev --limit 2 --unread").0, "m4 m6");
+    assert_eq!(
+        cli.refused_json(1, "read demo --agent dev --cursor nope")
+            .code,
+        "cursor_unknown"
+    );
+    let shown = cli.ok("read demo --agent dev --limit 3");
+    assert!(shown.ends_with("\n\nolder ones: --cursor m4\n"), "{shown}");
+}
+
+#[test]
+fn only_the_recipient_acknowledges_and_only_once() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type handoff --message-id m");
+    let unread = || cli.json::<Status>("status demo").unread_counts["dev"];
+    assert_eq!(unread(), 1);
+    let ack = |line: &str, code: i32| {
+        let ran = cli.run(&format!("{line} --json"));
+        assert_eq!((ran.code, &*ran.stderr), (Some(code), ""), "{ran:?}");
+        parse::<Ack>(&ran.stdout)
+    };
+    let wrong = ack("ack demo --agent qa --message-id m", 1);
+    assert_eq!(
+        (&*wrong.status, wrong.expected.as_deref()),
+        ("wrong_recipient", Some("dev"))
+    );
+    let missing = ack("ack demo --agent dev --message-id other", 1);
+    assert_eq!(
+        (&*missing.status, &*missing.message_id, missing.expected),
+        ("not_found", "other", None)
+    );
+    assert_eq!(unread(), 1);
+    assert_eq!(
+        ack("ack demo --agent dev --message-id m", 0).status,
+        "acked"
+    );
+    assert_eq!(
+        ack("ack demo --agent dev --message-id m", 0).status,
+        "already_acked"
+    );
+    assert_eq!(unread(), 0);
+    let kinds: Vec<String> = parse_lines::<Event>(&cli.ok("replay demo --json --from-seq 3"))
+        .into_iter()
+        .map(|event| event.kind)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "ack_rejected",
+            "ack_rejected",
+            "message_acked",
+            "message_ack_duplicate"
+        ]
+    );
+}
+
+#[test]
+fn people_learn_whose_message_it_is() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type handoff --message-id m");
+    let error = cli.refused(1, "ack demo --agent qa --message-id m");
+    assert_eq!(
+        error,
+        "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog ack demo --agent dev --message-id m\n"
+    );
+    let error = cli.refused(1, "ack demo --agent qa --message-id x");
+    assert_eq!(
+        error,
+        "error: message_id must name a message of demo, but is \"x\"\nhint: teamlog read demo --agent qa\n"
+    );
+}
+
+#[test]
+fn who_acts_stands_in_for_a_missing_sender_or_agent() {
+    let cli = Cli::with_team();
+    let sent: Sent = cli.json("send demo --actor lead --to dev --type handoff --message-id m");
+    assert_eq!(sent.message.from, "lead");
+    let by_variable = |line: &str| Ran::of(cli.command(line).env("TEAMLOG_AGENT", "dev"));
+    let read: Read = parse(&by_variable("read demo --json").stdout);
+    assert_eq!((read.agent, read.count), ("dev".to_owned(), 1));
+    let ack: Ack = parse(&by_variable("ack demo --message-id m --json").stdout);
+    assert_eq!((&*ack.status, &*ack.agent), ("acked", "dev"));
+    let sent: Sent =
+        parse(&by_variable("send demo --to qa --type handoff --json --actor qa").stdout);
+    assert_eq!(sent.message.from, "qa", "the flag beats the variable");
+    let error = cli.refused(2, "send demo --to dev --type handoff");
+    assert!(
+        error.contains("--from is required") && error.contains("TEAMLOG_AGENT"),
+        "{error}"
+    );
+}

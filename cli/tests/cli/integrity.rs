@@ -1,0 +1,222 @@
+//! `verify`, `head`, `rehydrate`, damage and torn tails.
+
+use crate::answers::{Head, Rehydrate, Sent, Status, Verify};
+use crate::harness::{Cli, parse};
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
+
+fn history(cli: &Cli) {
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --trace-id tr");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --message-id m");
+    cli.ok("ack demo --agent lead --message-id m");
+}
+
+#[test]
+fn a_whole_log_verifies_and_live_equals_rebuilt() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        let verify: Verify = cli.json("verify demo");
+        assert_eq!(
+            (verify.ok, verify.events, verify.segments, verify.last_seq),
+            (true, 4, 1, 4)
+        );
+        assert!(verify.problems.is_empty());
+        assert_eq!(verify.bytes, cli.segment("demo").metadata().unwrap().len());
+        let live: Status = cli.json("status demo --digest");
+        let rebuilt: Rehydrate = cli.json("rehydrate demo");
+        assert_eq!(
+            (&*rebuilt.status, rebuilt.event_count, rebuilt.message_count),
+            ("ok", 4, 2)
+        );
+        assert_eq!((rebuilt.ack_count, rebuilt.task_count), (1, 1));
+        assert_eq!(live.state_digest.as_deref(), Some(&*rebuilt.state_digest));
+        for workers in [1, 2, 5] {
+            let again: Rehydrate = cli.json(&format!("rehydrate demo --workers {workers}"));
+            assert_eq!(again.state_digest, rebuilt.state_digest);
+        }
+        let shown = cli.ok("rehydrate demo");
+        assert!(
+            shown.contains("\n  events    4\n  messages  2\n  acks      1\n  tasks     1\n"),
+            "{shown}"
+        );
+        assert!(
+            cli.ok("verify demo")
+                .starts_with("ok: 4 events in 1 segment, ")
+        );
+    }
+}
+
+#[test]
+fn derived_files_can_be_deleted_at_any_time() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let before: Status = cli.json("status demo --digest");
+    for derived in ["derived", "tasks", "inboxes"] {
+        std::fs::remove_dir_all(cli.dir().join("teams/demo").join(derived)).unwrap();
+    }
+    assert_eq!(cli.json::<Status>("status demo --digest"), before);
+    cli.ok("rehydrate demo");
+    assert!(cli.dir().join("teams/demo/tasks/T-1.json").is_file());
+    assert!(cli.dir().join("teams/demo/inboxes/dev.jsonl").is_file());
+}
+
+#[test]
+fn a_receipt_holds_until_history_is_changed() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        let receipt = cli.ok("head demo --json");
+        let head: Head = parse(&receipt);
+        assert_eq!((&*head.team, head.seq), ("demo", 4));
+        assert_eq!(head.length, cli.segment("demo").metadata().unwrap().len());
+        cli.file("receipt.json", &receipt);
+        cli.ok("send demo --from lead --to dev --type handoff");
+        assert!(cli.json::<Verify>("verify demo --against receipt.json").ok);
+
+        cli.file(
+            "forged.json",
+            &receipt.replace(&head.digest, &"0".repeat(64)),
+        );
+        let ran = cli.run("verify demo --against forged.json --json");
+        assert_eq!(ran.code, Some(65), "{ran:?}");
+        assert!(!parse::<Verify>(&ran.stdout).ok);
+    }
+    let cli = Cli::with_team();
+    cli.file("nonsense.json", "{}");
+    assert!(
+        cli.refused(1, "verify demo --against nonsense.json")
+            .contains("against must be a receipt")
+    );
+    assert!(
+        cli.refused(1, "verify demo --against none.json")
+            .contains("against file not found: none.json")
+    );
+    assert!(cli.ok("head demo").contains("| b3sum\n"));
+}
+
+#[test]
+fn damage_is_reported_with_file_and_offset_by_whoever_meets_it() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        let segment = cli.segment("demo");
+        let mut bytes = std::fs::read(&segment).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x04;
+        std::fs::write(&segment, &bytes).unwrap();
+        let _ = std::fs::remove_dir_all(cli.dir().join("teams/demo/derived"));
+
+        let ran = cli.run("verify demo --json");
+        assert_eq!(ran.code, Some(65), "{ran:?}");
+        let verify: Verify = parse(&ran.stdout);
+        assert!(!verify.ok);
+        let problem = &verify.problems[0];
+        let name = segment.file_name().unwrap().to_str().unwrap();
+        assert!(problem.file.ends_with(name), "{problem:?}");
+        assert!(
+            problem.offset <= middle as u64 && problem.severity == "error",
+            "{problem:?}"
+        );
+
+        for line in [
+            "send demo --from lead --to dev --type handoff",
+            "rehydrate demo",
+            "replay demo --reverse --json",
+        ] {
+            let ran = cli.run(&format!("{line} --json"));
+            assert_eq!(ran.code, Some(65), "{line}: {ran:?}");
+        }
+        let error = cli.refused_json(65, "send demo --from lead --to dev --type handoff");
+        assert_eq!(error.code, "damaged");
+        assert!(error.details["file"].as_str().unwrap().ends_with(name));
+        assert_eq!(error.details["offset"].as_u64(), Some(problem.offset));
+        assert_eq!(error.hint.as_deref(), Some("teamlog verify demo"));
+        assert_eq!(
+            std::fs::read(&segment).unwrap(),
+            bytes,
+            "damage must stay as evidence"
+        );
+    }
+}
+
+#[test]
+fn a_torn_tail_is_set_aside_and_said() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let segment = cli.segment("demo");
+    let whole = segment.metadata().unwrap().len();
+    let torn = b"{\"seq\":5,\"id\":\"half of an ev";
+    OpenOptions::new()
+        .append(true)
+        .open(&segment)
+        .unwrap()
+        .write_all(torn)
+        .unwrap();
+
+    let ran = cli.run("verify demo --json");
+    assert_eq!(
+        ran.code,
+        Some(0),
+        "an unacknowledged tail is a warning: {ran:?}"
+    );
+    let verify: Verify = parse(&ran.stdout);
+    assert_eq!(
+        (
+            verify.problems.len(),
+            &*verify.problems[0].severity,
+            verify.problems[0].offset
+        ),
+        (1, "warning", whole)
+    );
+    assert!(
+        cli.run("verify demo")
+            .stdout
+            .starts_with("ok, with warnings: ")
+    );
+
+    let ran = cli.run("send demo --from lead --to dev --type handoff --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        parse::<Sent>(&ran.stdout).event.seq,
+        6,
+        "behind the event about the tail"
+    );
+    assert!(
+        ran.stderr.starts_with("{\"note\":\"") && ran.stderr.contains("quarantine"),
+        "{ran:?}"
+    );
+    let kept = std::fs::read_dir(cli.dir().join("teams/demo/quarantine")).unwrap();
+    let kept: Vec<Vec<u8>> = kept
+        .map(|entry| std::fs::read(entry.unwrap().path()).unwrap())
+        .collect();
+    assert_eq!(kept, [torn.to_vec()]);
+    assert!(cli.json::<Verify>("verify demo").problems.is_empty());
+    let shown = cli.ok("replay demo --kind log_tail_quarantined");
+    assert!(
+        shown.contains(&format!("{} bytes cut from ", torn.len())),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_file_of_a_newer_format_is_refused() {
+    let cli = Cli::with_team();
+    let log = cli.dir().join("teams/demo/log.json");
+    let text = std::fs::read_to_string(&log).unwrap();
+    let newer = text.replacen("\"version\":1", "\"version\":9", 1);
+    assert_ne!(text, newer, "{text}");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .truncate(true)
+        .open(&log)
+        .unwrap();
+    file.seek(SeekFrom::Start(0)).unwrap();
+    file.write_all(newer.as_bytes()).unwrap();
+    let ran = cli.run("status demo --json");
+    assert!(matches!(ran.code, Some(1 | 65)), "{ran:?}");
+    assert!(
+        ran.stderr.contains("unsupported_format") || ran.stderr.contains("crc"),
+        "{ran:?}"
+    );
+}

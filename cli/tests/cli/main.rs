@@ -1,0 +1,16 @@
+//! The command line as a process: what goes in by argv, files and environment, what comes out, and with which code.
+
+mod answers;
+mod append;
+mod demo;
+mod harness;
+mod import;
+mod inbox;
+mod init;
+mod integrity;
+mod processes;
+mod replay;
+mod surface;
+mod tasks;
+mod terminal;
+mod trace;

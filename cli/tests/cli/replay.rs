@@ -1,0 +1,132 @@
+//! `replay` and `export`.
+
+use crate::answers::{Event, Import, Status};
+use crate::harness::{Cli, Ran, parse, parse_lines};
+use std::io::Read;
+use std::process::Stdio;
+
+fn history(cli: &Cli) {
+    cli.ok(
+        "task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix \"it\"' --trace-id tr",
+    );
+    cli.ok("append demo --kind ci_run_finished --actor ci --task-id T-1 --data '{\"n\":1.50,\"text\":\"grüße\"}'");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --message-id m");
+    cli.ok("send demo --from lead --to qa --type handoff");
+    cli.ok("ack demo --agent lead --message-id m");
+}
+
+fn seqs(cli: &Cli, filter: &str) -> Vec<u64> {
+    let events: Vec<Event> = parse_lines(&cli.ok(&format!("replay demo --json {filter}")));
+    events.iter().map(|event| event.seq).collect()
+}
+
+#[test]
+fn events_come_in_order_and_by_every_filter() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        assert_eq!(seqs(&cli, ""), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(seqs(&cli, "--reverse"), [6, 5, 4, 3, 2, 1]);
+        assert_eq!(seqs(&cli, "--from-seq 2 --to-seq 4"), [2, 3, 4]);
+        assert_eq!(seqs(&cli, "--from-seq 2 --limit 2"), [2, 3]);
+        assert_eq!(seqs(&cli, "--reverse --limit 2"), [6, 5]);
+        assert_eq!(seqs(&cli, "--kind message_sent"), [2, 4, 5]);
+        assert_eq!(seqs(&cli, "--actor ci"), [3]);
+        assert_eq!(seqs(&cli, "--trace-id tr --kind message_sent"), [2, 4]);
+        assert_eq!(seqs(&cli, "--agent qa"), [5]);
+        assert_eq!(seqs(&cli, "--task-id T-1 --kind ci_run_finished"), [3]);
+        assert_eq!(seqs(&cli, "--from-seq 7"), [0; 0]);
+        let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json"));
+        let at = &events[3].created_at;
+        assert_eq!(seqs(&cli, &format!("--since {at}")), [4, 5, 6]);
+        assert_eq!(seqs(&cli, &format!("--until {at}")), [1, 2, 3, 4]);
+        assert!(cli.refused(2, "replay demo --since soon").contains("soon"));
+        let ran = Ran::of(cli.command("replay demo --json").env("TEAMLOG_AGENT", "ci"));
+        assert_eq!(
+            ran.stdout.lines().count(),
+            6,
+            "the variable must not filter"
+        );
+    }
+}
+
+#[test]
+fn people_see_one_line_an_event() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let shown = cli.ok("replay demo");
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines.len(), 6);
+    assert!(
+        lines[0].starts_with("     1  ") && lines[0].ends_with("dev, lead, qa"),
+        "{shown}"
+    );
+    assert!(
+        lines[1].ends_with("message_sent        task_assign to dev  T-1  Fix \"it\""),
+        "{shown}"
+    );
+    assert!(
+        lines[2].contains("ci_run_finished     {\"n\":1.50,\"text\":\"grüße\"}"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn export_and_import_give_the_same_bytes_in_either_format() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let exported = cli.ok("export demo");
+    assert_eq!(exported, cli.ok("replay demo --json"));
+    cli.file("exported.jsonl", &exported);
+    for (team, format) in [("again", "jsonl"), ("packed", "binary")] {
+        let import: Import = cli.json(&format!(
+            "import {team} --events exported.jsonl --format {format}"
+        ));
+        assert_eq!(
+            (&*import.status, import.created, import.imported),
+            ("ok", true, 6)
+        );
+        assert_eq!(
+            cli.ok(&format!("replay {team} --json")),
+            exported,
+            "{format}"
+        );
+        assert_eq!(
+            cli.ok(&format!("export {team} --json")),
+            exported,
+            "{format}"
+        );
+        let digest = |team: &str| {
+            cli.json::<Status>(&format!("status {team} --digest"))
+                .state_digest
+                .unwrap()
+        };
+        assert_eq!(digest(team), digest("demo"), "{format}");
+    }
+    let ran = cli.run_with_input("import piped --events - --json", &exported);
+    assert_eq!(parse::<Import>(&ran.stdout).imported, 6);
+    assert_eq!(
+        cli.refused_json(1, "import again --events exported.jsonl")
+            .code,
+        "team_exists"
+    );
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let cli = Cli::with_team();
+    let lines = "{\"kind\":\"step_done\",\"payload\":{\"text\":\"a line long enough to fill a pipe soon\"}}\n".repeat(4_000);
+    cli.run_with_input("append demo --batch -", &lines);
+    for line in ["replay demo --json", "replay demo", "export demo"] {
+        let mut child = cli
+            .command(line)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let ran = Ran::from_output(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}");
+    }
+}

@@ -1,0 +1,179 @@
+//! What holds for every command: help, usage errors, global flags, exit codes.
+
+use crate::answers::Status;
+use crate::harness::{Cli, Ran, parse};
+use std::fs::OpenOptions;
+
+const COMMANDS: [&str; 18] = [
+    "init",
+    "send",
+    "task-assign",
+    "task-update",
+    "read",
+    "ack",
+    "tasks",
+    "task",
+    "status",
+    "trace",
+    "replay",
+    "append",
+    "rehydrate",
+    "verify",
+    "head",
+    "import",
+    "export",
+    "demo",
+];
+
+#[test]
+fn teamlog_alone_helps_with_examples() {
+    let cli = Cli::new();
+    let help = cli.ok("");
+    assert!(help.starts_with("One durable, ordered log"), "{help}");
+    assert!(help.contains("\nExamples:\n  teamlog demo "), "{help}");
+    assert_eq!(help, cli.ok("--help"));
+    for command in COMMANDS {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}");
+        let own = cli.ok(&format!("{command} --help"));
+        assert!(own.contains(&format!("Usage: teamlog {command}")), "{own}");
+    }
+    assert_eq!(
+        cli.ok("--version"),
+        concat!("teamlog ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
+
+#[test]
+fn the_examples_of_the_help_work() {
+    let cli = Cli::new();
+    let help = cli.ok("");
+    let examples: Vec<&str> = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("  teamlog "))
+        .collect();
+    assert!(examples.len() >= 6, "{examples:?}");
+    for example in examples {
+        let line = example.split("   ").next().unwrap();
+        for part in line.split(" && teamlog ") {
+            cli.ok(part);
+        }
+    }
+}
+
+#[test]
+fn usage_errors_exit_2_with_one_error_and_a_hint() {
+    let cli = Cli::new();
+    for (line, said, hint) in [
+        ("sedn demo", "'sedn'", "teamlog --help"),
+        ("send demo --form x", "'--form'", "teamlog send --help"),
+        ("send", "<TEAM>", "teamlog send --help"),
+        ("task", "subcommand", "teamlog task --help"),
+        ("task show demo", "<TASK>", "teamlog task show --help"),
+        (
+            "read demo --agent a --limit many",
+            "'many'",
+            "teamlog read --help",
+        ),
+        (
+            "status demo --stale-minutes -1",
+            "'-1'",
+            "teamlog status --help",
+        ),
+        (
+            "status demo --lock-timeout x",
+            "'x'",
+            "teamlog status --help",
+        ),
+    ] {
+        let error = cli.refused(2, line);
+        assert!(
+            error.lines().next().unwrap().contains(said),
+            "{line}: {error}"
+        );
+        let body = cli.refused_json(2, line);
+        assert_eq!(body.code, "usage");
+        assert!(
+            body.message.contains(said) && !body.message.contains('\n'),
+            "{line}: {body:?}"
+        );
+        assert!(
+            body.hint.as_deref().unwrap_or("").contains(hint) || hint == "teamlog status --help",
+            "{line}: {body:?}"
+        );
+    }
+}
+
+#[test]
+fn global_flags_stand_before_or_behind_the_subcommand() {
+    let cli = Cli::with_team();
+    let root = cli.dir().display();
+    let elsewhere = cli.dir().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    for line in [
+        format!("--json --data-root {root} status demo"),
+        format!("status demo --json --data-root {root}"),
+        format!("--data-root={root} status --json demo"),
+    ] {
+        let ran = Ran::of(cli.command(&line).current_dir(&elsewhere));
+        assert_eq!(parse::<Status>(&ran.stdout).team, "demo", "{line}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_io_failure() {
+    let cli = Cli::with_team();
+    let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+        return;
+    };
+    let mut command = cli.command("status demo");
+    command.stdout(full);
+    let ran = Ran::from_output(
+        command
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap(),
+    );
+    assert_eq!(ran.code, Some(74));
+    assert!(
+        ran.stderr
+            .starts_with("error: cannot write standard output: "),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn what_the_system_does_not_permit_exits_77() {
+    let cli = Cli::with_team();
+    // To root nothing is forbidden by modes; the mapping itself has its test beside it.
+    let probe = cli.file("probe", "");
+    let mode = |path: &std::path::Path, mode: u32| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(&probe, 0);
+    if std::fs::read(&probe).is_ok() {
+        return;
+    }
+    let team = cli.dir().join("teams/demo");
+    mode(&team, 0);
+    let error = cli.refused_json(77, "status demo");
+    mode(&team, 0o700);
+    assert_eq!(error.code, "not_permitted");
+}
+
+#[test]
+fn off_a_terminal_there_is_no_colour() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type handoff --priority critical");
+    for line in [
+        "status demo",
+        "read demo --agent dev",
+        "replay demo",
+        "verify demo",
+        "--help",
+    ] {
+        assert!(!cli.ok(line).contains('\u{1b}'), "{line}");
+    }
+}

@@ -1,0 +1,210 @@
+//! `task-assign`, `task-update`, `tasks`, `task show`, and what `status` says of them.
+
+use crate::answers::{Sent, Status, TaskShow, Tasks};
+use crate::harness::Cli;
+use serde_json::Value;
+
+fn show(cli: &Cli, id: &str) -> Value {
+    cli.json::<TaskShow>(&format!("task show demo {id}")).task
+}
+
+#[test]
+fn a_task_follows_its_messages() {
+    let cli = Cli::with_team();
+    let sent: Sent = cli.json(
+        "task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --details 'on mobile' --trace-id tr-1 --priority high",
+    );
+    assert_eq!(
+        (&*sent.status, &*sent.message.kind, &*sent.message.to),
+        ("sent", "task_assign", "dev")
+    );
+    let task = show(&cli, "T-1");
+    for (field, value) in [
+        ("task_id", "T-1"),
+        ("status", "assigned"),
+        ("owner", "dev"),
+        ("assigned_by", "lead"),
+        ("subject", "Fix the login"),
+        ("details", "on mobile"),
+        ("trace_id", "tr-1"),
+        (
+            "snapshot_conflict_policy",
+            "created_at_then_message_id_monotonic",
+        ),
+        ("last_message_id", &sent.message.id),
+        ("last_message_created_at", &sent.message.created_at),
+    ] {
+        assert_eq!(task[field], value, "{field}");
+    }
+    assert_eq!(task["snapshot_version"], 1);
+
+    let update: Sent = cli.json(
+        "task-update demo --from dev --to lead --task-id T-1 --status in_progress --progress 40% --eta today --note 'reproduced it' --blocked",
+    );
+    assert_eq!(
+        update.message.trace_id.as_deref(),
+        Some("tr-1"),
+        "inherited from the task"
+    );
+    let task = show(&cli, "T-1");
+    for (field, value) in [
+        ("status", "in_progress"),
+        ("progress", "40%"),
+        ("eta", "today"),
+        ("note", "reproduced it"),
+        ("last_update_from", "dev"),
+        ("owner", "dev"),
+    ] {
+        assert_eq!(task[field], value, "{field}");
+    }
+    assert_eq!(
+        (&task["blocked"], &task["snapshot_version"]),
+        (&true.into(), &2.into())
+    );
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --unblocked --status done");
+    let task = show(&cli, "T-1");
+    assert_eq!(
+        (&task["blocked"], &task["status"]),
+        (&false.into(), &"completed".into())
+    );
+}
+
+#[test]
+fn a_late_update_changes_nothing_and_is_marked() {
+    let cli = Cli::with_team();
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done");
+    let late: Sent = cli.json(
+        "task-update demo --from dev --to lead --task-id T-1 --status in_progress --created-at 2020-01-01T00:00:00Z",
+    );
+    assert_eq!(late.status, "sent");
+    let answer: TaskShow = cli.json("task show demo T-1 --history");
+    assert_eq!(answer.task["status"], "completed");
+    assert_eq!(answer.task["snapshot_version"], 2);
+    let superseded: Vec<bool> = answer
+        .history
+        .unwrap()
+        .iter()
+        .map(|event| event.superseded)
+        .collect();
+    assert_eq!(superseded, [false, false, true]);
+    let shown = cli.ok("task show demo T-1 --history");
+    assert!(shown.contains("[superseded: changed nothing]"), "{shown}");
+    assert!(shown.starts_with("T-1  S\n  status"), "{shown}");
+}
+
+#[test]
+fn tasks_are_listed_in_natural_order_by_page_and_filter() {
+    let cli = Cli::with_team();
+    for (id, to) in [
+        ("T-10", "dev"),
+        ("T-2", "qa"),
+        ("T-1", "dev"),
+        ("T-9", "dev"),
+    ] {
+        cli.ok(&format!(
+            "task-assign demo --from lead --to {to} --task-id {id} --subject 'about {id}'"
+        ));
+    }
+    cli.ok("task-update demo --from dev --to lead --task-id T-9 --status done");
+    let ids = |line: &str| {
+        let page: Tasks = cli.json(line);
+        let ids: Vec<String> = page
+            .tasks
+            .iter()
+            .map(|task| task["task_id"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(page.count, ids.len());
+        (ids.join(" "), page.next_cursor)
+    };
+    assert_eq!(ids("tasks demo").0, "T-1 T-2 T-9 T-10");
+    assert_eq!(ids("tasks demo --owner dev").0, "T-1 T-9 T-10");
+    assert_eq!(ids("tasks demo --status done").0, "T-9");
+    assert_eq!(ids("tasks demo --status assigned --owner qa").0, "T-2");
+    assert_eq!(
+        ids("tasks demo --limit 3"),
+        ("T-1 T-2 T-9".to_owned(), Some("T-9".to_owned()))
+    );
+    assert_eq!(
+        ids("tasks demo --limit 3 --cursor T-9"),
+        ("T-10".to_owned(), None)
+    );
+    let error = cli.refused(1, "tasks demo --status finished");
+    assert!(
+        error.contains("status") && error.contains("finished") && error.contains("completed"),
+        "{error}"
+    );
+    assert_eq!(
+        cli.ok("tasks demo --limit 2"),
+        "T-1  assigned  dev  just now  about T-1\nT-2  assigned  qa   just now  about T-2\n\n2 shown; more: --cursor T-2\n"
+    );
+    assert_eq!(
+        cli.refused_json(1, "task show demo T-7").code,
+        "task_not_found"
+    );
+}
+
+#[test]
+fn status_tells_what_is_unread_blocked_and_stale() {
+    let cli = Cli::with_team();
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --created-at 2024-05-01T10:00:00Z");
+    cli.ok("task-assign demo --from lead --to qa --task-id T-2 --subject S");
+    cli.ok("task-update demo --from qa --to lead --task-id T-2 --status blocked");
+    let status: Status = cli.json("status demo");
+    let unread: Vec<(&str, u64)> = status
+        .unread_counts
+        .iter()
+        .map(|(a, n)| (&**a, *n))
+        .collect();
+    assert_eq!(unread, [("dev", 1), ("lead", 1), ("qa", 1)]);
+    let ids = |tasks: &[Value]| {
+        tasks
+            .iter()
+            .map(|task| task["task_id"].to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(ids(&status.blocked_tasks), "\"T-2\"");
+    assert_eq!(ids(&status.stale_tasks), "\"T-1\"");
+    assert_eq!(
+        (status.task_count, status.message_count, status.events),
+        (2, 3, 4)
+    );
+    assert_eq!(status.stale_messages.len(), 1);
+    assert_eq!(
+        (
+            &*status.stale_messages[0].agent,
+            &*status.stale_messages[0].kind
+        ),
+        ("dev", "task_assign")
+    );
+    assert_eq!(
+        (
+            status.tasks_by_status["assigned"],
+            status.tasks_by_status["blocked"]
+        ),
+        (1, 1)
+    );
+    assert_eq!(
+        (status.malformed_jsonl.total, status.state_digest),
+        (0, None)
+    );
+    assert!(
+        cli.json::<Status>("status demo --stale-minutes 100000000")
+            .stale_tasks
+            .is_empty()
+    );
+
+    let shown = cli.ok("status demo");
+    assert!(shown.starts_with("demo: 2 tasks, 3 messages, 4 events (jsonl)\n\nunread\n  dev   1\n  lead  1\n  qa    1\n"), "{shown}");
+    for part in [
+        "\nblocked\n  T-2  blocked   qa  just now  S\n",
+        "\nstale tasks\n  T-1  assigned  dev  ",
+        "\nstale messages\n",
+    ] {
+        assert!(
+            shown.contains(&part.replace("blocked   qa", "blocked  qa")),
+            "{part} in {shown}"
+        );
+    }
+}

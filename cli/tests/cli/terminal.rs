@@ -1,0 +1,98 @@
+//! On a terminal: colours unless refused, and text that cannot drive it. `script` gives the terminal; without it these pass by.
+
+use crate::harness::{Cli, Ran};
+use std::process::Command;
+
+/// Runs on a terminal of its own; `None` where the machine has no `script`.
+fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
+    let shell = format!("{} {line}", env!("CARGO_BIN_EXE_teamlog"));
+    let mut command = Command::new("script");
+    command
+        .args(["-q", "-e", "-c", &shell, "/dev/null"])
+        .current_dir(cli.dir())
+        .env_clear()
+        .env("HOME", cli.dir())
+        .env("PATH", "/usr/bin:/bin")
+        .env("TERM", "xterm")
+        .envs(set.iter().copied())
+        .stdin(std::process::Stdio::null());
+    match command.output() {
+        Ok(output) => {
+            let ran = Ran::from_output(output);
+            assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+            Some(ran.stdout)
+        }
+        Err(_) => None,
+    }
+}
+
+const NASTY: &str = r#"{"subject":"\u001b[2Jgone\u009b31m\u202etxt.exe\r\nerror: forged"}"#;
+
+fn nasty_team() -> Cli {
+    let cli = Cli::with_team();
+    cli.file("nasty.json", NASTY);
+    cli.ok("send demo --from lead --to dev --type task_assign --task-id T-1 --trace-id tr --payload-file nasty.json");
+    cli.ok("append demo --kind note_taken --trace-id tr --data '{\"text\":\"\u{9b}31m\u{202e}\"}'");
+    cli
+}
+
+#[test]
+fn what_agents_wrote_cannot_drive_a_terminal() {
+    let cli = nasty_team();
+    for line in [
+        "read demo --agent dev",
+        "read demo --agent dev --json",
+        "replay demo",
+        "replay demo --json",
+        "export demo",
+        "trace demo --trace-id tr",
+        "task show demo T-1 --history",
+        "tasks demo",
+        "status demo",
+    ] {
+        let Some(shown) = on_terminal(&cli, line, &[("NO_COLOR", "1")]) else {
+            return;
+        };
+        let dangerous: Vec<char> = shown
+            .chars()
+            .filter(|c| c.is_control() && !matches!(c, '\r' | '\n') || matches!(c, '\u{202e}'))
+            .collect();
+        assert!(dangerous.is_empty(), "{line}: {dangerous:?} in {shown:?}");
+        assert!(!shown.contains("\nerror: forged"), "{line}: {shown:?}");
+        if !line.starts_with("status") {
+            assert!(
+                shown.contains("u{202e}") || shown.contains("u202e"),
+                "{line}: {shown:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn off_a_terminal_json_is_untouched() {
+    let cli = nasty_team();
+    let json = cli.ok("replay demo --json");
+    assert!(
+        json.contains('\u{202e}') && json.contains('\u{9b}'),
+        "{json}"
+    );
+    assert!(!cli.ok("replay demo").contains('\u{202e}'));
+}
+
+#[test]
+fn colours_are_for_terminals_that_want_them() {
+    let cli = Cli::with_team();
+    let Some(coloured) = on_terminal(&cli, "verify demo", &[]) else {
+        return;
+    };
+    assert!(coloured.contains("\u{1b}[32mok\u{1b}[0m"), "{coloured:?}");
+    for set in [("NO_COLOR", "1"), ("TERM", "dumb")] {
+        let plain = on_terminal(&cli, "verify demo", &[set]).unwrap();
+        assert!(!plain.contains('\u{1b}'), "{set:?}: {plain:?}");
+    }
+    let coloured = on_terminal(&cli, "verify demo", &[("NO_COLOR", "")]).unwrap();
+    assert!(
+        coloured.contains('\u{1b}'),
+        "an empty NO_COLOR asks for nothing"
+    );
+}

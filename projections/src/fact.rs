@@ -1,0 +1,203 @@
+//! Facts: what the events that folds know say, decoded from their stored shapes.
+//!
+//! Only [`stored`] knows the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
+
+mod stored;
+
+use crate::error::{Error, Result};
+use crate::message::{MessageType, Priority};
+use crate::tasks::Status;
+use crate::vocabulary;
+use teamlog_engine::{Event, Json, NewEvent, Refs, RefKind, Timestamp};
+
+/// What an event says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fact {
+    /// `team_created`.
+    TeamCreated(TeamCreated),
+    /// `members_added`.
+    MembersAdded(MembersAdded),
+    /// `message_sent`.
+    MessageSent(Box<Sent>),
+    /// `message_acked`.
+    MessageAcked(MessageAcked),
+    /// Any other reserved kind: counted, moves nothing.
+    Counted,
+}
+
+/// `team_created`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamCreated {
+    /// Names of the first members.
+    pub members: Vec<String>,
+    /// Whether agents join by acting.
+    pub open: bool,
+    /// Whether view files are kept.
+    pub views: bool,
+}
+
+/// `members_added`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MembersAdded {
+    /// Names of the new members.
+    pub members: Vec<String>,
+}
+
+/// `message_sent`: the parts of the message that move state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The message's id.
+    pub id: String,
+    /// Its type.
+    pub kind: MessageType,
+    /// The sender.
+    pub from: String,
+    /// The recipient.
+    pub to: String,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to.
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// When its sender says that it was created.
+    pub created_at: Timestamp,
+    /// What it says of its task.
+    pub change: Option<TaskChange>,
+    /// Bytes of the envelope as stored.
+    pub envelope_bytes: u64,
+}
+
+/// What a task message says of its task; what it does not mention stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskChange {
+    /// `subject` of an assignment.
+    pub subject: Option<String>,
+    /// `details` of an assignment.
+    pub details: Option<String>,
+    /// `deps` of an assignment.
+    pub deps: Option<Vec<String>>,
+    /// `status` of an update.
+    pub status: Option<Status>,
+    /// `progress` of an update, as JSON text.
+    pub progress: Option<String>,
+    /// `eta` of an update, as JSON text.
+    pub eta: Option<String>,
+    /// `blocked` of an update.
+    pub blocked: Option<bool>,
+    /// `note` of an update.
+    pub note: Option<String>,
+}
+
+/// `message_acked`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageAcked {
+    /// The message.
+    pub message_id: String,
+    /// Its recipient.
+    pub agent: String,
+}
+
+/// Why an ack was not accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AckRefused {
+    /// No such message.
+    NotFound,
+    /// The message went to somebody else.
+    WrongRecipient,
+}
+
+impl Fact {
+    /// Reads what an event says. Must not be asked about foreign events.
+    ///
+    /// # Errors
+    /// `Undecodable` where the payload has not the shape of its kind, or the kind is not in the vocabulary.
+    pub fn decode(event: &Event<'_>) -> Result<Fact> {
+        let payload = &*event.payload;
+        let fact = match &*event.kind {
+            "team_created" => stored::team_created(payload).map(Fact::TeamCreated),
+            "members_added" => stored::members_added(payload).map(Fact::MembersAdded),
+            "message_sent" => stored::sent(payload).map(|sent| Fact::MessageSent(Box::new(sent))),
+            "message_acked" => stored::acked(payload).map(Fact::MessageAcked),
+            kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
+            _ => Err("this version does not know the kind, and the event is not marked foreign".to_owned()),
+        };
+        fact.map_err(|why| Error::Undecodable {
+            seq: event.seq,
+            kind: event.kind.clone().into_owned(),
+            why,
+        })
+    }
+}
+
+/// The envelope of a `message_sent` event as stored: canonical JSON text.
+///
+/// # Errors
+/// `Undecodable` where the payload holds none.
+pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
+    stored::envelope(&event.payload).map_err(|why| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    })
+}
+
+/// An event of `kind` by `actor`, with no refs yet.
+pub(crate) fn event(kind: &'static str, actor: &str, payload: Json) -> NewEvent {
+    debug_assert!(vocabulary::find(kind).is_some(), "{kind} is not in the vocabulary");
+    NewEvent::new(kind, actor, payload)
+}
+
+impl TeamCreated {
+    /// The event that records it; `at` for imported history only.
+    pub fn event(&self, actor: &str, at: Option<Timestamp>) -> NewEvent {
+        let mut event = event("team_created", actor, stored::team_created_json(self));
+        event.created_at = at;
+        event
+    }
+}
+
+impl MembersAdded {
+    /// The event that records it.
+    pub fn event(&self, actor: &str) -> NewEvent {
+        event("members_added", actor, stored::members_added_json(self))
+    }
+}
+
+impl MessageAcked {
+    /// The `message_acked` event; `trace` and `task` are those of the message.
+    pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
+        let mut event = self.record("message_acked", stored::acked_json(self));
+        for (kind, value) in [(RefKind::Trace, trace), (RefKind::Task, task)] {
+            if let Some(value) = value {
+                event.refs.set(kind, value.to_owned());
+            }
+        }
+        event
+    }
+    /// The `message_ack_duplicate` event.
+    pub fn repeated(&self) -> NewEvent {
+        self.record("message_ack_duplicate", stored::acked_json(self))
+    }
+    /// The `ack_rejected` event; `expected` is the message's real recipient.
+    pub fn rejected(&self, why: AckRefused, expected: Option<&str>) -> NewEvent {
+        self.record("ack_rejected", stored::rejected_json(self, why, expected))
+    }
+    fn record(&self, kind: &'static str, payload: Json) -> NewEvent {
+        let mut event = event(kind, &self.agent, payload);
+        event.refs.set(RefKind::Agent, self.agent.clone());
+        event.refs.set(RefKind::Message, self.message_id.clone());
+        event
+    }
+}
+
+impl AckRefused {
+    /// `not_found`, `wrong_recipient`.
+    pub fn name(self) -> &'static str {
+        match self {
+            AckRefused::NotFound => "not_found",
+            AckRefused::WrongRecipient => "wrong_recipient",
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! The JSON of payloads.
+//!
+//! | kind | payload |
+//! |---|---|
+//! | `team_created` | `{members[], open, views}` |
+//! | `members_added` | `{members[]}` |
+//! | `message_sent` | `{message:{envelope}}` |
+//! | `message_duplicate` | `{message_id, from, to}` |
+//! | `message_suppressed` | `{message:{envelope}, reason:"cooldown", remaining_seconds}` |
+//! | `message_acked`, `message_ack_duplicate` | `{message_id, agent}` |
+//! | `ack_rejected` | `{message_id, agent, reason, expected?}` |
+
+use super::{AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamCreated, event};
+use crate::message::{
+    InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, check_id, check_name,
+};
+use crate::tasks::Status;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
+
+type Decoded<T> = Result<T, String>;
+
+#[derive(Serialize, Deserialize)]
+struct StoredTeam {
+    members: Vec<String>,
+    open: bool,
+    views: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredMembers {
+    members: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct StoredSent<'a> {
+    #[serde(borrow)]
+    message: &'a RawValue,
+}
+
+/// An envelope as stored; `type` and the like are checked once it is read.
+#[derive(Deserialize)]
+struct StoredEnvelope<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    from: Cow<'a, str>,
+    #[serde(borrow)]
+    to: Cow<'a, str>,
+    #[serde(borrow, default)]
+    task_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    trace_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    priority: Cow<'a, str>,
+    #[serde(borrow)]
+    created_at: Cow<'a, str>,
+    schema_version: u32,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct StoredAssign {
+    subject: Option<String>,
+    details: Option<String>,
+    deps: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct StoredUpdate<'a> {
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    progress: Option<&'a RawValue>,
+    #[serde(borrow)]
+    eta: Option<&'a RawValue>,
+    blocked: Option<bool>,
+    note: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredAck<'a> {
+    #[serde(borrow)]
+    message_id: Cow<'a, str>,
+    #[serde(borrow)]
+    agent: Cow<'a, str>,
+}
+
+#[derive(Serialize)]
+struct StoredRejection<'a> {
+    message_id: &'a str,
+    agent: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct StoredDuplicate<'a> {
+    message_id: &'a str,
+    from: &'a str,
+    to: &'a str,
+}
+
+fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
+    serde_json::from_str(payload).map_err(|error| error.to_string())
+}
+
+/// Our own shapes always serialise within the limits: short strings, no numbers but small ones, no nesting.
+fn write(value: &impl Serialize) -> Json {
+    match Json::of(value) {
+        Ok(json) => json,
+        Err(error) => unreachable!("a stored shape did not serialise: {error}"),
+    }
+}
+
+fn name(field: &'static str, value: &str) -> Decoded<()> {
+    check_name(field, value, Names::Imported).map_err(|error| error.to_string())
+}
+
+fn id(field: &'static str, value: &str) -> Decoded<()> {
+    check_id(field, value).map_err(|error| error.to_string())
+}
+
+pub(super) fn team_created(payload: &str) -> Decoded<TeamCreated> {
+    let StoredTeam { members, open, views } = read(payload)?;
+    members.iter().try_for_each(|member| name("members", member))?;
+    Ok(TeamCreated { members, open, views })
+}
+
+pub(super) fn team_created_json(fact: &TeamCreated) -> Json {
+    write(&StoredTeam { members: fact.members.clone(), open: fact.open, views: fact.views })
+}
+
+pub(super) fn members_added(payload: &str) -> Decoded<MembersAdded> {
+    let StoredMembers { members } = read(payload)?;
+    members.iter().try_for_each(|member| name("members", member))?;
+    Ok(MembersAdded { members })
+}
+
+pub(super) fn members_added_json(fact: &MembersAdded) -> Json {
+    write(&StoredMembers { members: fact.members.clone() })
+}
+
+pub(super) fn envelope(payload: &str) -> Decoded<&str> {
+    let stored: StoredSent<'_> = read(payload)?;
+    let text = stored.message.get();
+    if text.len() < 2 || !text.starts_with('{') {
+        return Err("message is not an object".to_owned());
+    }
+    Ok(text)
+}
+
+pub(super) fn sent(payload: &str) -> Decoded<Sent> {
+    let text = envelope(payload)?;
+    let stored: StoredEnvelope<'_> = read(text)?;
+    if stored.schema_version != SCHEMA_VERSION {
+        return Err(format!("message.schema_version is {}, not 1", stored.schema_version));
+    }
+    id("message.id", &stored.id)?;
+    name("message.from", &stored.from)?;
+    name("message.to", &stored.to)?;
+    if let Some(task) = &stored.task_id {
+        name("message.task_id", task)?;
+    }
+    let kind = MessageType::from_name(&stored.kind).ok_or("message.type is not known")?;
+    let change = match (kind, &stored.task_id) {
+        (MessageType::TaskAssign, Some(_)) => Some(assignment(stored.payload.get())?),
+        (MessageType::TaskUpdate, Some(_)) => Some(update(stored.payload.get())?),
+        (MessageType::TaskAssign | MessageType::TaskUpdate, None) => {
+            return Err("message.task_id is missing".to_owned());
+        }
+        _ => None,
+    };
+    Ok(Sent {
+        kind,
+        priority: Priority::from_name(&stored.priority).ok_or("message.priority is not known")?,
+        created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
+            .ok_or("message.created_at is not a time")?,
+        id: stored.id.into_owned(),
+        from: stored.from.into_owned(),
+        to: stored.to.into_owned(),
+        task_id: stored.task_id.map(Cow::into_owned),
+        trace_id: stored.trace_id.map(Cow::into_owned),
+        change,
+        envelope_bytes: text.len() as u64,
+    })
+}
+
+fn assignment(payload: &str) -> Decoded<TaskChange> {
+    let StoredAssign { subject, details, deps } = read(payload)?;
+    deps.iter().flatten().try_for_each(|dep| name("message.payload.deps", dep))?;
+    Ok(TaskChange { subject, details, deps, ..TaskChange::default() })
+}
+
+fn update(payload: &str) -> Decoded<TaskChange> {
+    let stored: StoredUpdate<'_> = read(payload)?;
+    let status = match stored.status {
+        None => None,
+        Some(name) => {
+            Some(Status::from_name(&name).ok_or("message.payload.status is not known")?)
+        }
+    };
+    Ok(TaskChange {
+        status,
+        progress: present(stored.progress),
+        eta: present(stored.eta),
+        blocked: stored.blocked,
+        note: stored.note,
+        ..TaskChange::default()
+    })
+}
+
+fn present(raw: Option<&RawValue>) -> Option<String> {
+    raw.map(RawValue::get).filter(|text| *text != "null").map(str::to_owned)
+}
+
+pub(super) fn acked(payload: &str) -> Decoded<MessageAcked> {
+    let stored: StoredAck<'_> = read(payload)?;
+    id("message_id", &stored.message_id)?;
+    name("agent", &stored.agent)?;
+    Ok(MessageAcked {
+        message_id: stored.message_id.into_owned(),
+        agent: stored.agent.into_owned(),
+    })
+}
+
+pub(super) fn acked_json(fact: &MessageAcked) -> Json {
+    write(&StoredAck {
+        message_id: Cow::Borrowed(&fact.message_id),
+        agent: Cow::Borrowed(&fact.agent),
+    })
+}
+
+pub(super) fn rejected_json(fact: &MessageAcked, why: AckRefused, expected: Option<&str>) -> Json {
+    write(&StoredRejection {
+        message_id: &fact.message_id,
+        agent: &fact.agent,
+        reason: why.name(),
+        expected,
+    })
+}
+
+impl Message {
+    /// The `message_sent` event of this message: actor is the sender, refs are recipient, message, task and trace.
+    ///
+    /// # Errors
+    /// A payload that is nested too deep to stand in an event.
+    pub fn sent(&self) -> Result<NewEvent, InvalidMessage> {
+        let payload = self.wrapped(format!("{{\"message\":{}}}", self.text()))?;
+        Ok(self.record("message_sent", payload))
+    }
+
+    /// The `message_duplicate` event: a message with this id is known already.
+    pub fn duplicate(&self) -> NewEvent {
+        let stored = StoredDuplicate { message_id: &self.id, from: &self.from, to: &self.to };
+        self.record("message_duplicate", write(&stored))
+    }
+
+    /// The `message_suppressed` event: the cooldown still runs.
+    ///
+    /// # Errors
+    /// A payload that is nested too deep to stand in an event.
+    pub fn suppressed(&self, remaining_seconds: u64) -> Result<NewEvent, InvalidMessage> {
+        let payload = self.wrapped(format!(
+            "{{\"message\":{},\"reason\":\"cooldown\",\"remaining_seconds\":{remaining_seconds}}}",
+            self.text()
+        ))?;
+        Ok(self.record("message_suppressed", payload))
+    }
+
+    fn wrapped(&self, text: String) -> Result<Json, InvalidMessage> {
+        Json::parse(&text).map_err(|error| {
+            InvalidMessage::new("message.payload", error.to_string(), "must fit into an event")
+        })
+    }
+
+    fn record(&self, kind: &'static str, payload: Json) -> NewEvent {
+        let mut event = event(kind, &self.from, payload);
+        event.refs.set(RefKind::Agent, self.to.clone());
+        event.refs.set(RefKind::Message, self.id.clone());
+        if let Some(task) = &self.task_id {
+            event.refs.set(RefKind::Task, task.clone());
+        }
+        if let Some(trace) = &self.trace_id {
+            event.refs.set(RefKind::Trace, trace.clone());
+        }
+        event
+    }
+}

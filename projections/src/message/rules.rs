@@ -1,0 +1,144 @@
+//! The rules of an envelope's fields, and how errors show their values.
+
+use super::{InvalidMessage, Message, MessageType, Names};
+use crate::fields::Fields;
+use crate::tasks::Status;
+use serde_json::value::RawValue;
+use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
+
+/// Errors show so many characters of a value.
+const SHOWN_MAX: usize = 80;
+
+/// Checks the name of a team, an agent or a task: 1 to 128 bytes of `^[A-Za-z0-9._-]+$`, no `..`.
+///
+/// # Errors
+/// Names `field`, the value and the rule ("path separator", "traversal token", the pattern).
+pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), InvalidMessage> {
+    let rule = if value.is_empty() {
+        "must not be empty".to_owned()
+    } else if value.len() > IDENTIFIER_BYTES_MAX {
+        format!("must have at most {IDENTIFIER_BYTES_MAX} bytes")
+    } else if value.contains(['/', '\\']) {
+        "must not contain a path separator".to_owned()
+    } else if value.contains("..") {
+        "must not contain the traversal token ..".to_owned()
+    } else if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) {
+        "must match the pattern ^[A-Za-z0-9._-]+$".to_owned()
+    } else if value.starts_with('.') {
+        "must not begin with .".to_owned()
+    } else if value.starts_with('-') && names == Names::New {
+        "must not begin with -".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(InvalidMessage::new(field, shown(&quoted(value)), rule))
+}
+
+/// Checks a message or trace id: 1 to 128 bytes without control characters.
+///
+/// # Errors
+/// Names `field`, the value and the rule.
+pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> {
+    let rule = if value.is_empty() {
+        "must not be empty".to_owned()
+    } else if value.len() > IDENTIFIER_BYTES_MAX {
+        format!("must have at most {IDENTIFIER_BYTES_MAX} bytes")
+    } else if value.chars().any(char::is_control) {
+        "must not contain control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(InvalidMessage::new(field, shown(&quoted(value)), rule))
+}
+
+/// Checks every field of a message.
+pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessage> {
+    check_id("message.id", &message.id)?;
+    check_name("message.from", &message.from, names)?;
+    check_name("message.to", &message.to, names)?;
+    if let Some(task) = &message.task_id {
+        check_name("message.task_id", task, names)?;
+    }
+    if let Some(trace) = &message.trace_id {
+        check_id("message.trace_id", trace)?;
+    }
+    let payload = message.payload.as_str();
+    let fields: Fields<'_> = serde_json::from_str(payload)
+        .map_err(|_| InvalidMessage::new("message.payload", shown(payload), "must be an object"))?;
+    if matches!(message.kind, MessageType::TaskAssign | MessageType::TaskUpdate) {
+        if message.task_id.is_none() {
+            let rule = format!("is required for {}", message.kind.name());
+            return Err(InvalidMessage::new("message.task_id", "missing", rule));
+        }
+        for (name, raw) in &fields.0 {
+            check_task_field(message.kind, name, raw, names)?;
+        }
+    }
+    // The envelope nests the payload deeper than it stands alone.
+    message.to_json().map(drop)
+}
+
+/// Checks one field of the payload of a task message; `null` stands for absent, unknown fields are free.
+fn check_task_field(
+    kind: MessageType,
+    name: &str,
+    raw: &RawValue,
+    names: Names,
+) -> Result<(), InvalidMessage> {
+    let wrong = |field, rule: &str| Err(InvalidMessage::new(field, shown(raw.get()), rule));
+    let text = || serde_json::from_str::<Option<String>>(raw.get());
+    match (kind, name) {
+        (MessageType::TaskAssign, "subject") if text().is_err() => {
+            wrong("message.payload.subject", "must be a string")
+        }
+        (MessageType::TaskAssign, "details") if text().is_err() => {
+            wrong("message.payload.details", "must be a string")
+        }
+        (MessageType::TaskAssign, "deps") => {
+            let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
+                return wrong("message.payload.deps", "must be an array of task ids");
+            };
+            deps.iter()
+                .flatten()
+                .try_for_each(|dep| check_name("message.payload.deps", dep, names))
+        }
+        (MessageType::TaskUpdate, "status") => match text() {
+            Ok(None) => Ok(()),
+            Ok(Some(status)) if Status::from_name(&status).is_some() => Ok(()),
+            _ => wrong("message.payload.status", &statuses()),
+        },
+        (MessageType::TaskUpdate, "note") if text().is_err() => {
+            wrong("message.payload.note", "must be a string")
+        }
+        (MessageType::TaskUpdate, "blocked")
+            if serde_json::from_str::<Option<bool>>(raw.get()).is_err() =>
+        {
+            wrong("message.payload.blocked", "must be true or false")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn statuses() -> String {
+    let names: Vec<_> = Status::ALL.into_iter().map(Status::name).collect();
+    format!("must be one of {}, done, skipped", names.join(", "))
+}
+
+pub(super) fn types() -> String {
+    let names: Vec<_> = MessageType::ALL.into_iter().map(MessageType::name).collect();
+    format!("must be one of {}", names.join(", "))
+}
+
+/// A string as JSON text, whole.
+pub(super) fn quoted(text: &str) -> String {
+    // A string always serialises; the fallback only spares a panic.
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+}
+
+/// A text shortened for an error.
+pub(super) fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_MAX) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,168 @@
+//! Task snapshots, driven by messages under the monotonic guard.
+//!
+//! A message applies only if its `(created_at, id)` is greater than that of the last one applied; any other stays in
+//! the log, is marked as superseded, and changes nothing.
+
+mod fold;
+mod query;
+mod row;
+
+pub use fold::TasksProjection;
+pub(crate) use query::{all, blocked, counts, list, ready, stale, superseded, task};
+
+use crate::message::Priority;
+use teamlog_engine::{Json, Timestamp};
+
+/// How messages that arrive out of order are dealt with; the name in every snapshot.
+pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
+
+/// The state of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Status {
+    /// Nobody works on it.
+    Pending,
+    /// It waits for something.
+    Blocked,
+    /// It was given to its owner.
+    Assigned,
+    /// Its owner works on it.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Given up with an error.
+    Failed,
+    /// Not to be done.
+    Canceled,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 7] = [
+        Status::Pending,
+        Status::Blocked,
+        Status::Assigned,
+        Status::InProgress,
+        Status::Completed,
+        Status::Failed,
+        Status::Canceled,
+    ];
+    /// The canonical name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Blocked => "blocked",
+            Status::Assigned => "assigned",
+            Status::InProgress => "in_progress",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Canceled => "canceled",
+        }
+    }
+    /// The status of that name; takes `done`, `skipped` and `cancelled` as well.
+    pub fn from_name(name: &str) -> Option<Status> {
+        match name {
+            "done" => Some(Status::Completed),
+            "skipped" | "cancelled" => Some(Status::Canceled),
+            _ => Status::ALL.into_iter().find(|status| status.name() == name),
+        }
+    }
+    /// Whether nothing is left to do.
+    pub fn is_final(self) -> bool {
+        matches!(self, Status::Completed | Status::Failed | Status::Canceled)
+    }
+}
+
+/// A task snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its id.
+    pub task_id: String,
+    /// `created_at` of the first message applied.
+    pub created_at: Timestamp,
+    /// `created_at` of the last message applied.
+    pub updated_at: Timestamp,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// Who gave it to the owner.
+    pub assigned_by: Option<String>,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// The long form.
+    pub details: Option<String>,
+    /// Its state.
+    pub status: Status,
+    /// How far it is, as its reporter says it.
+    pub progress: Option<Json>,
+    /// When it will be done, as its reporter says it.
+    pub eta: Option<Json>,
+    /// Whether it was reported blocked.
+    pub blocked: bool,
+    /// The last note.
+    pub note: Option<String>,
+    /// The story it belongs to.
+    pub trace_id: Option<String>,
+    /// Who sent the last update applied.
+    pub last_update_from: Option<String>,
+    /// How urgent it is: the priority of its last assignment.
+    pub priority: Priority,
+    /// The tasks it waits for.
+    pub deps: Vec<String>,
+    /// Dependencies that would have closed a cycle, and were left out.
+    pub ignored_deps: Vec<String>,
+    /// Whether its status moves by claims only; messages then set the reported fields.
+    pub claim_governed: bool,
+    /// The status that a message reported of a claim-governed task.
+    pub reported_status: Option<Status>,
+    /// The owner that an assignment named for a claim-governed task.
+    pub reported_owner: Option<String>,
+    /// Counts applied task messages.
+    pub snapshot_version: u64,
+    /// Counts every applied mutation.
+    pub version: u64,
+    /// The last message applied.
+    pub last_message_id: String,
+    /// Its `created_at`.
+    pub last_message_created_at: Timestamp,
+    /// Seq of the last event that changed it.
+    pub seq: u64,
+}
+
+/// Which tasks are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskFilter {
+    /// Only those in that state.
+    pub status: Option<Status>,
+    /// Only those of that owner.
+    pub owner: Option<String>,
+}
+
+/// Some tasks in natural order of their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskPage {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Whether more follow; the last task's id is then the cursor.
+    pub more: bool,
+}
+
+/// How many tasks are in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// By [`Status`] as index.
+    pub by_status: [u64; 7],
+}
+
+impl TaskCounts {
+    /// All tasks.
+    pub fn total(&self) -> u64 {
+        self.by_status.iter().sum()
+    }
+}
+
+impl Task {
+    /// The record of `tasks/<id>.json`: the superset of all renderings, keys in a fixed order.
+    pub fn to_json(&self) -> teamlog_engine::Json {
+        todo!()
+    }
+}

@@ -1,0 +1,212 @@
+//! The fold of task messages.
+
+use super::Status;
+use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, task_key};
+use crate::error::Result;
+use crate::fact::{Fact, Sent, TaskChange};
+use crate::message::{MessageType, Priority};
+use crate::tx::{Projection, Recorded, Rows, Tx, key_of, numbered};
+use std::collections::BTreeSet;
+
+/// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
+/// an assignment has a bound.
+const DEPENDENCY_WALK_MAX: usize = 4096;
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct TasksProjection;
+
+impl Projection for TasksProjection {
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+    fn version(&self) -> u32 {
+        1
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        match recorded.fact {
+            Fact::MessageSent(sent) => match (&sent.task_id, &sent.change) {
+                (Some(id), Some(change)) => message(tx, recorded.event.seq, id, sent, change),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+}
+
+fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange) -> Result<()> {
+    let natural = natural_key(id);
+    let key = key_of(super::row::TASK, &natural);
+    let old: Option<TaskRow> = tx.get(&key)?;
+    if old.as_ref().is_some_and(|old| !is_newer(sent, old)) {
+        tx.mark(numbered(SUPERSEDED, "", seq));
+        return Ok(());
+    }
+    let mut new = old.clone().unwrap_or_else(|| born(sent));
+    let deps = match &change.deps {
+        None => None,
+        Some(wanted) => Some(split_deps(tx.rows(), id, wanted)?),
+    };
+    if let Some((deps, ignored)) = deps {
+        new.deps = deps;
+        new.ignored_deps = ignored;
+    }
+    match new.claim_governed {
+        true => report(&mut new, sent, change),
+        false => govern(&mut new, sent, change),
+    }
+    new.last_message_id.clone_from(&sent.id);
+    new.last_message_created_at = sent.created_at.micros();
+    new.seq = seq;
+    reindex(tx, &natural, old.as_ref(), &new)?;
+    tx.put(key, &new);
+    Ok(())
+}
+
+/// The monotonic guard: strictly newer by `(created_at, id)`.
+fn is_newer(sent: &Sent, old: &TaskRow) -> bool {
+    (sent.created_at.micros(), sent.id.as_str())
+        > (old.last_message_created_at, old.last_message_id.as_str())
+}
+
+/// A task that a message names for the first time: pending, until the message says otherwise.
+fn born(sent: &Sent) -> TaskRow {
+    TaskRow {
+        created_at: sent.created_at.micros(),
+        updated_at: sent.created_at.micros(),
+        owner: None,
+        assigned_by: None,
+        subject: None,
+        details: None,
+        status: Status::Pending as u8,
+        progress: None,
+        eta: None,
+        blocked: false,
+        note: None,
+        trace_id: None,
+        last_update_from: None,
+        priority: Priority::Normal as u8,
+        deps: Vec::new(),
+        ignored_deps: Vec::new(),
+        claim_governed: false,
+        reported_status: None,
+        reported_owner: None,
+        snapshot_version: 0,
+        version: 0,
+        last_message_id: String::new(),
+        last_message_created_at: 0,
+        seq: 0,
+    }
+}
+
+/// A message-governed task follows the message.
+fn govern(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
+    if sent.kind == MessageType::TaskAssign {
+        task.status = Status::Assigned as u8;
+        task.owner = Some(sent.to.clone());
+        task.assigned_by = Some(sent.from.clone());
+        task.priority = sent.priority as u8;
+    } else {
+        if let Some(status) = change.status {
+            task.status = status as u8;
+        }
+        task.last_update_from = Some(sent.from.clone());
+        task.owner.get_or_insert_with(|| sent.from.clone());
+    }
+    describe(task, change);
+    if task.trace_id.is_none() {
+        task.trace_id.clone_from(&sent.trace_id);
+    }
+    task.updated_at = sent.created_at.micros();
+    task.snapshot_version += 1;
+    task.version += 1;
+}
+
+/// What a message sets beside status and owner.
+fn describe(task: &mut TaskRow, change: &TaskChange) {
+    set(&mut task.subject, &change.subject);
+    set(&mut task.details, &change.details);
+    set(&mut task.progress, &change.progress);
+    set(&mut task.eta, &change.eta);
+    set(&mut task.note, &change.note);
+    task.blocked = change.blocked.unwrap_or(task.blocked);
+}
+
+fn set(field: &mut Option<String>, value: &Option<String>) {
+    if value.is_some() {
+        field.clone_from(value);
+    }
+}
+
+/// Of a claim-governed task a message only reports; neither version counts it.
+fn report(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
+    if sent.kind == MessageType::TaskAssign {
+        task.reported_status = Some(Status::Assigned as u8);
+        task.reported_owner = Some(sent.to.clone());
+    } else if let Some(status) = change.status {
+        task.reported_status = Some(status as u8);
+    }
+}
+
+/// The wanted dependencies without repeats, and those that are left out because they lead back to the task.
+fn split_deps(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut deps, mut ignored) = (Vec::new(), Vec::new());
+    for dep in wanted {
+        if deps.contains(dep) || ignored.contains(dep) {
+            continue;
+        }
+        match leads_to(rows, dep, id)? {
+            true => ignored.push(dep.clone()),
+            false => deps.push(dep.clone()),
+        }
+    }
+    Ok((deps, ignored))
+}
+
+/// Whether the dependencies of `from`, followed as far as they go, come to `to`.
+fn leads_to(rows: Rows<'_>, from: &str, to: &str) -> Result<bool> {
+    let mut seen = BTreeSet::from([from.to_owned()]);
+    let mut open = vec![from.to_owned()];
+    while let Some(id) = open.pop() {
+        if id == to || seen.len() > DEPENDENCY_WALK_MAX {
+            return Ok(true);
+        }
+        let Some(task) = rows.get::<TaskRow>(&task_key(&id))? else {
+            continue;
+        };
+        for dep in task.deps {
+            if seen.insert(dep.clone()) {
+                open.push(dep);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Brings the indexes and counts from the old row to the new one.
+fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+    let before = old.map(|old| old.index_keys(natural)).unwrap_or_default();
+    let after = new.index_keys(natural);
+    for key in &before {
+        if !after.contains(key) {
+            tx.delete(key.clone());
+        }
+    }
+    for key in after {
+        if !before.contains(&key) {
+            tx.mark(key);
+        }
+    }
+    if old.map(|old| old.status) == Some(new.status) {
+        return Ok(());
+    }
+    let mut counts: CountsRow = tx.get(&[COUNTS])?.unwrap_or_default();
+    if let Some(count) = old.and_then(|old| counts.0.get_mut(usize::from(old.status))) {
+        *count = count.saturating_sub(1);
+    }
+    if let Some(count) = counts.0.get_mut(usize::from(new.status)) {
+        *count += 1;
+    }
+    tx.put(vec![COUNTS], &counts);
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! How a task lies in the derived store: its row, and the keys of the indexes over it.
+
+use super::{Status, Task};
+use crate::message::Priority;
+use crate::natural;
+use crate::tx::{key_of, row};
+use teamlog_engine::{Json, Timestamp};
+
+/// By id, in natural order (so are the indexes).
+pub(super) const TASK: u8 = 0x30;
+/// By status.
+pub(super) const BY_STATUS: u8 = 0x31;
+/// By owner and status.
+pub(super) const BY_OWNER: u8 = 0x32;
+/// In state `blocked`, or reported blocked.
+pub(super) const BLOCKED: u8 = 0x33;
+/// Unfinished, by the time of the last update.
+pub(super) const OPEN: u8 = 0x34;
+/// How many in each state.
+pub(super) const COUNTS: u8 = 0x35;
+/// One series: messages that came too late.
+pub(super) const SUPERSEDED: u8 = 0x90;
+
+#[derive(Debug, Clone, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct TaskRow {
+    pub created_at: i64,
+    pub updated_at: i64,
+    pub owner: Option<String>,
+    pub assigned_by: Option<String>,
+    pub subject: Option<String>,
+    pub details: Option<String>,
+    pub status: u8,
+    pub progress: Option<String>,
+    pub eta: Option<String>,
+    pub blocked: bool,
+    pub note: Option<String>,
+    pub trace_id: Option<String>,
+    pub last_update_from: Option<String>,
+    pub priority: u8,
+    pub deps: Vec<String>,
+    pub ignored_deps: Vec<String>,
+    pub claim_governed: bool,
+    pub reported_status: Option<u8>,
+    pub reported_owner: Option<String>,
+    pub snapshot_version: u64,
+    pub version: u64,
+    pub last_message_id: String,
+    pub last_message_created_at: i64,
+    pub seq: u64,
+}
+row!(TaskRow);
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct CountsRow(pub [u64; 7]);
+row!(CountsRow);
+
+impl TaskRow {
+    /// The task of that id.
+    pub fn into_task(self, task_id: String) -> Task {
+        // Rows pass a checksum; a number that names nothing cannot come from our own writing.
+        let status = |at: u8| Status::ALL.get(usize::from(at)).copied().unwrap_or(Status::Pending);
+        let json = |text: String| Json::parse(&text).ok();
+        let time = |micros| Timestamp::from_micros(micros).unwrap_or_default();
+        Task {
+            task_id,
+            created_at: time(self.created_at),
+            updated_at: time(self.updated_at),
+            owner: self.owner,
+            assigned_by: self.assigned_by,
+            subject: self.subject,
+            details: self.details,
+            status: status(self.status),
+            progress: self.progress.and_then(json),
+            eta: self.eta.and_then(json),
+            blocked: self.blocked,
+            note: self.note,
+            trace_id: self.trace_id,
+            last_update_from: self.last_update_from,
+            priority: Priority::ALL.get(usize::from(self.priority)).copied().unwrap_or_default(),
+            deps: self.deps,
+            ignored_deps: self.ignored_deps,
+            claim_governed: self.claim_governed,
+            reported_status: self.reported_status.map(status),
+            reported_owner: self.reported_owner,
+            snapshot_version: self.snapshot_version,
+            version: self.version,
+            last_message_id: self.last_message_id,
+            last_message_created_at: time(self.last_message_created_at),
+            seq: self.seq,
+        }
+    }
+
+    /// Whether it belongs into the list of blocked tasks.
+    fn is_blocked(&self) -> bool {
+        self.blocked || self.status == Status::Blocked as u8
+    }
+
+    /// The keys by which a task with the natural key `natural` is found.
+    pub fn index_keys(&self, natural: &[u8]) -> Vec<Vec<u8>> {
+        let mut keys = vec![with_status(key_of(BY_STATUS, b""), self.status, natural)];
+        if let Some(owner) = &self.owner {
+            keys.push(with_status(owner_prefix(owner), self.status, natural));
+        }
+        if self.is_blocked() {
+            keys.push(key_of(BLOCKED, natural));
+        }
+        if !Status::ALL.get(usize::from(self.status)).is_some_and(|status| status.is_final()) {
+            let mut key = key_of(OPEN, &self.updated_at.to_be_bytes());
+            key.extend_from_slice(natural);
+            keys.push(key);
+        }
+        keys
+    }
+}
+
+/// The natural key of an id.
+pub(super) fn natural_key(id: &str) -> Vec<u8> {
+    let mut key = Vec::with_capacity(id.len() + 8);
+    natural::encode(id, &mut key);
+    key
+}
+
+/// The key of a task.
+pub(super) fn task_key(id: &str) -> Vec<u8> {
+    key_of(TASK, &natural_key(id))
+}
+
+/// The beginning of the keys of an owner's tasks.
+pub(super) fn owner_prefix(owner: &str) -> Vec<u8> {
+    let mut key = key_of(BY_OWNER, owner.as_bytes());
+    key.push(0);
+    key
+}
+
+fn with_status(mut prefix: Vec<u8>, status: u8, natural: &[u8]) -> Vec<u8> {
+    prefix.push(status);
+    prefix.extend_from_slice(natural);
+    prefix
+}

@@ -1,0 +1,175 @@
+//! What a fold sees of the state and how it changes it, and the trait of folds.
+//!
+//! Namespaces (first byte of a key) belong to one projection each, so that each can fold on its own worker:
+//! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..` and `0x90..` tasks; the postings are the engine's.
+
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use std::borrow::Cow;
+use teamlog_engine::Event;
+use teamlog_engine::derived::{Overlay, View, key};
+
+/// An event with what it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded<'a> {
+    /// The event.
+    pub event: &'a Event<'a>,
+    /// What it says.
+    pub fact: &'a Fact,
+}
+
+/// A deterministic fold over the events of a team.
+pub trait Projection: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+    /// Raised whenever the same events would give other entries.
+    fn version(&self) -> u32;
+    /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
+    ///
+    /// # Errors
+    /// What the store answers.
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()>;
+}
+
+/// A value of the derived store.
+pub(crate) trait Row: Sized {
+    fn encode(&self) -> Vec<u8>;
+    /// `None` for bytes that are no such row.
+    fn decode(bytes: &[u8]) -> Option<Self>;
+}
+
+/// Makes a type that derives the traits of `rkyv` a [`Row`].
+macro_rules! row {
+    ($name:ty) => {
+        impl $crate::tx::Row for $name {
+            fn encode(&self) -> Vec<u8> {
+                // Into memory only allocation fails, which aborts anyway.
+                rkyv::to_bytes::<rkyv::rancor::Error>(self).map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+            }
+            fn decode(bytes: &[u8]) -> Option<Self> {
+                rkyv::from_bytes::<Self, rkyv::rancor::Error>(bytes).ok()
+            }
+        }
+    };
+}
+pub(crate) use row;
+
+impl Row for u64 {
+    fn encode(&self) -> Vec<u8> {
+        self.to_le_bytes().to_vec()
+    }
+    fn decode(bytes: &[u8]) -> Option<u64> {
+        bytes.try_into().ok().map(u64::from_le_bytes)
+    }
+}
+
+/// Ordered reads of the state: typed rows over the engine's view.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a>(pub View<'a>);
+
+impl<'a> Rows<'a> {
+    pub fn get<T: Row>(self, key: &[u8]) -> Result<Option<T>> {
+        match self.0.get(key)? {
+            None => Ok(None),
+            Some(value) => decoded(key, &value).map(Some),
+        }
+    }
+    pub fn has(self, key: &[u8]) -> Result<bool> {
+        Ok(self.0.get(key)?.is_some())
+    }
+    /// The entries whose keys begin with `prefix`; see [`Rows::walk`].
+    pub fn prefix(self, prefix: &[u8], reverse: bool) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
+        self.walk(prefix, &end_of(prefix), reverse)
+    }
+    /// The entries with `from <= key < to`, ascending, or descending if `reverse`.
+    pub fn walk(self, from: &[u8], to: &[u8], reverse: bool) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
+        self.0.scan(from, to, reverse).map(|entry| {
+            let (key, value) = entry?;
+            Ok(Entry { key, value })
+        })
+    }
+}
+
+/// A key with its value.
+pub(crate) struct Entry<'a> {
+    pub key: Cow<'a, [u8]>,
+    pub value: teamlog_engine::derived::Value<'a>,
+}
+
+impl Entry<'_> {
+    pub fn row<T: Row>(&self) -> Result<T> {
+        decoded(&self.key, &self.value)
+    }
+    /// What the key holds behind a prefix of that length.
+    pub fn behind(&self, prefix: usize) -> &[u8] {
+        self.key.get(prefix..).unwrap_or_default()
+    }
+    /// The number at the end of a key of a series.
+    pub fn seq(&self) -> u64 {
+        self.key.last_chunk::<8>().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    }
+}
+
+fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
+    T::decode(value).ok_or_else(|| {
+        Error::Engine(teamlog_engine::Error::Derived {
+            path: "derived".into(),
+            why: format!("the value of {key:02x?} does not decode"),
+        })
+    })
+}
+
+/// The first key behind all that begin with `prefix`, which does not consist of 0xFF alone.
+pub(crate) fn end_of(prefix: &[u8]) -> Vec<u8> {
+    let mut end = prefix.to_vec();
+    while let Some(last) = end.pop() {
+        if let Some(next) = last.checked_add(1) {
+            end.push(next);
+            break;
+        }
+    }
+    end
+}
+
+/// A key of a namespace below the series.
+pub(crate) fn key_of(namespace: u8, name: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(name.len() + 1);
+    key.push(namespace);
+    key.extend_from_slice(name);
+    key
+}
+
+/// A key of a series.
+pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
+    let mut key = key::series(namespace, name.as_bytes());
+    key.extend_from_slice(&seq.to_be_bytes());
+    key
+}
+
+/// Ordered reads and writes of a fold: an overlay over the derived store.
+pub struct Tx<'a> {
+    overlay: &'a mut Overlay,
+}
+
+impl<'a> Tx<'a> {
+    /// Reads and writes `overlay`.
+    pub fn new(overlay: &'a mut Overlay) -> Tx<'a> {
+        Tx { overlay }
+    }
+    pub(crate) fn rows(&self) -> Rows<'_> {
+        Rows(self.overlay.view())
+    }
+    pub(crate) fn get<T: Row>(&self, key: &[u8]) -> Result<Option<T>> {
+        self.rows().get(key)
+    }
+    pub(crate) fn put(&mut self, key: Vec<u8>, row: &impl Row) {
+        self.overlay.put(key, row.encode());
+    }
+    /// Sets a key that says all by being there.
+    pub(crate) fn mark(&mut self, key: Vec<u8>) {
+        self.overlay.put(key, Vec::new());
+    }
+    pub(crate) fn delete(&mut self, key: Vec<u8>) {
+        self.overlay.delete(key);
+    }
+}

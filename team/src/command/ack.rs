@@ -1,0 +1,100 @@
+//! `ack`: the recipient has read a message. What does not count is recorded as a fact that moves no state.
+
+use crate::failure::Result;
+use crate::projections::Live;
+use crate::projections::fact::{AckRefused, MessageAcked};
+use crate::team::{Mutation, Team};
+use crate::{membership, names};
+use serde::Serialize;
+use teamlog_engine::{NewEvent, Timestamp};
+
+/// What `ack` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Ack {
+    /// The recipient.
+    pub agent: String,
+    /// The message.
+    pub message_id: String,
+    /// Who does it, if not the agent.
+    pub actor: Option<String>,
+}
+
+/// How an ack ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AckStatus {
+    /// It counts.
+    Acked,
+    /// It counted already.
+    AlreadyAcked,
+    /// There is no such message. The command exits 1.
+    NotFound,
+    /// The message is somebody else's. The command exits 1.
+    WrongRecipient,
+}
+
+/// `{status, message_id, agent}`, and for a wrong recipient `expected`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AckAnswer {
+    /// How it ended.
+    pub status: AckStatus,
+    /// The message.
+    pub message_id: String,
+    /// Who acknowledged.
+    pub agent: String,
+    /// Whose message it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+}
+
+impl Team {
+    /// Acknowledges a message.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`; the log's.
+    pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
+        Ok(self.mutate(ack)?.decision)
+    }
+}
+
+impl Mutation for Ack {
+    type Decision = AckAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(AckAnswer, Vec<NewEvent>)> {
+        membership::check(live, "agent", &self.agent)?;
+        names::check_free("message_id", &self.message_id)?;
+        let ack = MessageAcked {
+            message_id: self.message_id.clone(),
+            agent: self.agent.clone(),
+        };
+        let message = live.message(&self.message_id)?;
+        let (status, mut event) = match &message {
+            None => (
+                AckStatus::NotFound,
+                ack.rejected(AckRefused::NotFound, None),
+            ),
+            Some(message) if message.to != self.agent => (
+                AckStatus::WrongRecipient,
+                ack.rejected(AckRefused::WrongRecipient, Some(&message.to)),
+            ),
+            Some(message) if message.acked.is_some() => (AckStatus::AlreadyAcked, ack.repeated()),
+            Some(message) => (
+                AckStatus::Acked,
+                ack.event(message.trace_id.as_deref(), message.task_id.as_deref()),
+            ),
+        };
+        if let Some(actor) = &self.actor {
+            names::check_free("actor", actor)?;
+            event.actor = actor.clone();
+        }
+        let expected = message.filter(|_| status == AckStatus::WrongRecipient);
+        let answer = AckAnswer {
+            status,
+            message_id: ack.message_id,
+            agent: ack.agent,
+            expected: expected.map(|message| message.to),
+        };
+        let joins = membership::joining(live, &self.agent)?.filter(|_| status == AckStatus::Acked);
+        Ok((answer, joins.into_iter().chain([event]).collect()))
+    }
+}

@@ -1,0 +1,110 @@
+//! The commands and queries, one a file: input, rule, answer.
+//!
+//! A mutation decides purely: on state, input and time. A query is a plain function of state.
+
+pub mod ack;
+pub mod append;
+pub mod append_batch;
+pub mod export;
+pub mod head;
+pub mod import_events;
+pub mod import_messages;
+pub mod import_report;
+mod import_source;
+pub mod init;
+pub mod read;
+pub mod rehydrate;
+pub mod replay;
+pub mod send;
+pub mod status;
+pub mod task_assign;
+pub mod task_show;
+pub mod task_update;
+pub mod tasks;
+pub mod trace;
+pub mod verify;
+
+use crate::failure::Result;
+use crate::projections::message::Message;
+use crate::projections::{Error, Live};
+use crate::refusal::{Code, Refusal};
+use teamlog_engine::{Event, EventId, Reader};
+
+/// Items of a page unless the caller says otherwise.
+pub const PAGE: usize = 50;
+
+/// A page's limit: `default` where none is given, everything for 0.
+pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
+    match asked.unwrap_or(default) {
+        0 => usize::MAX,
+        limit => limit,
+    }
+}
+
+/// The JSON text of a value that always serialises.
+pub(crate) fn json_text(value: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_string(value).ok()
+}
+
+/// The event with that seq, which the state covers.
+pub(crate) fn event(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
+    match live.event(reader, seq)? {
+        Some(event) => Ok(event),
+        None => Err(missing(seq).into()),
+    }
+}
+
+/// The message that the event with that seq recorded.
+pub(crate) fn sent(live: &Live, reader: &Reader, seq: u64) -> Result<Message> {
+    match live.sent(reader, seq)? {
+        Some(message) => Ok(message),
+        None => Err(missing(seq).into()),
+    }
+}
+
+fn missing(seq: u64) -> Error {
+    Error::Undecodable {
+        seq,
+        kind: "unknown".into(),
+        why: "the state names it, the log up to its head does not hold it".into(),
+    }
+}
+
+/// The first seq in `1..=last` whose event does not lie before what `before` looks for; `last + 1` if all do.
+/// Events are ordered by time and id as by seq, so that a bisection finds it.
+pub(crate) fn first_not(
+    live: &Live,
+    reader: &Reader,
+    last: u64,
+    before: impl Fn(&Event<'static>) -> bool,
+) -> Result<u64> {
+    let (mut low, mut high) = (1, last + 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(&event(live, reader, middle)?) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+/// The seq of the event that a cursor names.
+pub(crate) fn event_cursor(live: &Live, reader: &Reader, cursor: &str) -> Result<Option<u64>> {
+    let Some(id) = EventId::from_text(cursor.as_bytes()) else {
+        return Ok(None);
+    };
+    let last = reader.head().last_seq;
+    let seq = first_not(live, reader, last, |event| event.id < id)?;
+    Ok((seq <= last && event(live, reader, seq)?.id == id).then_some(seq))
+}
+
+/// The refusal of a cursor that names nothing in its listing.
+pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
+    let message = format!(
+        "cursor must be {what}, but is {}",
+        crate::refusal::shown(cursor)
+    );
+    Refusal::new(Code::CursorUnknown, message).field("cursor")
+}

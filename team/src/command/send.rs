@@ -1,0 +1,236 @@
+//! `send`: one message into one inbox. Everything that is said by message (assignments and updates too) goes this way.
+//!
+//! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
+//! before the cooldown so that a retry is told that its message lies there.
+
+use crate::failure::Result;
+use crate::projections::message::{Message, Names};
+use crate::projections::{Envelope, Live, MessageType};
+use crate::refusal::{Code, Refusal};
+use crate::team::{Mutation, Team};
+use crate::{Recorded, membership, names};
+use serde::Serialize;
+use teamlog_engine::{NewEvent, Timestamp};
+
+/// What `send` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Send {
+    /// Sender.
+    pub from: String,
+    /// Recipient.
+    pub to: String,
+    /// One of the message types, by name.
+    pub kind: String,
+    /// Generated as `msg_` and 12 hex digits when absent. One that is known already makes the send a duplicate.
+    pub message_id: Option<String>,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to; else inherited from the task.
+    pub trace_id: Option<String>,
+    /// `low normal high critical`; default `normal`.
+    pub priority: Option<String>,
+    /// The payload, a JSON object as text; default `{}`.
+    pub payload: Option<String>,
+    /// The message's own time as ISO 8601; default now. At most five minutes ahead.
+    pub created_at: Option<String>,
+    /// Suppress a repetition of (recipient, task, type) within so many seconds.
+    pub cooldown_seconds: Option<u64>,
+    /// Who does it, if not the sender.
+    pub actor: Option<String>,
+}
+
+/// How a send ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SendStatus {
+    /// It lies in the inbox.
+    Sent,
+    /// A message of that id lies there already; nothing changed.
+    Duplicate,
+    /// The cooldown swallowed it.
+    Suppressed,
+}
+
+/// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SendAnswer {
+    /// How it ended.
+    pub status: SendStatus,
+    /// The message; for a duplicate the stored one.
+    #[serde(serialize_with = "crate::shapes::message")]
+    pub message: Message,
+    /// The event that records it.
+    pub event: Recorded,
+    /// `cooldown` when suppressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// Seconds until the same would be sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_remaining_seconds: Option<u64>,
+}
+
+/// A live message's own time may lie this far ahead: clocks differ, but not by more.
+pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
+
+/// A send with the random bits that its message id is made of, so that deciding is pure.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    send: Send,
+    random: u64,
+}
+
+/// What becomes of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Sent(Message),
+    Duplicate { first: u64 },
+    Suppressed { message: Message, remaining: u64 },
+}
+
+impl Team {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
+    pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
+        let random = self.options.ids.random();
+        let (decision, event) = self.mutate(Job { send, random })?.last()?;
+        let mut answer = SendAnswer {
+            status: SendStatus::Sent,
+            message: match &decision {
+                Decision::Sent(message) | Decision::Suppressed { message, .. } => message.clone(),
+                Decision::Duplicate { first } => self.stored(*first)?,
+            },
+            event: Recorded::plain(event),
+            reason: None,
+            cooldown_remaining_seconds: None,
+        };
+        match decision {
+            Decision::Sent(_) => {}
+            Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
+            Decision::Suppressed { remaining, .. } => {
+                answer.status = SendStatus::Suppressed;
+                answer.reason = Some("cooldown");
+                answer.cooldown_remaining_seconds = Some(remaining);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The message that an event recorded.
+    fn stored(&mut self, seq: u64) -> Result<Message> {
+        self.query(|live, reader| super::sent(live, reader, seq))
+    }
+}
+
+impl Mutation for Job {
+    type Decision = Decision;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Decision, Vec<NewEvent>)> {
+        let mut message = self.message(live, now)?;
+        if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {
+            return Err(ahead(&message, now).into());
+        }
+        membership::check(live, "message.from", &message.from)?;
+        membership::check(live, "message.to", &message.to)?;
+        if let Some(id) = &message.task_id {
+            let task = live.task(id)?;
+            if task.is_none() {
+                names::check_new("message.task_id", id)?;
+            }
+            message.trace_id = message.trace_id.or(task.and_then(|task| task.trace_id));
+        }
+        let (decision, mut event) = settle(live, message, self.send.cooldown_seconds, now)?;
+        if let Some(actor) = &self.send.actor {
+            names::check_free("actor", actor)?;
+            event.actor = actor.clone();
+        }
+        let joins = membership::joining(live, &self.send.from)?.filter(|_| decision.is_sent());
+        Ok((decision, joins.into_iter().chain([event]).collect()))
+    }
+}
+
+impl Decision {
+    fn is_sent(&self) -> bool {
+        matches!(self, Decision::Sent(_))
+    }
+}
+
+impl Job {
+    /// The message; a generated id is one that no message has.
+    fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
+        let send = &self.send;
+        let envelope = Envelope {
+            id: send.message_id.clone(),
+            kind: Some(send.kind.clone()),
+            from: Some(send.from.clone()),
+            to: Some(send.to.clone()),
+            task_id: send.task_id.clone(),
+            trace_id: send.trace_id.clone(),
+            priority: send.priority.clone(),
+            created_at: send.created_at.clone(),
+            payload: send.payload.clone(),
+            ..Envelope::default()
+        };
+        let mut random = self.random;
+        loop {
+            let message = envelope
+                .clone()
+                .complete(Names::Imported, now, random)
+                .map_err(Refusal::from)?;
+            if send.message_id.is_some() || live.message(&message.id)?.is_none() {
+                return Ok(message);
+            }
+            random = random.wrapping_add(1);
+        }
+    }
+}
+
+/// Duplicate, suppressed or sent, with the event that says so.
+fn settle(
+    live: &Live,
+    message: Message,
+    cooldown_seconds: Option<u64>,
+    now: Timestamp,
+) -> Result<(Decision, NewEvent)> {
+    if let Some(known) = live.message(&message.id)? {
+        let event = message.duplicate();
+        return Ok((Decision::Duplicate { first: known.seq }, event));
+    }
+    let remaining = cooling(live, &message, cooldown_seconds, now)?;
+    if remaining > 0 {
+        let event = message.suppressed(remaining).map_err(Refusal::from)?;
+        return Ok((Decision::Suppressed { message, remaining }, event));
+    }
+    let event = message.sent().map_err(Refusal::from)?;
+    Ok((Decision::Sent(message), event))
+}
+
+/// Whole seconds that the cooldown of (recipient, task, type) still runs; 0 when it does not.
+fn cooling(
+    live: &Live,
+    message: &Message,
+    cooldown_seconds: Option<u64>,
+    now: Timestamp,
+) -> Result<u64> {
+    let cooldown = cooldown_seconds.unwrap_or(0);
+    if cooldown == 0 {
+        return Ok(0);
+    }
+    let kind: MessageType = message.kind;
+    let Some(last) = live.last_sent(&message.to, message.task_id.as_deref(), kind)? else {
+        return Ok(0);
+    };
+    // A clock that went back must not lengthen the cooldown beyond itself.
+    let passed = u64::try_from(now.micros() - last.at.micros()).unwrap_or(0);
+    let whole = cooldown.saturating_mul(1_000_000);
+    Ok(whole.saturating_sub(passed).div_ceil(1_000_000))
+}
+
+fn ahead(message: &Message, now: Timestamp) -> Refusal {
+    let text = format!(
+        "message.created_at must be at most 5 minutes ahead of now ({now}), but is {}",
+        message.created_at
+    );
+    Refusal::new(Code::CreatedAtAhead, text).field("message.created_at")
+}

@@ -1,0 +1,175 @@
+//! `status`: the state of a team in one answer.
+
+use crate::failure::Result;
+use crate::projections::Live;
+use crate::projections::Status as TaskStatus;
+use crate::projections::Task;
+use crate::projections::messages::Unacked;
+use crate::team::Team;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use teamlog_engine::{Reader, Timestamp};
+
+/// What `status` is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Status {
+    /// Minutes without update or ack after which something is stale; `None` is 90.
+    pub stale_minutes: Option<u64>,
+    /// Also compute the state digest (cost grows with the state).
+    pub digest: bool,
+    /// Items that each list holds at most; `None` is 1,000, 0 is all.
+    pub limit: Option<usize>,
+}
+
+/// A message that waits for its ack too long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StaleMessage {
+    /// The message.
+    pub message_id: String,
+    /// Its recipient.
+    pub agent: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Its sender.
+    pub from: String,
+    /// Its task.
+    pub task_id: Option<String>,
+    /// Its time.
+    pub created_at: String,
+    /// Whole minutes since.
+    pub age_minutes: u64,
+}
+
+/// Lines that are no JSON. A checksummed log cannot hold any: always zero.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct MalformedJsonl {
+    /// How many.
+    pub total: u64,
+    /// In which files.
+    pub files: Vec<String>,
+}
+
+/// The answer of the table, then what this log adds.
+#[derive(Debug, Clone, Serialize)]
+pub struct StatusAnswer {
+    /// The team.
+    pub team: String,
+    /// Its members, sorted.
+    pub members: Vec<String>,
+    /// Unread messages by agent, zeros included.
+    pub unread_counts: BTreeMap<String, u64>,
+    /// Tasks that are blocked, in natural order.
+    #[serde(serialize_with = "crate::shapes::tasks")]
+    pub blocked_tasks: Vec<Task>,
+    /// Unfinished tasks without an update for `stale_minutes`, in natural order.
+    #[serde(serialize_with = "crate::shapes::tasks")]
+    pub stale_tasks: Vec<Task>,
+    /// Unread messages older than `stale_minutes`, oldest first.
+    pub stale_messages: Vec<StaleMessage>,
+    /// Always zero here; kept for readers of the protocol.
+    pub malformed_jsonl: MalformedJsonl,
+    /// Tasks of any status.
+    pub task_count: u64,
+    /// Tasks by status, every status included.
+    pub tasks_by_status: BTreeMap<&'static str, u64>,
+    /// Messages of all inboxes.
+    pub message_count: u64,
+    /// Events of the log.
+    pub events: u64,
+    /// Seq of the last event.
+    pub last_seq: u64,
+    /// The log's id.
+    pub log: String,
+    /// `jsonl` or `binary`.
+    pub format: &'static str,
+    /// Digest of the live state, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_digest: Option<String>,
+}
+
+/// Minutes after which something is stale, unless the caller says otherwise.
+pub const STALE_MINUTES: u64 = 90;
+/// Items that each list of the answer holds at most, unless the caller says otherwise.
+pub const LISTED: usize = 1_000;
+
+impl Team {
+    /// The team's state.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
+        let now = self.options.clock.now();
+        let identity = self.log.identity().clone();
+        let limit = super::limit(status.limit, LISTED);
+        let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);
+        let before = minutes_before(now, minutes);
+        self.query(|live, reader| {
+            let counts = live.counts()?;
+            let by_status = live.task_counts()?;
+            let stale = live.stale_messages(before, limit)?;
+            Ok(StatusAnswer {
+                team: identity.team.clone(),
+                members: live.members()?,
+                unread_counts: unread_counts(live)?,
+                blocked_tasks: live.blocked_tasks(None, limit)?.tasks,
+                stale_tasks: live.stale_tasks(before, limit)?,
+                stale_messages: stale
+                    .into_iter()
+                    .map(|unacked| stale_message(live, reader, unacked, now))
+                    .collect::<Result<_>>()?,
+                malformed_jsonl: MalformedJsonl::default(),
+                task_count: counts.tasks,
+                tasks_by_status: TaskStatus::ALL
+                    .into_iter()
+                    .zip(by_status.by_status)
+                    .map(|(status, count)| (status.name(), count))
+                    .collect(),
+                message_count: counts.messages,
+                events: counts.events,
+                last_seq: reader.head().last_seq,
+                log: identity.log.to_string(),
+                format: identity.format.name(),
+                state_digest: match status.digest {
+                    true => Some(live.digest()?),
+                    false => None,
+                },
+            })
+        })
+    }
+}
+
+fn minutes_before(now: Timestamp, minutes: u64) -> Timestamp {
+    let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
+    now.plus_micros(-micros)
+}
+
+fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
+    let mut counts: BTreeMap<String, u64> =
+        live.members()?.into_iter().map(|name| (name, 0)).collect();
+    counts.extend(
+        live.agents()?
+            .into_iter()
+            .map(|agent| (agent.name, agent.unread)),
+    );
+    Ok(counts)
+}
+
+fn stale_message(
+    live: &Live,
+    reader: &Reader,
+    unacked: Unacked,
+    now: Timestamp,
+) -> Result<StaleMessage> {
+    let message = super::sent(live, reader, unacked.seq)?;
+    let age = now.micros() - unacked.recorded_at.micros();
+    Ok(StaleMessage {
+        message_id: unacked.id,
+        agent: unacked.to,
+        kind: message.kind.name(),
+        from: message.from,
+        task_id: message.task_id,
+        created_at: message.created_at.to_string(),
+        age_minutes: u64::try_from(age / 60_000_000).unwrap_or(0),
+    })
+}

@@ -1,0 +1,54 @@
+//! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
+
+use crate::failure::Result;
+use crate::names;
+use crate::refusal::{Code, Refusal};
+use teamlog_engine::NewEvent;
+use teamlog_projections::Live;
+use teamlog_projections::fact::MembersAdded;
+
+/// Always a valid sender and mailbox, in every team.
+pub const LEADER: &str = "leader-fixed";
+
+/// Most agents that a refusal lists.
+const LISTED_MAX: usize = 100;
+
+/// Checks that an agent may act in (or get something from) the team.
+///
+/// # Errors
+/// `invalid_input` for a name that breaks a rule, `worker_not_found` for a stranger in a closed team.
+pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
+    names::check_known(field, agent)?;
+    if agent == LEADER || live.is_member(agent)? {
+        return Ok(());
+    }
+    match live.team()? {
+        Some(team) if !team.open => Err(stranger(field, agent, live.members()?).into()),
+        _ => Ok(names::check_new(field, agent)?),
+    }
+}
+
+/// The event by which an agent that acts joins an open team; `None` where it is a member already or needs not be one.
+pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
+    if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
+        return Ok(None);
+    }
+    let members = vec![agent.to_owned()];
+    Ok(Some(MembersAdded { members }.event(agent)))
+}
+
+fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
+    let listed = members.len().min(LISTED_MAX);
+    let rest = members.len() - listed;
+    let known: Vec<String> = members.into_iter().take(LISTED_MAX).collect();
+    let mut hint = format!("known agents: {}", known.join(", "));
+    if rest > 0 {
+        hint.push_str(&format!(" and {rest} more"));
+    }
+    let message = format!("{field} must be a member of the team, but is {agent:?}");
+    Refusal::new(Code::WorkerNotFound, message)
+        .field(field)
+        .hint(hint)
+        .detail("worker", agent)
+        .detail("known", known)
+}

@@ -1,0 +1,79 @@
+//! The rules for identifiers, checked before any path is built from one.
+//!
+//! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
+//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`].
+
+use crate::projections::message::{InvalidMessage, Names, check_id, check_name};
+use crate::refusal::{Code, Refusal};
+
+/// Checks a name that is about to come into the world.
+///
+/// # Errors
+/// `invalid_input`, naming field, value and rule.
+pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_name(field, value, Names::New)?)
+}
+
+/// Checks a name that is looked up: it may be an imported one.
+///
+/// # Errors
+/// `invalid_input`, naming field, value and rule.
+pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_name(field, value, Names::Imported)?)
+}
+
+/// Checks a free identifier: not empty, bounded, no control characters.
+///
+/// # Errors
+/// `invalid_input`, naming field, value and rule.
+pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
+    Ok(check_id(field, value)?)
+}
+
+impl From<InvalidMessage> for Refusal {
+    fn from(invalid: InvalidMessage) -> Refusal {
+        Refusal::new(Code::InvalidInput, invalid.to_string()).field(invalid.field)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_named_with_field_and_value() {
+        for (value, said) in [
+            ("", "empty"),
+            (&*"x".repeat(129), "128"),
+            ("a/b", "path separator"),
+            (r"a\b", "path separator"),
+            ("a..b", "traversal token"),
+            ("..", "traversal token"),
+            ("a b", "^[A-Za-z0-9._-]+$"),
+            ("é", "^[A-Za-z0-9._-]+$"),
+            (".hidden", "."),
+            ("-flag", "-"),
+        ] {
+            let refusal = check_new("team", value).unwrap_err();
+            assert_eq!(refusal.code, Code::InvalidInput);
+            assert_eq!(refusal.field.as_deref(), Some("team"));
+            assert!(refusal.message.contains(said), "{value:?}: {refusal}");
+            assert!(refusal.message.starts_with("team "), "{refusal}");
+        }
+        check_new("team", &"x".repeat(128)).unwrap();
+    }
+
+    #[test]
+    fn an_old_name_may_begin_with_a_hyphen_but_never_with_a_dot() {
+        check_known("agent", "-agent").unwrap();
+        assert!(check_known("agent", ".agent").is_err());
+    }
+
+    #[test]
+    fn free_identifiers_are_bounded_and_printable() {
+        check_free("message_id", "msg/1 ü").unwrap();
+        assert!(check_free("message_id", "").is_err());
+        assert!(check_free("message_id", "a\u{85}b").is_err());
+        assert!(check_free("message_id", &"x".repeat(129)).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! An event as answers show it: the public JSON line, whichever format stores it.
+
+use crate::failure::Result;
+use crate::projections::Live;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use teamlog_engine::{Event, RefKind, codec};
+
+/// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each
+/// mark that is true as one more field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// The event.
+    pub event: Event<'static>,
+    /// What is known of it beside.
+    pub marks: Marks,
+}
+
+/// What the team's state says about an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// A task message that came too late and changed nothing.
+    pub superseded: bool,
+    /// A repetition of something known, which changed nothing.
+    pub duplicate: bool,
+    /// A fact about something refused.
+    pub refused: bool,
+    /// A message that its recipient has acknowledged by now.
+    pub acked: bool,
+}
+
+impl Recorded {
+    /// An event without marks.
+    pub fn plain(event: Event<'static>) -> Recorded {
+        Recorded {
+            event,
+            marks: Marks::default(),
+        }
+    }
+    /// An event with the marks that the state gives it.
+    ///
+    /// # Errors
+    /// The state's.
+    pub(crate) fn marked(live: &Live, event: Event<'static>) -> Result<Recorded> {
+        let mut marks = Marks::default();
+        if !event.foreign {
+            match &*event.kind {
+                "message_sent" => {
+                    marks.superseded = live.superseded(event.seq)?;
+                    marks.acked = is_acked(live, &event)?;
+                }
+                "message_duplicate" | "message_ack_duplicate" => marks.duplicate = true,
+                "message_suppressed" | "ack_rejected" => marks.refused = true,
+                _ => {}
+            }
+        }
+        Ok(Recorded { event, marks })
+    }
+    /// The JSON text.
+    pub fn json(&self) -> String {
+        let mut line = Vec::with_capacity(256);
+        codec::public_json(&self.event, &mut line);
+        let marks = [
+            ("superseded", self.marks.superseded),
+            ("duplicate", self.marks.duplicate),
+            ("refused", self.marks.refused),
+            ("acked", self.marks.acked),
+        ];
+        for (name, _) in marks.iter().filter(|(_, set)| *set) {
+            line.pop();
+            line.extend_from_slice(format!(",\"{name}\":true}}").as_bytes());
+        }
+        String::from_utf8(line).unwrap_or_default()
+    }
+}
+
+fn is_acked(live: &Live, event: &Event<'_>) -> Result<bool> {
+    let Some(id) = event.refs.get(RefKind::Message) else {
+        return Ok(false);
+    };
+    Ok(live
+        .message(id)?
+        .is_some_and(|message| message.acked.is_some()))
+}
+
+impl Serialize for Recorded {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        RawValue::from_string(self.json())
+            .map_err(serde::ser::Error::custom)?
+            .serialize(serializer)
+    }
+}

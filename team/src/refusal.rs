@@ -1,0 +1,157 @@
+//! Refusals: the domain's "no". A refusal has a stable code, writes nothing, and is not an error of the system.
+
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The stable codes of refusals, as machines read them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    /// A field of the input breaks a rule.
+    InvalidInput,
+    /// There is no team of that name.
+    TeamNotFound,
+    /// There is a team of that name already.
+    TeamExists,
+    /// The team exists already in another format.
+    FormatMismatch,
+    /// The agent is no member of a closed team.
+    WorkerNotFound,
+    /// There is no task of that id.
+    TaskNotFound,
+    /// The cursor names nothing that this listing holds.
+    CursorUnknown,
+    /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
+    ReservedKind,
+    /// A time lies further ahead than clocks differ.
+    CreatedAtAhead,
+    /// Imported history is not newer than what the team holds.
+    NotNewer,
+    /// The input holds more or larger things than a limit allows.
+    TooLarge,
+    /// The data root lies where locks or syncs cannot be trusted.
+    UnsafeFileSystem,
+}
+
+impl Code {
+    /// The code as text, in snake_case; never changes once released.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::InvalidInput => "invalid_input",
+            Code::TeamNotFound => "team_not_found",
+            Code::TeamExists => "team_exists",
+            Code::FormatMismatch => "format_mismatch",
+            Code::WorkerNotFound => "worker_not_found",
+            Code::TaskNotFound => "task_not_found",
+            Code::CursorUnknown => "cursor_unknown",
+            Code::ReservedKind => "reserved_kind",
+            Code::CreatedAtAhead => "created_at_ahead",
+            Code::NotNewer => "not_newer",
+            Code::TooLarge => "too_large",
+            Code::UnsafeFileSystem => "unsafe_file_system",
+        }
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// Why a command may not happen.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// For machines.
+    pub code: Code,
+    /// For people: lower case, no full stop, names field, value and rule.
+    pub message: String,
+    /// The field of the input that is at fault, if one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// What to do next, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// More for machines, by name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub details: Map<String, Value>,
+}
+
+impl Refusal {
+    /// A refusal without field, hint and details.
+    pub fn new(code: Code, message: impl Into<String>) -> Refusal {
+        Refusal {
+            code,
+            message: message.into(),
+            field: None,
+            hint: None,
+            details: Map::new(),
+        }
+    }
+    /// `invalid_input` for a field: "`field` `rule`, but is `value`".
+    pub fn invalid(field: impl Into<String>, value: &str, rule: &str) -> Refusal {
+        let field = field.into();
+        let message = format!("{field} {rule}, but is {}", shown(value));
+        Refusal::new(Code::InvalidInput, message).field(field)
+    }
+    /// The same with the field named that is at fault.
+    #[must_use]
+    pub fn field(mut self, field: impl Into<String>) -> Refusal {
+        self.field = Some(field.into());
+        self
+    }
+    /// The same with a hint.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
+        self.hint = Some(hint.into());
+        self
+    }
+    /// The same with one more detail.
+    #[must_use]
+    pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Refusal {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+}
+
+/// Most characters of a value that a message repeats.
+const SHOWN_MAX: usize = 80;
+
+/// A caller's value as messages repeat it: quoted, escaped and cut.
+pub(crate) fn shown(value: &str) -> String {
+    match value.char_indices().nth(SHOWN_MAX) {
+        None => format!("{value:?}"),
+        Some((cut, _)) => format!("{:?}…", value.get(..cut).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_field_value_and_rule_and_serialises_without_empty_parts() {
+        let refusal = Refusal::invalid("message.to", "a/b", "must not hold a path separator");
+        assert_eq!(
+            refusal.to_string(),
+            r#"message.to must not hold a path separator, but is "a/b""#
+        );
+        assert_eq!(
+            serde_json::to_string(&refusal).unwrap(),
+            r#"{"code":"invalid_input","message":"message.to must not hold a path separator, but is \"a/b\"","field":"message.to"}"#
+        );
+    }
+
+    #[test]
+    fn a_long_or_strange_value_is_cut_and_escaped() {
+        assert_eq!(shown("a\u{1b}[0m"), r#""a\u{1b}[0m""#);
+        assert_eq!(shown(&"é".repeat(200)), format!("{:?}…", "é".repeat(80)));
+    }
+}

@@ -1,0 +1,194 @@
+//! A data root: the teams that lie in it.
+
+use crate::failure::Result;
+use crate::names;
+use crate::refusal::{Code, Refusal};
+use crate::team::Team;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::event_id::IdSource;
+use teamlog_engine::limits::SEGMENT_BYTES_MAX;
+use teamlog_engine::storage::{FileSystemKind, Files, Storage};
+use teamlog_engine::{Clock, Error, Identity, Log, LogOptions, RandomIds, SystemClock};
+
+/// The directory of the teams in a root.
+pub const TEAMS_DIR: &str = "teams";
+
+/// What a root needs from outside.
+#[derive(Debug, Clone)]
+pub struct RootOptions {
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Random bits.
+    pub ids: Arc<dyn IdSource>,
+    /// How long to wait for a team's lock.
+    pub lock_deadline: Duration,
+    /// See [`LogOptions::segment_bytes_max`].
+    pub segment_bytes_max: u64,
+}
+
+impl Default for RootOptions {
+    /// The machine's clock and random bits, 10 s, 64 MiB.
+    fn default() -> RootOptions {
+        RootOptions {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            lock_deadline: Duration::from_secs(10),
+            segment_bytes_max: SEGMENT_BYTES_MAX,
+        }
+    }
+}
+
+/// A data root. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Root {
+    storage: Arc<dyn Storage>,
+    /// The same storage where it is a directory tree.
+    files: Option<Arc<Files>>,
+    options: RootOptions,
+}
+
+impl Root {
+    /// Opens an existing directory as a data root.
+    ///
+    /// # Errors
+    /// I/O, also where there is no such directory.
+    pub fn open(path: &Path, options: RootOptions) -> Result<Root> {
+        let files = Files::open(path).map_err(Error::io("open", path))?;
+        Ok(Root::of_files(files, options))
+    }
+    /// The same, after making the directory if it is missing: for what creates teams (`init`, imports).
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
+        let files = Files::create(path).map_err(Error::io("create", path))?;
+        Ok(Root::of_files(files, options))
+    }
+    fn of_files(files: Files, options: RootOptions) -> Root {
+        let files = Arc::new(files);
+        Root {
+            storage: files.clone(),
+            files: Some(files),
+            options,
+        }
+    }
+    /// A root on any storage.
+    pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Root {
+        Root {
+            storage,
+            files: None,
+            options,
+        }
+    }
+    /// The storage.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+    /// What it was opened with.
+    pub fn options(&self) -> &RootOptions {
+        &self.options
+    }
+    /// The names of the teams, sorted. Skips what is no team: names that break the rule, directories without a log.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn teams(&self) -> Result<Vec<String>> {
+        let dir = Path::new(TEAMS_DIR);
+        if self.stat(dir)?.is_none() {
+            return Ok(Vec::new());
+        }
+        let mut names = self.storage.list(dir).map_err(Error::io("list", dir))?;
+        names.retain(|name| names::check_known("team", name).is_ok());
+        let mut teams = Vec::with_capacity(names.len());
+        for name in names {
+            match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
+                Err(Error::NoLog { .. }) => {}
+                // A team that cannot be opened is still a team; whoever opens it is told why.
+                _ => teams.push(name),
+            }
+        }
+        Ok(teams)
+    }
+    /// Opens a team.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_not_found`; `UnsupportedFormat`, `Corrupt`, I/O.
+    pub fn team(&self, name: &str) -> Result<Team> {
+        match self.find(name)? {
+            Some(team) => Ok(team),
+            None => Err(self.unknown(name)?.into()),
+        }
+    }
+
+    /// The team, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
+        names::check_known("team", name)?;
+        match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
+            Ok(log) => Ok(Some(Team::new(log, self.options.clone()))),
+            Err(Error::NoLog { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(crate) fn log_options(&self) -> LogOptions {
+        LogOptions {
+            clock: self.options.clock.clone(),
+            ids: self.options.ids.clone(),
+            lock_deadline: self.options.lock_deadline,
+            segment_bytes_max: self.options.segment_bytes_max,
+        }
+    }
+
+    /// Refuses a place where two processes could both hold the lock, or a sync might reach no disk.
+    pub(crate) fn check_file_system(&self) -> Result<()> {
+        let Some(files) = &self.files else {
+            return Ok(());
+        };
+        let why = match files.file_system().map_err(Error::io("stat", "."))? {
+            FileSystemKind::Network(name) => {
+                format!("the data root must lie on a local file system, but lies on {name}")
+            }
+            FileSystemKind::Local => {
+                let dir = Path::new(TEAMS_DIR);
+                if files
+                    .probe_lock(dir)
+                    .map_err(Error::io("probe the lock in", dir))?
+                {
+                    return Ok(());
+                }
+                "the data root must lie where a lock keeps others out, but two handles got the same lock"
+                    .to_owned()
+            }
+        };
+        Err(Refusal::new(Code::UnsafeFileSystem, why)
+            .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
+            .into())
+    }
+
+    pub(crate) fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
+        Ok(self.storage.stat(path).map_err(Error::io("stat", path))?)
+    }
+
+    fn unknown(&self, name: &str) -> Result<Refusal> {
+        let teams = self.teams()?;
+        let hint = match teams.is_empty() {
+            true => format!("create it with: teamlog init {name}"),
+            false => format!("known teams: {}", teams.join(", ")),
+        };
+        Ok(Refusal::new(
+            Code::TeamNotFound,
+            format!("team must name a team of this data root, but is {name:?}"),
+        )
+        .field("team")
+        .hint(hint)
+        .detail("team", name)
+        .detail("known", teams))
+    }
+}
+
+/// Where a team lies.
+pub(crate) fn team_dir(name: &str) -> PathBuf {
+    Path::new(TEAMS_DIR).join(name)
+}

@@ -1,0 +1,39 @@
+//! How answers show the stored shapes of the projections: as the very JSON that the projections give them.
+
+use crate::projections::{Message, Task};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use teamlog_engine::Json;
+
+/// Serialises a message as its envelope. For `#[serde(serialize_with)]`.
+pub(crate) fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
+    envelope(message).serialize(serializer)
+}
+
+/// Serialises messages as a list of envelopes.
+pub(crate) fn messages<S: Serializer>(
+    messages: &[Message],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(messages.iter().map(envelope))
+}
+
+/// Serialises a task as the record of its view file.
+pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
+    raw(task.to_json()).serialize(serializer)
+}
+
+/// Serialises tasks as a list of those records.
+pub(crate) fn tasks<S: Serializer>(tasks: &[Task], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tasks.iter().map(|task| raw(task.to_json())))
+}
+
+/// A message that was recorded keeps every rule of the envelope, so this is `None` for none.
+fn envelope(message: &Message) -> Option<Box<RawValue>> {
+    raw(message.to_json().ok()?)
+}
+
+/// Canonical JSON is JSON, so this is `None` (shown as `null`) for no value there is.
+fn raw(json: Json) -> Option<Box<RawValue>> {
+    RawValue::from_string(json.as_str().to_owned()).ok()
+}

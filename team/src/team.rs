@@ -1,0 +1,194 @@
+//! A team: load, decide, append, fold.
+//!
+//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers once its events are
+//! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
+//! saves time later waits for [`Team::finish`].
+
+use crate::failure::{Failure, Result};
+use crate::refusal::{Code, Refusal};
+use crate::root::RootOptions;
+use teamlog_engine::{
+    CommitError, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader, Timestamp,
+};
+use teamlog_projections::Live;
+
+/// A handle on one team.
+pub struct Team {
+    pub(crate) log: Log,
+    pub(crate) options: RootOptions,
+    /// The state as this handle last saw it; good as long as the head names its last event.
+    live: Option<Live>,
+    recovered: Vec<String>,
+}
+
+/// A mutation: a pure function of state, input and time.
+pub(crate) trait Mutation: Clone + std::marker::Send + 'static {
+    /// What was decided, before it is recorded.
+    type Decision: std::marker::Send + 'static;
+    /// Decides, or refuses.
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)>;
+}
+
+/// A decision and the events that record it.
+pub(crate) struct Done<D> {
+    pub decision: D,
+    pub events: Vec<Event<'static>>,
+}
+
+impl<D> Done<D> {
+    /// The last event of the decision.
+    pub fn last(self) -> Result<(D, Event<'static>)> {
+        match self.events.into_iter().next_back() {
+            Some(event) => Ok((self.decision, event)),
+            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team").field("log", &self.log).finish()
+    }
+}
+
+impl Team {
+    pub(crate) fn new(log: Log, options: RootOptions) -> Team {
+        Team {
+            log,
+            options,
+            live: None,
+            recovered: Vec::new(),
+        }
+    }
+    /// The team's name.
+    pub fn name(&self) -> &str {
+        &self.log.identity().team
+    }
+    /// Its log.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+    /// What recovery did when this handle took the lock, for people; empty in the clean case.
+    pub fn recovered(&self) -> &[String] {
+        &self.recovered
+    }
+    /// Refuses to take a team's format for another.
+    pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
+        let format = self.log.identity().format;
+        match asked {
+            Some(asked) if asked != format => {
+                let message = format!(
+                    "format must be that of the team, {}, but is {}",
+                    format.name(),
+                    asked.name()
+                );
+                Err(Refusal::new(Code::FormatMismatch, message).field("format"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
+    /// here costs time later and loses nothing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn finish(&mut self) -> Result<()> {
+        match &mut self.live {
+            Some(live) => Ok(live.flush_if_due()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
+    pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        match self.attempt(mutation.clone()) {
+            Err(failure) if failure.is_derived() => {
+                self.live = None;
+                self.attempt(mutation)
+            }
+            other => other,
+        }
+    }
+
+    fn attempt<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        let (exclusive, live) = self.exclusive()?;
+        let writer = exclusive.into_writer(live);
+        let committed = writer.commit(Durability::Synced, move |live: &Live, now| {
+            mutation.decide(live, now)
+        });
+        let outcome = match committed {
+            Ok(committed) => Ok(Done {
+                decision: committed.answer,
+                events: committed.events,
+            }),
+            Err(CommitError::Refused(failure)) => Err(failure),
+            Err(CommitError::Failed(error)) => return Err(input_fault(error)),
+        };
+        self.live = Some(writer.release()?);
+        outcome
+    }
+
+    /// The lock; the log is recovered.
+    pub(crate) fn lock(&mut self) -> Result<Exclusive> {
+        let exclusive = self.log.lock()?;
+        self.recovered.extend_from_slice(exclusive.recovered());
+        Ok(exclusive)
+    }
+
+    /// The lock, and under it the state up to the head, with views that are kept current.
+    pub(crate) fn exclusive(&mut self) -> Result<(Exclusive, Live)> {
+        let exclusive = self.lock()?;
+        let reader = exclusive.reader();
+        let mut live = self.state_at(&reader)?;
+        live.keep_views(&reader)?;
+        Ok((exclusive, live))
+    }
+
+    /// Keeps a state for the next command of this handle.
+    pub(crate) fn keep(&mut self, live: Live) {
+        self.live = Some(live);
+    }
+
+    /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
+    pub(crate) fn query<A>(
+        &mut self,
+        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Result<A> {
+        let reader = self.log.reader()?;
+        let mut live = self.state_at(&reader)?;
+        let mut answered = answer(&live, &reader);
+        if answered.as_ref().is_err_and(Failure::is_derived) {
+            live.repair()?;
+            answered = answer(&live, &reader);
+        }
+        self.live = Some(live);
+        answered
+    }
+
+    fn state_at(&mut self, reader: &Reader) -> Result<Live> {
+        match self.live.take() {
+            Some(live) if live.seq() == reader.head().last_seq => Ok(live),
+            _ => Ok(Live::load(&self.log, reader)?),
+        }
+    }
+
+    /// Brings the views up to the head, under the lock.
+    pub(crate) fn mend_views(&mut self) -> Result<()> {
+        let (exclusive, live) = self.exclusive()?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(())
+    }
+}
+
+/// The engine checks events once more; where it objects, the input is at fault and nothing was written.
+pub(crate) fn input_fault(error: Error) -> Failure {
+    match error {
+        Error::Invalid { field, .. } => Refusal::new(Code::InvalidInput, error.to_string())
+            .field(field)
+            .into(),
+        Error::TooLarge { .. } => Refusal::new(Code::TooLarge, error.to_string()).into(),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,198 @@
+use crate::world::{SECOND, World, assign, events, json, kinds, refused};
+use teamlog_team::Code;
+use teamlog_team::Team;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::append_batch::{AppendBatch, BatchAnswer};
+use teamlog_team::{Failure, Result};
+
+fn fact(kind: &str) -> Append {
+    Append {
+        kind: kind.into(),
+        ..Append::default()
+    }
+}
+
+fn batch(team: &mut Team, size: usize, lines: &str) -> Result<BatchAnswer, Failure> {
+    let batch = AppendBatch {
+        batch_size: Some(size),
+        actor: Some("ci".into()),
+    };
+    team.append_batch(batch, &mut lines.as_bytes())
+}
+
+#[test]
+fn a_foreign_fact_is_recorded_with_its_refs_and_moves_no_state() {
+    let world = World::new();
+    let mut team = world.demo();
+    let before = crate::world::status(&mut team);
+    let answer = team
+        .append(Append {
+            actor: Some("ci".into()),
+            trace_id: Some("tr_1".into()),
+            task_id: Some("T 1".into()),
+            agent: Some("dev".into()),
+            session_id: Some("s1".into()),
+            payload: Some(r#" {"ok" : true} "#.into()),
+            ..fact("build_finished")
+        })
+        .unwrap();
+    let event = &events(&mut team)[1];
+    assert_eq!(
+        json(&answer),
+        serde_json::json!({"seq": 2, "id": event["id"], "created_at": event["created_at"]})
+    );
+    assert_eq!(event["foreign"], true);
+    assert_eq!(event["payload"], serde_json::json!({"ok": true}));
+    assert_eq!(
+        (&event["actor"], &event["task_id"]),
+        (&"ci".into(), &"T 1".into())
+    );
+    let after = crate::world::status(&mut team);
+    assert_eq!(before.members, after.members);
+    assert_eq!(after.task_count, 0);
+    assert_eq!(after.events, 2);
+}
+
+#[test]
+fn a_reserved_kind_is_refused_with_the_command_that_produces_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let refusal = refused(team.append(fact("message_sent")), Code::ReservedKind);
+    assert!(refusal.hint.unwrap().contains("send"));
+    assert!(
+        refusal.details["command"]
+            .as_str()
+            .unwrap()
+            .contains("send")
+    );
+    for kind in ["", "Build", "1st", "build-done", "_x", "bücher"] {
+        let refusal = refused(team.append(fact(kind)), Code::InvalidInput);
+        assert!(refusal.message.contains("^[a-z][a-z0-9_]*$"), "{refusal}");
+    }
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn a_fact_without_a_trace_belongs_to_that_of_its_message_or_task() {
+    let world = World::new();
+    let mut team = world.demo();
+    let mut assignment = assign("t1", "dev");
+    assignment.trace_id = Some("tr_1".into());
+    assignment.message_id = Some("m1".into());
+    team.task_assign(assignment).unwrap();
+    let facts = [
+        Append {
+            task_id: Some("t1".into()),
+            ..fact("seen")
+        },
+        Append {
+            message_id: Some("m1".into()),
+            ..fact("seen")
+        },
+        Append {
+            task_id: Some("t1".into()),
+            trace_id: Some("tr_2".into()),
+            ..fact("seen")
+        },
+        fact("seen"),
+    ];
+    for fact in facts {
+        team.append(fact).unwrap();
+    }
+    let traces: Vec<serde_json::Value> = events(&mut team)[2..]
+        .iter()
+        .map(|event| event["trace_id"].clone())
+        .collect();
+    assert_eq!(
+        json(&traces),
+        serde_json::json!(["tr_1", "tr_1", "tr_2", null])
+    );
+}
+
+#[test]
+fn a_batch_goes_out_in_atomic_groups() {
+    let world = World::new();
+    let mut team = world.demo();
+    let lines: String = (0..25)
+        .map(|n| format!("{{\"kind\":\"step_done\",\"payload\":{{\"n\":{n}}}}}\n\n"))
+        .collect();
+    let answer = batch(&mut team, 10, &lines).unwrap();
+    assert_eq!(
+        json(&answer),
+        serde_json::json!({"count": 25, "first_seq": 2, "last_seq": 26})
+    );
+    let events = events(&mut team);
+    assert_eq!(events.len(), 26);
+    assert!(
+        events[1..]
+            .iter()
+            .enumerate()
+            .all(|(n, event)| event["payload"]["n"] == n
+                && event["actor"] == "ci"
+                && event["foreign"] == true)
+    );
+    let file = std::path::Path::new("teams/demo/events/2026-11-21.jsonl");
+    let text = teamlog_engine::storage::Storage::read(&*world.memory, file, 1 << 20).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.matches("\"group\":[0,10]").count(), 2);
+    assert_eq!(text.matches("\"group\":[4,5]").count(), 1);
+    assert_eq!(
+        json(&batch(&mut team, 10, "\n").unwrap()),
+        serde_json::json!({"count": 0, "first_seq": null, "last_seq": null})
+    );
+}
+
+#[test]
+fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
+    let world = World::new();
+    let mut team = world.demo();
+    let good = "{\"kind\":\"step_done\"}\n";
+    let cases = [
+        ("{\"kind\":\"task_created\"}", Code::ReservedKind, "kind"),
+        (
+            "{\"kind\":\"step_done\",\"colour\":1}",
+            Code::InvalidInput,
+            "colour",
+        ),
+        (
+            "{\"kind\":\"step_done\",\"trace_id\":\"\"}",
+            Code::InvalidInput,
+            "trace_id",
+        ),
+        (
+            "{\"kind\":\"step_done\",\"cause\":\"1\"}",
+            Code::InvalidInput,
+            "cause",
+        ),
+        (
+            "{\"kind\":\"step_done\",\"payload\":{\"a\":1,\"a\":2}}",
+            Code::InvalidInput,
+            "payload",
+        ),
+        ("{\"kind\":", Code::InvalidInput, "line"),
+    ];
+    for (bad, code, said) in cases {
+        let before = kinds(&mut team).len();
+        let input = format!("{}{bad}\n{good}", good.repeat(5));
+        let refusal = refused(batch(&mut team, 2, &input), code);
+        assert!(refusal.message.starts_with("line 6: "), "{refusal}");
+        assert!(refusal.message.contains(said), "{refusal}");
+        assert_eq!(refusal.details["line"], 6);
+        assert_eq!(refusal.details["appended"], 4, "{refusal}");
+        assert_eq!(kinds(&mut team).len(), before + 4);
+    }
+}
+
+#[test]
+fn a_cause_and_a_key_are_kept_and_time_goes_on_between_batches() {
+    let world = World::new();
+    let mut team = world.demo();
+    world.later(SECOND);
+    let first = team.append(fact("began")).unwrap().event.event;
+    let line = format!(r#"{{"kind":"ended","key":"k1","cause":"{}"}}"#, first.id);
+    batch(&mut team, 1, &line).unwrap();
+    let event = &events(&mut team)[2];
+    assert_eq!(event["cause"], first.id.to_string());
+    assert_eq!(event["key"], "k1");
+    assert!(event["created_at"].as_str().unwrap() > &*first.created_at.to_string());
+}

@@ -1,0 +1,186 @@
+//! Live equals rebuilt, over random histories of commands by several handles.
+
+use crate::world::{World, message, settled_digest, update};
+use proptest::prelude::*;
+use teamlog_engine::Format;
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::init::Init;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::task_assign::TaskAssign;
+use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::projections::Status;
+use teamlog_team::{Failure, Team};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Send {
+        to: u8,
+        id: Option<u8>,
+        cooldown: bool,
+    },
+    Assign {
+        task: u8,
+        to: u8,
+        deps: Vec<u8>,
+        back: i64,
+    },
+    Update {
+        task: u8,
+        status: usize,
+        back: i64,
+    },
+    Ack {
+        agent: u8,
+        id: u8,
+    },
+    Append {
+        task: u8,
+    },
+    Join {
+        agent: u8,
+    },
+    Later {
+        micros: i64,
+    },
+    Finish,
+    Reopen,
+    Rehydrate,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let back = prop_oneof![Just(0), 0_i64..5_000_000];
+    let step = prop_oneof![
+        4 => (0..4_u8, proptest::option::of(0..12_u8), any::<bool>())
+            .prop_map(|(to, id, cooldown)| Step::Send { to, id, cooldown }),
+        4 => (0..6_u8, 0..4_u8, proptest::collection::vec(0..6_u8, 0..3), back.clone())
+            .prop_map(|(task, to, deps, back)| Step::Assign { task, to, deps, back }),
+        6 => (0..6_u8, 0..Status::ALL.len(), back)
+            .prop_map(|(task, status, back)| Step::Update { task, status, back }),
+        3 => (0..4_u8, 0..12_u8).prop_map(|(agent, id)| Step::Ack { agent, id }),
+        1 => (0..6_u8).prop_map(|task| Step::Append { task }),
+        1 => (0..6_u8).prop_map(|agent| Step::Join { agent }),
+        3 => (-2_000_000..4_000_000_i64).prop_map(|micros| Step::Later { micros }),
+        2 => Just(Step::Finish),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Rehydrate),
+    ];
+    proptest::collection::vec(step, 1..60)
+}
+
+fn agent(number: u8) -> String {
+    format!("a{number}")
+}
+
+fn task(number: u8) -> String {
+    format!("t{number}")
+}
+
+fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
+    let earlier = |micros: i64| {
+        Some(
+            world
+                .root
+                .options()
+                .clock
+                .now()
+                .plus_micros(-micros)
+                .to_string(),
+        )
+    };
+    match step {
+        Step::Send { to, id, cooldown } => {
+            let send = Send {
+                message_id: id.map(|id| format!("m{id}")),
+                cooldown_seconds: cooldown.then_some(2),
+                ..message("a0", &agent(to))
+            };
+            team.send(send).map(drop)
+        }
+        Step::Assign {
+            task: id,
+            to,
+            deps,
+            back,
+        } => team
+            .task_assign(TaskAssign {
+                from: "a0".into(),
+                to: agent(to),
+                task_id: task(id),
+                subject: "work".into(),
+                deps: deps.into_iter().map(task).collect(),
+                created_at: earlier(back),
+                ..TaskAssign::default()
+            })
+            .map(drop),
+        Step::Update {
+            task: id,
+            status,
+            back,
+        } => team
+            .task_update(TaskUpdate {
+                from: "a1".into(),
+                to: "a0".into(),
+                blocked: (status == 1).then_some(true),
+                created_at: earlier(back),
+                ..update(&task(id), Status::ALL[status].name())
+            })
+            .map(drop),
+        Step::Ack { agent: who, id } => team
+            .ack(Ack {
+                agent: agent(who),
+                message_id: format!("m{id}"),
+                actor: None,
+            })
+            .map(drop),
+        Step::Append { task: id } => team
+            .append(Append {
+                kind: "seen".into(),
+                task_id: Some(task(id)),
+                ..Append::default()
+            })
+            .map(drop),
+        Step::Join { agent: who } => world
+            .root
+            .init(Init {
+                members: vec![agent(who)],
+                ..Init::of("demo")
+            })
+            .map(drop),
+        Step::Later { micros } => {
+            world.later(micros);
+            Ok(())
+        }
+        Step::Finish => team.finish(),
+        Step::Reopen => {
+            *team = world.root.team("demo")?;
+            Ok(())
+        }
+        Step::Rehydrate => {
+            settled_digest(team);
+            Ok(())
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn live_equals_rebuilt(steps in steps(), binary in any::<bool>(), closed in any::<bool>()) {
+        let world = World::new();
+        let format = if binary { Format::Binary } else { Format::Jsonl };
+        let members: Option<&[&str]> = closed.then_some(&["a0", "a1", "a2"]);
+        let mut handles = [world.team(members, format), world.root.team("demo").unwrap()];
+        for (n, step) in steps.into_iter().enumerate() {
+            let handle = &mut handles[n % 2];
+            match run(&world, handle, step.clone()) {
+                Ok(()) | Err(Failure::Refused(_)) => {}
+                Err(failed) => panic!("{step:?}: {failed}"),
+            }
+        }
+        let [one, two] = &mut handles;
+        let digest = settled_digest(one);
+        prop_assert_eq!(settled_digest(two), digest);
+        prop_assert!(one.verify(None).unwrap().ok);
+    }
+}

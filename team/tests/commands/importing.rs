@@ -1,0 +1,350 @@
+use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, status};
+use std::io::Cursor;
+use std::ops::ControlFlow;
+use std::path::Path;
+use teamlog_engine::Format;
+use teamlog_engine::storage::Storage;
+use teamlog_team::command::import_events::ImportEvents;
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::{Code, Result, Team};
+
+fn line(id: &str, at: &str, kind: &str, payload: &str) -> String {
+    format!(
+        r#"{{"id":"{id}","type":"{kind}","from":"lead","to":"dev","task_id":"t1","trace_id":"tr","created_at":"{at}","payload":{payload}}}"#
+    )
+}
+
+fn assigned(id: &str, at: &str) -> String {
+    line(id, at, "task_assign", r#"{"subject":"s","details":""}"#)
+}
+
+fn reported(id: &str, at: &str, status: &str) -> String {
+    line(
+        id,
+        at,
+        "task_update",
+        &format!(r#"{{"status":"{status}"}}"#),
+    )
+}
+
+fn import(world: &World, how: ImportMessages, lines: &[String]) -> Result<ImportAnswer> {
+    let how = ImportMessages {
+        team: "demo".into(),
+        ..how
+    };
+    world
+        .root
+        .import_messages(how, &mut Cursor::new(lines.join("\n")))
+}
+
+fn export(team: &mut Team) -> String {
+    let mut text = String::new();
+    team.export(&mut |line| {
+        text.push_str(std::str::from_utf8(line).unwrap());
+        text.push('\n');
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    text
+}
+
+/// Three days of history, out of order.
+fn history() -> Vec<String> {
+    vec![
+        reported("m3", "2026-01-03T08:00:00Z", "completed"),
+        assigned("m1", "2026-01-01T08:00:00.5Z"),
+        reported("m2b", "2026-01-02T08:00:00Z", "blocked"),
+        reported("m2a", "2026-01-02T08:00:00Z", "in_progress"),
+    ]
+}
+
+#[test]
+fn history_lands_in_its_order_at_its_times_on_its_days() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        let how = ImportMessages {
+            format: Some(format),
+            ..ImportMessages::default()
+        };
+        let answer = import(&world, how, &history()).unwrap();
+        assert_eq!(
+            (answer.status, answer.created, answer.imported),
+            ("ok", true, 4)
+        );
+        assert_eq!((answer.first_seq, answer.last_seq), (Some(2), Some(5)));
+        let mut team = world.root.team("demo").unwrap();
+        let shown: Vec<(String, String)> = events(&mut team)
+            .iter()
+            .map(|event| {
+                let text = |name: &str| event[name].as_str().unwrap_or("-").to_string();
+                (text("message_id"), text("created_at"))
+            })
+            .collect();
+        let expected = [
+            ("-", "2026-01-01T08:00:00.499999Z"),
+            ("m1", "2026-01-01T08:00:00.500000Z"),
+            ("m2a", "2026-01-02T08:00:00.000000Z"),
+            ("m2b", "2026-01-02T08:00:00.000000Z"),
+            ("m3", "2026-01-03T08:00:00.000000Z"),
+        ];
+        let expected = expected.map(|(id, at)| (id.to_string(), at.to_string()));
+        assert_eq!(shown, expected);
+        let days = world.memory.list(Path::new("teams/demo/events")).unwrap();
+        assert_eq!(days.len(), 3, "{days:?}");
+        let task = TaskShow {
+            task_id: "t1".into(),
+            history: false,
+        };
+        let task = team.task_show(task).unwrap().task;
+        assert_eq!(
+            (task.status.name(), task.snapshot_version),
+            ("completed", 4)
+        );
+        assert!(
+            world
+                .memory
+                .stat(Path::new("teams/demo/tasks/t1.json"))
+                .unwrap()
+                .is_some()
+        );
+        settled_digest(&mut team);
+        assert!(team.verify(None).unwrap().ok);
+        team.send(message("lead", "eve")).unwrap();
+        let dirs = world.memory.list(Path::new("teams")).unwrap();
+        assert_eq!(dirs, ["demo"], "nothing stays aside");
+    }
+}
+
+#[test]
+fn duplicates_and_malformed_lines_are_counted_and_named() {
+    let world = World::new();
+    let mut lines = history();
+    lines.insert(2, "{not json".into());
+    lines.push(assigned("m1", "2025-01-01T00:00:00Z"));
+    lines.push(assigned("m9", "2027-01-01T00:00:00Z"));
+    lines.push(
+        r#"{"type":"handoff","from":"a","to":"b","created_at":"2026-01-01T00:00:00Z"}"#.into(),
+    );
+    lines.push(r#"{"id":"m8","type":"handoff","from":"a","to":"b"}"#.into());
+    lines.push(assigned("m7", "2026-01-01T00:00:00Z").replace("\"dev\"", "\"../x\""));
+    let strict = ImportMessages {
+        strict: true,
+        ..ImportMessages::default()
+    };
+    let rejected = import(&world, strict, &lines).unwrap();
+    assert_eq!((rejected.status, rejected.imported), ("rejected", 0));
+    assert!(world.root.teams().unwrap().is_empty());
+
+    let answer = import(&world, ImportMessages::default(), &lines).unwrap();
+    assert_eq!(
+        (answer.imported, answer.duplicates, answer.malformed),
+        (4, 1, 5)
+    );
+    let found: Vec<(u64, &str)> = answer
+        .problems
+        .iter()
+        .map(|problem| (problem.line, problem.kind))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (3, "malformed"),
+            (6, "duplicate"),
+            (7, "malformed"),
+            (8, "malformed"),
+            (9, "malformed"),
+            (10, "malformed")
+        ]
+    );
+    let said = [
+        "",
+        "line 2 has it too",
+        "after now",
+        "message.id",
+        "message.created_at",
+        "message.to",
+    ];
+    for (problem, said) in answer.problems.iter().zip(said) {
+        assert!(problem.message.contains(said), "{problem:?}");
+    }
+    assert_eq!(json(&answer)["problems_omitted"], 0);
+}
+
+#[test]
+fn junk_alone_creates_no_team() {
+    let world = World::new();
+    let answer = import(&world, ImportMessages::default(), &["junk".into()]).unwrap();
+    assert_eq!((answer.status, answer.malformed), ("rejected", 1));
+    assert!(world.root.teams().unwrap().is_empty());
+}
+
+#[test]
+fn a_second_import_skips_what_is_known_and_takes_what_is_newer() {
+    let world = World::new();
+    import(&world, ImportMessages::default(), &history()).unwrap();
+    let again = import(&world, ImportMessages::default(), &history()).unwrap();
+    assert_eq!(
+        (again.status, again.imported, again.duplicates),
+        ("ok", 0, 4)
+    );
+    assert!(!again.created);
+
+    let mut more = history();
+    more.push(reported("m4", "2026-01-04T08:00:00Z", "failed"));
+    let strict = ImportMessages {
+        strict: true,
+        ..ImportMessages::default()
+    };
+    assert_eq!(import(&world, strict, &more).unwrap().status, "rejected");
+    let answer = import(&world, ImportMessages::default(), &more).unwrap();
+    assert_eq!((answer.imported, answer.duplicates), (1, 4));
+
+    more.push(reported("m0", "2026-01-04T08:00:00Z", "pending"));
+    let refusal = refused(
+        import(&world, ImportMessages::default(), &more),
+        Code::NotNewer,
+    );
+    assert_eq!(refusal.details["line"], 6);
+    let restamp = ImportMessages {
+        restamp: true,
+        ..ImportMessages::default()
+    };
+    assert_eq!(import(&world, restamp, &more).unwrap().imported, 1);
+    let mut team = world.root.team("demo").unwrap();
+    let last = events(&mut team).pop().unwrap();
+    assert_eq!(last["created_at"], crate::world::NOON);
+    assert_eq!(
+        last["payload"]["message"]["created_at"],
+        "2026-01-04T08:00:00.000000Z"
+    );
+    settled_digest(&mut team);
+}
+
+#[test]
+fn an_import_into_a_team_obeys_its_format_and_its_membership() {
+    let world = World::new();
+    let mut team = world.team(Some(&["lead"]), Format::Jsonl);
+    let binary = ImportMessages {
+        format: Some(Format::Binary),
+        ..ImportMessages::default()
+    };
+    refused(import(&world, binary, &history()), Code::FormatMismatch);
+    refused(
+        import(&world, ImportMessages::default(), &[]).and_then(|_| {
+            world.root.import_messages(
+                ImportMessages {
+                    team: "-x".into(),
+                    ..ImportMessages::default()
+                },
+                &mut Cursor::new(""),
+            )
+        }),
+        Code::InvalidInput,
+    );
+    let restamp = ImportMessages {
+        restamp: true,
+        ..ImportMessages::default()
+    };
+    let answer = import(&world, restamp, &history()).unwrap();
+    assert_eq!((answer.imported, answer.malformed), (0, 4));
+    assert!(
+        answer.problems[0].message.contains("dev"),
+        "{:?}",
+        answer.problems
+    );
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn an_imported_agent_may_have_a_leading_hyphen_and_goes_on_acting() {
+    let world = World::new();
+    let old = assigned("m1", "2026-01-01T08:00:00Z").replace("\"lead\"", "\"-lead\"");
+    import(&world, ImportMessages::default(), &[old]).unwrap();
+    let mut team = world.root.team("demo").unwrap();
+    team.send(message("-lead", "dev")).unwrap();
+    refused(team.send(message("-other", "dev")), Code::InvalidInput);
+    assert!(status(&mut team).members.contains(&"-lead".to_string()));
+}
+
+#[test]
+fn an_export_comes_back_without_loss_in_either_format() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 0..40 {
+        world.later(7);
+        team.task_assign(assign(&format!("t{n}"), "dev")).unwrap();
+    }
+    team.send(Send {
+        payload: Some(r#"{"text":"ü \u0007 \"q\"","n":1.50}"#.into()),
+        ..message("lead", "qa")
+    })
+    .unwrap();
+    let text = export(&mut team);
+    let digest = settled_digest(&mut team);
+    for (name, format) in [("copy", Format::Jsonl), ("packed", Format::Binary)] {
+        let how = ImportEvents {
+            team: name.into(),
+            format: Some(format),
+            allow_network_fs: false,
+        };
+        let answer = world
+            .root
+            .import_events(how.clone(), &mut text.as_bytes())
+            .unwrap();
+        assert_eq!(
+            (answer.imported, answer.first_seq, answer.last_seq),
+            (42, Some(1), Some(42))
+        );
+        let mut copy = world.root.team(name).unwrap();
+        assert_eq!(export(&mut copy), text);
+        assert_eq!(settled_digest(&mut copy), digest);
+        assert!(copy.verify(None).unwrap().ok);
+        let read = Read {
+            agent: "qa".into(),
+            ..Read::default()
+        };
+        assert_eq!(copy.read(read).unwrap().count, 1);
+        refused(
+            world.root.import_events(how, &mut text.as_bytes()),
+            Code::TeamExists,
+        );
+    }
+}
+
+#[test]
+fn a_broken_export_is_refused_with_its_line_and_leaves_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 0..3 {
+        team.task_assign(assign(&format!("t{n}"), "dev")).unwrap();
+    }
+    let text = export(&mut team);
+    let lines: Vec<&str> = text.lines().collect();
+    let joined = |lines: &[&str]| lines.join("\n");
+    let broken = [
+        joined(&[lines[0], lines[2]]),
+        joined(&[lines[0], "{}"]),
+        joined(&[
+            lines[0],
+            &lines[1].replace("\"kind\":\"message_sent\"", "\"kind\":\"Sent\""),
+        ]),
+        joined(&[lines[0], &lines[1][..40]]),
+    ];
+    for text in broken {
+        let how = ImportEvents {
+            team: "copy".into(),
+            ..ImportEvents::default()
+        };
+        let refusal = refused(
+            world.root.import_events(how, &mut text.as_bytes()),
+            Code::InvalidInput,
+        );
+        assert!(refusal.message.starts_with("line 2: "), "{refusal}");
+        assert_eq!(world.root.teams().unwrap(), ["demo"]);
+    }
+    assert_eq!(world.memory.list(Path::new("teams")).unwrap(), ["demo"]);
+}

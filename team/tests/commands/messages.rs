@@ -1,0 +1,459 @@
+use crate::world::{MINUTE, SECOND, World, events, json, kinds, message, refused};
+use teamlog_team::Code;
+use teamlog_team::command::ack::{Ack, AckStatus};
+use teamlog_team::command::read::Read;
+use teamlog_team::command::send::{Send, SendStatus};
+use teamlog_team::command::task_update::TaskUpdate;
+
+fn ack(agent: &str, id: &str) -> Ack {
+    Ack {
+        agent: agent.into(),
+        message_id: id.into(),
+        actor: None,
+    }
+}
+
+fn named(id: &str) -> Send {
+    Send {
+        message_id: Some(id.into()),
+        ..message("lead", "dev")
+    }
+}
+
+fn inbox(agent: &str) -> Read {
+    Read {
+        agent: agent.into(),
+        ..Read::default()
+    }
+}
+
+#[test]
+fn a_sent_message_lies_in_the_inbox_and_its_event_carries_every_ref() {
+    let world = World::new();
+    let mut team = world.demo();
+    let sent = team
+        .send(Send {
+            task_id: Some("t1".into()),
+            trace_id: Some("tr_1".into()),
+            priority: Some("high".into()),
+            payload: Some(r#"{"body":"hello"}"#.into()),
+            ..message("lead", "dev")
+        })
+        .unwrap();
+    assert_eq!(sent.status, SendStatus::Sent);
+    let id = &sent.message.id;
+    assert!(id.len() == 16 && id.starts_with("msg_"), "{id}");
+    let answer = json(&sent);
+    assert_eq!(answer["message"]["payload"]["body"], "hello");
+    assert_eq!(answer["message"]["created_at"], crate::world::NOON);
+    assert_eq!(answer.as_object().unwrap().len(), 3, "{answer}");
+    let event = &events(&mut team)[1];
+    assert_eq!(&answer["event"], event);
+    for (field, value) in [
+        ("kind", "message_sent"),
+        ("actor", "lead"),
+        ("agent", "dev"),
+        ("message_id", id),
+        ("task_id", "t1"),
+        ("trace_id", "tr_1"),
+    ] {
+        assert_eq!(event[field], value, "{event}");
+    }
+    let page = team.read(inbox("dev")).unwrap();
+    assert_eq!(page.messages, [sent.message]);
+    assert_eq!(team.read(inbox("qa")).unwrap().count, 0);
+}
+
+#[test]
+fn a_known_id_is_a_duplicate_and_the_stored_message_stays() {
+    let world = World::new();
+    let mut team = world.demo();
+    let first = team.send(named("m1")).unwrap();
+    let again = Send {
+        payload: Some(r#"{"body":"other"}"#.into()),
+        to: "qa".into(),
+        ..named("m1")
+    };
+    let second = team.send(again).unwrap();
+    assert_eq!(second.status, SendStatus::Duplicate);
+    assert_eq!(second.message, first.message);
+    assert_eq!(json(&second)["event"]["kind"], "message_duplicate");
+    assert_eq!(
+        kinds(&mut team),
+        ["team_created", "message_sent", "message_duplicate"]
+    );
+    assert_eq!(team.read(inbox("qa")).unwrap().count, 0);
+}
+
+#[test]
+fn a_generated_id_never_meets_a_known_one() {
+    let (world, twin) = (World::new(), World::new());
+    let mut team = world.demo();
+    let next = team.send(message("lead", "dev")).unwrap().message.id;
+    let mut other = twin.demo();
+    // The same randomness, but the id that it makes is taken (the taking draws one id, too).
+    let taken = twin.root.team("demo").unwrap();
+    drop(taken);
+    other.send(named(&next)).unwrap();
+    let ids: Vec<String> = (0..50)
+        .map(|_| other.send(message("lead", "dev")).unwrap())
+        .inspect(|sent| assert_eq!(sent.status, SendStatus::Sent))
+        .map(|sent| sent.message.id)
+        .collect();
+    let mut unique = ids.clone();
+    unique.sort();
+    unique.dedup();
+    assert_eq!(unique.len(), ids.len());
+    assert!(!ids.contains(&next));
+}
+
+#[test]
+fn the_cooldown_swallows_a_repetition_and_says_for_how_long() {
+    let world = World::new();
+    let mut team = world.demo();
+    let nudge = Send {
+        cooldown_seconds: Some(60),
+        task_id: Some("t1".into()),
+        ..message("lead", "dev")
+    };
+    assert_eq!(team.send(nudge.clone()).unwrap().status, SendStatus::Sent);
+    world.later(10 * SECOND - SECOND / 2);
+    let swallowed = team.send(nudge.clone()).unwrap();
+    assert_eq!(swallowed.status, SendStatus::Suppressed);
+    let answer = json(&swallowed);
+    assert_eq!(answer["reason"], "cooldown");
+    assert_eq!(answer["cooldown_remaining_seconds"], 51);
+    assert_eq!(answer["event"]["kind"], "message_suppressed");
+    assert_eq!(team.read(inbox("dev")).unwrap().count, 1);
+
+    let elsewhere = [
+        Send {
+            to: "qa".into(),
+            ..nudge.clone()
+        },
+        Send {
+            task_id: Some("t2".into()),
+            ..nudge.clone()
+        },
+        Send {
+            kind: "message".into(),
+            ..nudge.clone()
+        },
+        Send {
+            cooldown_seconds: None,
+            ..nudge.clone()
+        },
+    ];
+    for other in elsewhere {
+        assert_eq!(team.send(other).unwrap().status, SendStatus::Sent);
+    }
+    world.later(61 * SECOND);
+    assert_eq!(team.send(nudge).unwrap().status, SendStatus::Sent);
+}
+
+#[test]
+fn a_retry_within_the_cooldown_is_a_duplicate_and_a_clock_that_ran_back_does_not_lengthen_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let nudge = Send {
+        cooldown_seconds: Some(60),
+        ..named("m1")
+    };
+    team.send(nudge.clone()).unwrap();
+    assert_eq!(
+        team.send(nudge.clone()).unwrap().status,
+        SendStatus::Duplicate
+    );
+    world.later(-30 * MINUTE);
+    let other = Send {
+        message_id: Some("m2".into()),
+        ..nudge
+    };
+    assert_eq!(
+        team.send(other).unwrap().cooldown_remaining_seconds,
+        Some(60)
+    );
+}
+
+#[test]
+fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
+    let world = World::new();
+    let mut closed = world.demo();
+    let refusal = refused(closed.send(message("lead", "eve")), Code::WorkerNotFound);
+    assert_eq!(refusal.field.as_deref(), Some("message.to"));
+    assert_eq!(
+        json(&refusal.details["known"]),
+        json(&["dev", "lead", "qa"])
+    );
+    refused(closed.send(message("eve", "dev")), Code::WorkerNotFound);
+    refused(closed.ack(ack("eve", "m1")), Code::WorkerNotFound);
+    refused(closed.read(inbox("eve")), Code::WorkerNotFound);
+    closed.send(message("leader-fixed", "dev")).unwrap();
+    closed.send(message("dev", "leader-fixed")).unwrap();
+    assert_eq!(kinds(&mut closed).len(), 3, "refusals write nothing");
+
+    let world = World::new();
+    let mut open = world.team(None, Default::default());
+    open.send(message("lead", "eve")).unwrap();
+    let status = crate::world::status(&mut open);
+    assert!(
+        status.members.contains(&"lead".to_string()),
+        "{:?}",
+        status.members
+    );
+    assert_eq!(status.unread_counts["eve"], 1);
+}
+
+#[test]
+fn broken_envelopes_are_refused_by_field_value_and_rule() {
+    let world = World::new();
+    let mut team = world.team(None, Default::default());
+    let base = message("lead", "dev");
+    let cases = [
+        (
+            Send {
+                from: "a/b".into(),
+                ..base.clone()
+            },
+            "message.from",
+            "path separator",
+        ),
+        (
+            Send {
+                to: "a..b".into(),
+                ..base.clone()
+            },
+            "message.to",
+            "traversal token",
+        ),
+        (
+            Send {
+                to: "-dev".into(),
+                ..base.clone()
+            },
+            "message.to",
+            "-",
+        ),
+        (
+            Send {
+                task_id: Some("ü".into()),
+                ..base.clone()
+            },
+            "message.task_id",
+            "^[A-Za-z0-9._-]+$",
+        ),
+        (
+            Send {
+                task_id: Some("-t".into()),
+                ..base.clone()
+            },
+            "message.task_id",
+            "-",
+        ),
+        (
+            Send {
+                kind: "gossip".into(),
+                ..base.clone()
+            },
+            "message.type",
+            "task_assign",
+        ),
+        (
+            Send {
+                priority: Some("urgent".into()),
+                ..base.clone()
+            },
+            "message.priority",
+            "critical",
+        ),
+        (
+            Send {
+                payload: Some("[1]".into()),
+                ..base.clone()
+            },
+            "message.payload",
+            "object",
+        ),
+        (
+            Send {
+                payload: Some("{\"a\":1,\"a\":2}".into()),
+                ..base.clone()
+            },
+            "message.payload",
+            "a",
+        ),
+        (
+            Send {
+                message_id: Some("a\nb".into()),
+                ..base.clone()
+            },
+            "message.id",
+            "control",
+        ),
+        (
+            Send {
+                created_at: Some("yesterday".into()),
+                ..base.clone()
+            },
+            "message.created_at",
+            "yesterday",
+        ),
+        (
+            Send {
+                actor: Some("a\u{7f}".into()),
+                ..base.clone()
+            },
+            "actor",
+            "control",
+        ),
+    ];
+    for (send, field, said) in cases {
+        let refusal = refused(team.send(send), Code::InvalidInput);
+        assert_eq!(refusal.field.as_deref(), Some(field), "{refusal}");
+        assert!(refusal.message.contains(said), "{refusal}");
+        assert!(refusal.message.contains(field), "{refusal}");
+    }
+    let bad_status = TaskUpdate {
+        from: "dev".into(),
+        to: "lead".into(),
+        task_id: "t1".into(),
+        status: Some("finished".into()),
+        ..TaskUpdate::default()
+    };
+    let refusal = refused(team.task_update(bad_status), Code::InvalidInput);
+    assert!(refusal.message.contains("status"), "{refusal}");
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn a_time_more_than_five_minutes_ahead_is_refused() {
+    let world = World::new();
+    let mut team = world.demo();
+    let at = |text: &str| Send {
+        created_at: Some(text.into()),
+        ..message("lead", "dev")
+    };
+    team.send(at("2026-11-21T12:05:00Z")).unwrap();
+    team.send(at("1999-01-01T00:00:00+02:00")).unwrap();
+    let refusal = refused(
+        team.send(at("2026-11-21T12:05:00.000001Z")),
+        Code::CreatedAtAhead,
+    );
+    assert_eq!(refusal.field.as_deref(), Some("message.created_at"));
+}
+
+#[test]
+fn a_message_that_is_too_large_for_an_event_is_refused_and_the_team_goes_on() {
+    let world = World::new();
+    let mut team = world.demo();
+    let body = "x".repeat(1 << 20);
+    let huge = Send {
+        payload: Some(format!(r#"{{"body":"{body}"}}"#)),
+        ..message("lead", "dev")
+    };
+    refused(team.send(huge), Code::TooLarge);
+    team.send(message("lead", "dev")).unwrap();
+    assert_eq!(kinds(&mut team), ["team_created", "message_sent"]);
+}
+
+#[test]
+fn acks_count_once_and_only_from_the_recipient() {
+    let world = World::new();
+    let mut team = world.demo();
+    let sent = Send {
+        trace_id: Some("tr".into()),
+        task_id: Some("t1".into()),
+        ..named("m1")
+    };
+    team.send(sent).unwrap();
+    let wrong = team.ack(ack("qa", "m1")).unwrap();
+    assert_eq!(
+        json(&wrong),
+        serde_json::json!({"status": "wrong_recipient", "message_id": "m1", "agent": "qa", "expected": "dev"})
+    );
+    let acked = team.ack(ack("dev", "m1")).unwrap();
+    assert_eq!(
+        json(&acked),
+        serde_json::json!({"status": "acked", "message_id": "m1", "agent": "dev"})
+    );
+    assert_eq!(
+        team.ack(ack("dev", "m1")).unwrap().status,
+        AckStatus::AlreadyAcked
+    );
+    assert_eq!(
+        team.ack(ack("dev", "m2")).unwrap().status,
+        AckStatus::NotFound
+    );
+    assert_eq!(
+        kinds(&mut team)[2..],
+        [
+            "ack_rejected",
+            "message_acked",
+            "message_ack_duplicate",
+            "ack_rejected"
+        ]
+    );
+    let event = &events(&mut team)[3];
+    assert_eq!(
+        (&event["trace_id"], &event["task_id"]),
+        (&"tr".into(), &"t1".into())
+    );
+    assert_eq!(event["actor"], "dev");
+    assert_eq!(crate::world::status(&mut team).unread_counts["dev"], 0);
+}
+
+#[test]
+fn reading_pages_towards_older_messages_and_the_last_page_has_no_cursor() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 1..=7 {
+        team.send(named(&format!("m{n}"))).unwrap();
+        team.send(message("lead", "qa")).unwrap();
+    }
+    for n in [2, 6] {
+        team.ack(ack("dev", &format!("m{n}"))).unwrap();
+    }
+    let mut page = |unread, cursor: Option<&str>| {
+        let read = Read {
+            agent: "dev".into(),
+            unread,
+            limit: Some(3),
+            cursor: cursor.map(str::to_owned),
+        };
+        let page = team.read(read).unwrap();
+        let ids: Vec<String> = page
+            .messages
+            .into_iter()
+            .map(|message| message.id)
+            .collect();
+        assert_eq!(page.count, ids.len());
+        (ids.join(" "), page.next_cursor)
+    };
+    assert_eq!(page(false, None), ("m5 m6 m7".into(), Some("m5".into())));
+    assert_eq!(
+        page(false, Some("m5")),
+        ("m2 m3 m4".into(), Some("m2".into()))
+    );
+    assert_eq!(page(false, Some("m2")), ("m1".into(), None));
+    assert_eq!(page(true, None), ("m4 m5 m7".into(), Some("m4".into())));
+    assert_eq!(page(true, Some("m4")), ("m1 m3".into(), None));
+    let all = Read {
+        limit: Some(0),
+        ..inbox("dev")
+    };
+    assert_eq!(team.read(all).unwrap().count, 7);
+}
+
+#[test]
+fn a_cursor_of_another_inbox_or_of_nothing_is_refused() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(named("m1")).unwrap();
+    for (agent, cursor) in [("dev", "m2"), ("qa", "m1")] {
+        let read = Read {
+            cursor: Some(cursor.into()),
+            ..inbox(agent)
+        };
+        refused(team.read(read), Code::CursorUnknown);
+    }
+}

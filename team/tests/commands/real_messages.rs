@@ -1,0 +1,83 @@
+//! Real history, where it is at hand: imported, listed, traced, rebuilt.
+
+use crate::world::json;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use teamlog_engine::Format;
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::tasks::Tasks;
+use teamlog_team::command::trace::Trace;
+use teamlog_team::{Root, RootOptions};
+
+fn messages() -> Option<PathBuf> {
+    let beside =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/agent-messages.jsonl");
+    let named = std::env::var_os("TEAMLOG_REAL_MESSAGES").map(PathBuf::from);
+    named.or_else(|| beside.exists().then_some(beside))
+}
+
+#[test]
+fn real_history_is_imported_whole_and_live_equals_rebuilt() {
+    let Some(path) = messages() else {
+        return;
+    };
+    for format in [Format::Jsonl, Format::Binary] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path(), RootOptions::default()).unwrap();
+        let import = ImportMessages {
+            team: "real".into(),
+            format: Some(format),
+            no_views: true,
+            ..ImportMessages::default()
+        };
+        let source = File::open(&path).unwrap();
+        let answer = root
+            .import_messages(import, &mut BufReader::with_capacity(1 << 20, source))
+            .unwrap();
+        eprintln!("{} {}", format.name(), json(&answer));
+        assert_eq!(
+            (answer.imported, answer.duplicates, answer.malformed),
+            (35_440, 0, 0)
+        );
+
+        let mut team = root.team("real").unwrap();
+        let status = team
+            .status(Status {
+                digest: true,
+                limit: Some(10),
+                ..Status::default()
+            })
+            .unwrap();
+        assert_eq!(status.task_count, 17_415);
+        assert_eq!(status.events, 35_441);
+        assert_eq!(status.unread_counts.len(), 160);
+        assert_eq!(status.unread_counts.values().sum::<u64>(), 35_440);
+        let everything = Tasks {
+            limit: Some(0),
+            ..Tasks::default()
+        };
+        assert_eq!(team.tasks(everything).unwrap().count, 17_415);
+        let trace = team
+            .trace(Trace {
+                trace_id: "tr_bd-1".into(),
+                ..Trace::default()
+            })
+            .unwrap();
+        assert!(trace.count >= 2 && trace.events.iter().all(|event| !event.marks.superseded));
+        let rebuilt = team
+            .rehydrate(Rehydrate::default(), &mut |_, _| {})
+            .unwrap();
+        eprintln!("{} {}", format.name(), json(&rebuilt));
+        assert_eq!(Some(rebuilt.state_digest), status.state_digest);
+        assert_eq!(
+            (rebuilt.message_count, rebuilt.task_count),
+            (35_440, 17_415)
+        );
+        let verified = team.verify(None).unwrap();
+        assert!(verified.ok, "{:?}", verified.problems);
+        assert_eq!(verified.segments, 105);
+    }
+}

@@ -1,0 +1,184 @@
+use crate::world::{MINUTE, World, assign, json, message, refused, settled_digest, status, update};
+use std::path::Path;
+use teamlog_engine::Format;
+use teamlog_engine::storage::Storage;
+use teamlog_team::Code;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::verify::read_receipt;
+
+#[test]
+fn status_counts_what_is_unread_blocked_and_stale() {
+    let world = World::new();
+    let mut team = world.demo();
+    for (id, report) in [
+        ("t1", "blocked"),
+        ("t2", "in_progress"),
+        ("t3", "completed"),
+    ] {
+        team.task_assign(assign(id, "dev")).unwrap();
+        world.later(1);
+        team.task_update(update(id, report)).unwrap();
+    }
+    world.later(91 * MINUTE);
+    team.send(message("lead", "qa")).unwrap();
+    let answer = status(&mut team);
+    let ids = |tasks: &[teamlog_team::projections::Task]| {
+        tasks
+            .iter()
+            .map(|task| task.task_id.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(answer.members, ["dev", "lead", "qa"]);
+    assert_eq!(
+        json(&answer.unread_counts),
+        serde_json::json!({"dev": 3, "lead": 3, "qa": 1})
+    );
+    assert_eq!(ids(&answer.blocked_tasks), ["t1"]);
+    assert_eq!(ids(&answer.stale_tasks), ["t1", "t2"]);
+    assert_eq!(answer.stale_messages.len(), 6);
+    assert_eq!(answer.stale_messages[0].age_minutes, 91);
+    assert_eq!(answer.task_count, 3);
+    assert_eq!(answer.tasks_by_status.values().sum::<u64>(), 3);
+    assert_eq!(
+        (answer.events, answer.last_seq, answer.message_count),
+        (8, 8, 7)
+    );
+    let shown = json(&answer);
+    assert_eq!(
+        shown["malformed_jsonl"],
+        serde_json::json!({"total": 0, "files": []})
+    );
+    assert_eq!(shown["stale_messages"][0]["type"], "task_assign");
+    let patient = team
+        .status(Status {
+            stale_minutes: Some(92),
+            ..Status::default()
+        })
+        .unwrap();
+    assert!(patient.stale_tasks.is_empty() && patient.stale_messages.is_empty());
+    assert_eq!(patient.state_digest, None);
+    let short = team
+        .status(Status {
+            limit: Some(2),
+            ..Status::default()
+        })
+        .unwrap();
+    assert_eq!(short.stale_messages.len(), 2);
+}
+
+#[test]
+fn rehydrate_counts_what_the_log_holds_and_any_number_of_workers_agrees() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        let mut team = world.team(None, format);
+        for n in 0..30 {
+            world.later(MINUTE);
+            team.task_assign(assign(&format!("t{}", n % 7), "dev"))
+                .unwrap();
+        }
+        let live = settled_digest(&mut team);
+        for workers in [1, 2, 5] {
+            let rebuilt = team
+                .rehydrate(
+                    Rehydrate {
+                        workers: Some(workers),
+                    },
+                    &mut |_, _| {},
+                )
+                .unwrap();
+            assert_eq!(rebuilt.state_digest, live);
+            assert_eq!(
+                (
+                    rebuilt.event_count,
+                    rebuilt.message_count,
+                    rebuilt.task_count,
+                    rebuilt.ack_count
+                ),
+                (32, 30, 7, 0)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_second_handle_sees_what_the_first_one_did() {
+    let world = World::new();
+    let mut one = world.demo();
+    let mut two = world.root.team("demo").unwrap();
+    for n in 0..20 {
+        let (writer, reader) = if n % 2 == 0 {
+            (&mut one, &mut two)
+        } else {
+            (&mut two, &mut one)
+        };
+        let named = Send {
+            message_id: Some(format!("m{n}")),
+            ..message("lead", "dev")
+        };
+        writer.send(named).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(status(reader).unread_counts["dev"], n + 1);
+    }
+    assert_eq!(
+        settled_digest(&mut one),
+        status(&mut two).state_digest.unwrap()
+    );
+}
+
+#[test]
+fn everything_derived_can_be_deleted() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 0..600 {
+        team.task_assign(assign(&format!("t{}", n % 9), "dev"))
+            .unwrap();
+        team.finish().unwrap();
+    }
+    let digest = settled_digest(&mut team);
+    let dir = Path::new("teams/demo");
+    for name in world.memory.list(dir).unwrap() {
+        let path = dir.join(&name);
+        match &*name {
+            "derived" | "tasks" | "inboxes" => world.memory.remove_dir_all(&path).unwrap(),
+            "derived.lock" | "views" | "team.json" => world.memory.remove_file(&path).unwrap(),
+            _ => {}
+        }
+    }
+    let mut again = world.root.team("demo").unwrap();
+    assert_eq!(status(&mut again).state_digest, Some(digest.clone()));
+    again.send(message("lead", "qa")).unwrap();
+    again.finish().unwrap();
+    settled_digest(&mut again);
+    assert!(
+        world
+            .memory
+            .stat(&dir.join("tasks/t1.json"))
+            .unwrap()
+            .is_some()
+    );
+}
+
+#[test]
+fn verify_finds_the_log_whole_and_a_receipt_holds() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(message("lead", "dev")).unwrap();
+    let receipt = json(&team.head().unwrap()).to_string();
+    team.send(message("lead", "dev")).unwrap();
+    let receipt = read_receipt(&receipt).unwrap();
+    let answer = team.verify(Some(&receipt)).unwrap();
+    assert!(answer.ok, "{answer:?}");
+    assert_eq!((answer.events, answer.last_seq, answer.segments), (3, 3, 1));
+    assert!(answer.problems.is_empty());
+
+    let file = Path::new("teams/demo/events").join(&receipt.segment);
+    world.memory.corrupt(&file, receipt.length - 20, 1).unwrap();
+    let answer = team.verify(Some(&receipt)).unwrap();
+    assert!(!answer.ok);
+    assert!(!answer.problems.is_empty());
+    for text in ["", "{}", "{\"log\":1}"] {
+        refused(read_receipt(text).map_err(Into::into), Code::InvalidInput);
+    }
+}

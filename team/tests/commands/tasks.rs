@@ -1,0 +1,156 @@
+use crate::world::{SECOND, World, assign, json, refused, update};
+use teamlog_team::Code;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::task_assign::TaskAssign;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::command::tasks::Tasks;
+
+fn show(id: &str) -> TaskShow {
+    TaskShow {
+        task_id: id.into(),
+        history: true,
+    }
+}
+
+#[test]
+fn an_assignment_and_its_reports_make_the_snapshot() {
+    let world = World::new();
+    let mut team = world.demo();
+    let assignment = TaskAssign {
+        details: Some("all of it".into()),
+        trace_id: Some("tr_1".into()),
+        deps: vec!["t0".into()],
+        ..assign("t1", "dev")
+    };
+    let sent = team.task_assign(assignment).unwrap();
+    assert_eq!(
+        json(&sent)["message"]["payload"],
+        serde_json::json!({"subject": "do t1", "details": "all of it", "deps": ["t0"]})
+    );
+    world.later(SECOND);
+    let report = TaskUpdate {
+        progress: Some("half".into()),
+        note: Some("going well".into()),
+        blocked: Some(false),
+        ..update("t1", "in_progress")
+    };
+    let reported = team.task_update(report).unwrap();
+    assert_eq!(
+        reported.message.trace_id.as_deref(),
+        Some("tr_1"),
+        "the trace is inherited from the task"
+    );
+    let task = team.task_show(show("t1")).unwrap().task;
+    assert_eq!(task.status.name(), "in_progress");
+    assert_eq!(task.owner.as_deref(), Some("dev"));
+    assert_eq!(task.assigned_by.as_deref(), Some("lead"));
+    assert_eq!(task.subject.as_deref(), Some("do t1"));
+    assert_eq!(task.note.as_deref(), Some("going well"));
+    assert_eq!(task.snapshot_version, 2);
+    assert_eq!(task.last_message_id, reported.message.id);
+}
+
+#[test]
+fn a_late_report_changes_nothing_and_is_marked_superseded() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("t1", "dev")).unwrap();
+    world.later(10 * SECOND);
+    team.task_update(update("t1", "done")).unwrap();
+    let late = TaskUpdate {
+        created_at: Some("2026-11-21T12:00:05Z".into()),
+        ..update("t1", "in_progress")
+    };
+    team.task_update(late).unwrap();
+    let answer = team.task_show(show("t1")).unwrap();
+    assert_eq!(answer.task.status.name(), "completed");
+    assert_eq!(answer.task.snapshot_version, 2);
+    let marks: Vec<bool> = answer
+        .history
+        .unwrap()
+        .iter()
+        .map(|event| event.marks.superseded)
+        .collect();
+    assert_eq!(marks, [false, false, true]);
+}
+
+#[test]
+fn tasks_list_in_natural_order_by_page_status_and_owner() {
+    let world = World::new();
+    let mut team = world.demo();
+    for (id, owner) in [("t10", "dev"), ("t2", "qa"), ("t1", "dev"), ("t9", "dev")] {
+        team.task_assign(assign(id, owner)).unwrap();
+        world.later(SECOND);
+    }
+    team.task_update(update("t9", "skipped")).unwrap();
+    let mut ids = |tasks: Tasks| {
+        let page = team.tasks(tasks).unwrap();
+        assert_eq!(page.count, page.tasks.len());
+        let ids: Vec<&str> = page.tasks.iter().map(|task| &*task.task_id).collect();
+        (ids.join(" "), page.next_cursor)
+    };
+    assert_eq!(ids(Tasks::default()), ("t1 t2 t9 t10".into(), None));
+    let page = |cursor: Option<&str>| Tasks {
+        limit: Some(2),
+        cursor: cursor.map(str::to_owned),
+        ..Tasks::default()
+    };
+    assert_eq!(ids(page(None)), ("t1 t2".into(), Some("t2".into())));
+    assert_eq!(ids(page(Some("t2"))), ("t9 t10".into(), None));
+    let of = |status: Option<&str>, owner: Option<&str>| Tasks {
+        status: status.map(str::to_owned),
+        owner: owner.map(str::to_owned),
+        ..Tasks::default()
+    };
+    assert_eq!(ids(of(Some("assigned"), Some("dev"))).0, "t1 t10");
+    assert_eq!(ids(of(Some("cancelled"), None)).0, "t9");
+    assert_eq!(ids(of(None, Some("qa"))).0, "t2");
+    assert_eq!(ids(of(Some("failed"), None)).0, "");
+    let refusal = refused(team.tasks(of(Some("finished"), None)), Code::InvalidInput);
+    assert!(refusal.message.contains("in_progress"), "{refusal}");
+    refused(team.tasks(page(Some("t3"))), Code::CursorUnknown);
+}
+
+#[test]
+fn an_unknown_task_is_not_found_and_a_report_creates_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let refusal = refused(team.task_show(show("t1")), Code::TaskNotFound);
+    assert_eq!(refusal.details["task_id"], "t1");
+    let note = TaskUpdate {
+        status: None,
+        note: Some("seen".into()),
+        ..update("t1", "")
+    };
+    team.task_update(note).unwrap();
+    assert_eq!(
+        team.task_show(show("t1")).unwrap().task.status.name(),
+        "pending"
+    );
+}
+
+#[test]
+fn the_history_holds_every_event_that_names_the_task() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("t1", "dev")).unwrap();
+    team.send(Send {
+        task_id: Some("t1".into()),
+        ..crate::world::message("qa", "dev")
+    })
+    .unwrap();
+    team.task_assign(assign("t2", "dev")).unwrap();
+    let history = team.task_show(show("t1")).unwrap().history.unwrap();
+    let seqs: Vec<u64> = history.iter().map(|event| event.event.seq).collect();
+    assert_eq!(seqs, [2, 3]);
+    let without = TaskShow {
+        history: false,
+        ..show("t1")
+    };
+    assert!(
+        json(&team.task_show(without).unwrap())
+            .get("history")
+            .is_none()
+    );
+}

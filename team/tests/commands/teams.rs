@@ -1,0 +1,121 @@
+use crate::world::{World, json, kinds, refused, status};
+use std::path::Path;
+use teamlog_engine::Format;
+use teamlog_engine::storage::{Open, Storage};
+use teamlog_team::Code;
+use teamlog_team::command::init::Init;
+
+fn init(team: &str, members: &[&str]) -> Init {
+    Init {
+        members: members.iter().map(|name| name.to_string()).collect(),
+        ..Init::of(team)
+    }
+}
+
+#[test]
+fn init_answers_with_its_members_and_repeating_it_adds_new_ones() {
+    let world = World::new();
+    let first = world
+        .root
+        .init(init("demo", &["lead", "dev", "dev"]))
+        .unwrap();
+    assert_eq!(
+        json(&first),
+        serde_json::json!({"status": "ok", "team": "demo", "members": ["dev", "lead"]})
+    );
+    assert!(first.created);
+    let again = world.root.init(init("demo", &["dev"])).unwrap();
+    assert_eq!(again.members, ["dev", "lead"]);
+    assert!(!again.created && again.added.is_empty());
+    let more = world.root.init(init("demo", &["qa", "dev"])).unwrap();
+    assert_eq!(more.members, ["dev", "lead", "qa"]);
+    assert_eq!(more.added, ["qa"]);
+    let mut team = world.root.team("demo").unwrap();
+    assert_eq!(kinds(&mut team), ["team_created", "members_added"]);
+    assert_eq!(status(&mut team).members, ["dev", "lead", "qa"]);
+}
+
+#[test]
+fn another_format_is_refused_and_the_same_one_is_not() {
+    let world = World::new();
+    let of = |format| Init {
+        format: Some(format),
+        ..Init::of("demo")
+    };
+    world.root.init(of(Format::Binary)).unwrap();
+    world.root.init(of(Format::Binary)).unwrap();
+    world.root.init(Init::of("demo")).unwrap();
+    let refusal = refused(world.root.init(of(Format::Jsonl)), Code::FormatMismatch);
+    assert!(refusal.message.contains("binary"), "{refusal}");
+}
+
+#[test]
+fn bad_names_are_refused_before_anything_is_made() {
+    let world = World::new();
+    for name in ["", "..", "a/b", ".hidden", "-flag", "a b"] {
+        refused(world.root.init(Init::of(name)), Code::InvalidInput);
+        if name != "-flag" {
+            refused(world.root.team(name), Code::InvalidInput);
+        }
+    }
+    refused(world.root.init(init("demo", &["a/b"])), Code::InvalidInput);
+    assert_eq!(world.memory.stat(Path::new("teams")).unwrap(), None);
+}
+
+#[test]
+fn the_list_of_teams_skips_what_is_no_team() {
+    let world = World::new();
+    assert!(world.root.teams().unwrap().is_empty());
+    world.root.init(Init::of("b")).unwrap();
+    world.root.init(Init::of("a")).unwrap();
+    for dir in ["teams/.new-c-00", "teams/empty"] {
+        world.memory.create_dir(Path::new(dir)).unwrap();
+    }
+    world
+        .memory
+        .open(Path::new("teams/notes.txt"), Open::CreateNew)
+        .unwrap();
+    assert_eq!(world.root.teams().unwrap(), ["a", "b"]);
+    let refusal = refused(world.root.team("c"), Code::TeamNotFound);
+    assert_eq!(refusal.hint.as_deref(), Some("known teams: a, b"));
+}
+
+#[test]
+fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
+    let world = World::new();
+    world
+        .memory
+        .create_dir(Path::new("teams/demo/inboxes"))
+        .unwrap();
+    refused(world.root.init(Init::of("demo")), Code::TeamExists);
+    assert_eq!(world.memory.list(Path::new("teams")).unwrap(), ["demo"]);
+    assert_eq!(
+        world.memory.list(Path::new("teams/demo")).unwrap(),
+        ["inboxes"]
+    );
+}
+
+#[test]
+fn views_are_kept_unless_the_team_does_without() {
+    let world = World::new();
+    world.root.init(init("with", &["dev"])).unwrap();
+    assert!(
+        world
+            .memory
+            .stat(Path::new("teams/with/team.json"))
+            .unwrap()
+            .is_some()
+    );
+    let without = Init {
+        no_views: true,
+        ..init("without", &["dev"])
+    };
+    world.root.init(without).unwrap();
+    assert!(
+        world
+            .memory
+            .stat(Path::new("teams/without/team.json"))
+            .unwrap()
+            .is_none()
+    );
+}

@@ -1,0 +1,148 @@
+//! A data root in memory, with its own time and its own randomness.
+
+use serde_json::Value;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::storage::Memory;
+use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
+use teamlog_team::command::init::Init;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::status::{Status, StatusAnswer};
+use teamlog_team::command::task_assign::TaskAssign;
+use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::{Code, Failure, Refusal, Root, RootOptions, Team};
+
+pub const NOON: &str = "2026-11-21T12:00:00.000000Z";
+pub const SECOND: i64 = 1_000_000;
+pub const MINUTE: i64 = 60 * SECOND;
+
+pub struct World {
+    pub root: Root,
+    pub memory: Arc<Memory>,
+    pub clock: Arc<ManualClock>,
+}
+
+impl World {
+    pub fn new() -> World {
+        let memory = Arc::new(Memory::new());
+        let clock = Arc::new(ManualClock::new(time(NOON)));
+        let options = RootOptions {
+            clock: clock.clone(),
+            ids: Arc::new(SeededIds(7.into())),
+            lock_deadline: Duration::from_secs(1),
+            ..RootOptions::default()
+        };
+        World {
+            root: Root::on(memory.clone(), options),
+            memory,
+            clock,
+        }
+    }
+
+    /// A closed team `demo` of `lead`, `dev` and `qa`.
+    pub fn demo(&self) -> Team {
+        self.team(Some(&["lead", "dev", "qa"]), Format::Jsonl)
+    }
+
+    /// The team `demo`: closed with members, open without.
+    pub fn team(&self, members: Option<&[&str]>, format: Format) -> Team {
+        let members = members.unwrap_or_default();
+        self.root
+            .init(Init {
+                members: members.iter().map(|name| name.to_string()).collect(),
+                format: Some(format),
+                ..Init::of("demo")
+            })
+            .unwrap();
+        self.root.team("demo").unwrap()
+    }
+
+    pub fn later(&self, micros: i64) {
+        self.clock.advance(micros);
+    }
+}
+
+pub fn time(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+pub fn message(from: &str, to: &str) -> Send {
+    Send {
+        from: from.into(),
+        to: to.into(),
+        kind: "handoff".into(),
+        ..Send::default()
+    }
+}
+
+pub fn assign(task: &str, to: &str) -> TaskAssign {
+    TaskAssign {
+        from: "lead".into(),
+        to: to.into(),
+        task_id: task.into(),
+        subject: format!("do {task}"),
+        ..TaskAssign::default()
+    }
+}
+
+pub fn update(task: &str, status: &str) -> TaskUpdate {
+    TaskUpdate {
+        from: "dev".into(),
+        to: "lead".into(),
+        task_id: task.into(),
+        status: Some(status.into()),
+        ..TaskUpdate::default()
+    }
+}
+
+/// Every event of the team, as `export` shows it.
+pub fn events(team: &mut Team) -> Vec<Value> {
+    let mut events = Vec::new();
+    team.export(&mut |line| {
+        events.push(serde_json::from_slice(line).unwrap());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    events
+}
+
+/// The kinds of all events, in order.
+pub fn kinds(team: &mut Team) -> Vec<String> {
+    let kind = |event: &Value| event["kind"].as_str().unwrap().to_string();
+    events(team).iter().map(kind).collect()
+}
+
+pub fn refused<T: std::fmt::Debug>(outcome: Result<T, Failure>, code: Code) -> Refusal {
+    match outcome {
+        Err(Failure::Refused(refusal)) => {
+            assert_eq!(refusal.code, code, "{refusal}");
+            refusal
+        }
+        other => panic!("expected {code}, got {other:?}"),
+    }
+}
+
+pub fn json(answer: &impl serde::Serialize) -> Value {
+    serde_json::to_value(answer).unwrap()
+}
+
+pub fn status(team: &mut Team) -> StatusAnswer {
+    team.status(Status {
+        digest: true,
+        ..Status::default()
+    })
+    .unwrap()
+}
+
+/// The live digest; asserts that the rebuilt state has the same.
+pub fn settled_digest(team: &mut Team) -> String {
+    let live = status(team).state_digest.unwrap();
+    let rebuilt = team
+        .rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(live, rebuilt.state_digest, "live and rebuilt state differ");
+    assert_eq!(status(team).state_digest, Some(live.clone()));
+    live
+}
