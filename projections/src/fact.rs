@@ -6,10 +6,10 @@
 mod stored;
 
 use crate::error::{Error, Result};
-use crate::message::{MessageType, Priority};
+use crate::message::{Message, MessageType, Priority};
 use crate::tasks::Status;
 use crate::vocabulary;
-use teamlog_engine::{Event, Json, NewEvent, Refs, RefKind, Timestamp};
+use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
 /// What an event says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,10 @@ impl Fact {
             "message_sent" => stored::sent(payload).map(|sent| Fact::MessageSent(Box::new(sent))),
             "message_acked" => stored::acked(payload).map(Fact::MessageAcked),
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
-            _ => Err("this version does not know the kind, and the event is not marked foreign".to_owned()),
+            _ => Err(
+                "this version does not know the kind, and the event is not marked foreign"
+                    .to_owned(),
+            ),
         };
         fact.map_err(|why| Error::Undecodable {
             seq: event.seq,
@@ -143,9 +146,24 @@ pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
     })
 }
 
+/// The message that a `message_sent` event recorded.
+///
+/// # Errors
+/// `Undecodable` where it recorded none.
+pub fn message(event: &Event<'_>) -> Result<Message> {
+    stored::message(&event.payload).map_err(|why| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    })
+}
+
 /// An event of `kind` by `actor`, with no refs yet.
 pub(crate) fn event(kind: &'static str, actor: &str, payload: Json) -> NewEvent {
-    debug_assert!(vocabulary::find(kind).is_some(), "{kind} is not in the vocabulary");
+    debug_assert!(
+        vocabulary::find(kind).is_some(),
+        "{kind} is not in the vocabulary"
+    );
     NewEvent::new(kind, actor, payload)
 }
 

@@ -208,8 +208,16 @@ pub struct Message {
 }
 
 impl InvalidMessage {
-    pub(crate) fn new(field: &'static str, value: impl Into<String>, rule: impl Into<String>) -> Self {
-        InvalidMessage { field, value: value.into(), rule: rule.into() }
+    pub(crate) fn new(
+        field: &'static str,
+        value: impl Into<String>,
+        rule: impl Into<String>,
+    ) -> Self {
+        InvalidMessage {
+            field,
+            value: value.into(),
+            rule: rule.into(),
+        }
     }
 }
 
@@ -219,9 +227,16 @@ impl Envelope {
     /// # Errors
     /// Malformed JSON, a repeated key, or a field of another JSON type than the envelope's.
     pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
-        let malformed = |why: String| InvalidMessage::new("message", rules::shown(text), format!("must be a JSON object ({why})"));
+        let malformed = |why: String| {
+            InvalidMessage::new(
+                "message",
+                rules::shown(text),
+                format!("must be a JSON object ({why})"),
+            )
+        };
         let json = Json::parse(text).map_err(|error| malformed(error.to_string()))?;
-        let fields: Fields<'_> = serde_json::from_str(json.as_str()).map_err(|error| malformed(error.to_string()))?;
+        let fields: Fields<'_> =
+            serde_json::from_str(json.as_str()).map_err(|error| malformed(error.to_string()))?;
         let mut envelope = Envelope::default();
         for (name, raw) in fields.0 {
             envelope.take(&name, raw)?;
@@ -241,11 +256,17 @@ impl Envelope {
             "created_at" => self.created_at = text("message.created_at", raw)?,
             "schema_version" => {
                 self.schema_version = serde_json::from_str(raw.get()).map_err(|_| {
-                    InvalidMessage::new("message.schema_version", rules::shown(raw.get()), "must be 1")
+                    InvalidMessage::new(
+                        "message.schema_version",
+                        rules::shown(raw.get()),
+                        "must be 1",
+                    )
                 })?;
             }
             "payload" => self.payload = (raw.get() != "null").then(|| raw.get().to_owned()),
-            _ => self.extra.push((name.to_owned(), json("message", raw.get())?)),
+            _ => self
+                .extra
+                .push((name.to_owned(), json("message", raw.get())?)),
         }
         Ok(())
     }
@@ -254,16 +275,28 @@ impl Envelope {
     ///
     /// # Errors
     /// The first field that breaks a rule.
-    pub fn complete(self, names: Names, now: Timestamp, random: u64) -> Result<Message, InvalidMessage> {
+    pub fn complete(
+        self,
+        names: Names,
+        now: Timestamp,
+        random: u64,
+    ) -> Result<Message, InvalidMessage> {
         if !matches!(self.schema_version, None | Some(1)) {
             let found = self.schema_version.unwrap_or_default().to_string();
-            return Err(InvalidMessage::new("message.schema_version", found, "must be 1"));
+            return Err(InvalidMessage::new(
+                "message.schema_version",
+                found,
+                "must be 1",
+            ));
         }
         let kind = required("message.type", self.kind)?;
         let message = Message {
-            id: self.id.unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
-            kind: MessageType::from_name(&kind)
-                .ok_or_else(|| InvalidMessage::new("message.type", rules::quoted(&kind), rules::types()))?,
+            id: self
+                .id
+                .unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
+            kind: MessageType::from_name(&kind).ok_or_else(|| {
+                InvalidMessage::new("message.type", rules::quoted(&kind), rules::types())
+            })?,
             from: required("message.from", self.from)?,
             to: required("message.to", self.to)?,
             task_id: self.task_id,
@@ -271,13 +304,22 @@ impl Envelope {
             priority: match self.priority {
                 None => Priority::default(),
                 Some(name) => Priority::from_name(&name).ok_or_else(|| {
-                    InvalidMessage::new("message.priority", rules::quoted(&name), "must be one of low, normal, high, critical")
+                    InvalidMessage::new(
+                        "message.priority",
+                        rules::quoted(&name),
+                        "must be one of low, normal, high, critical",
+                    )
                 })?,
             },
             created_at: match self.created_at {
                 None => now,
-                Some(text) => Timestamp::parse(&text)
-                    .map_err(|why| InvalidMessage::new("message.created_at", rules::quoted(&text), format!("must be an ISO 8601 time ({why})")))?,
+                Some(text) => Timestamp::parse(&text).map_err(|why| {
+                    InvalidMessage::new(
+                        "message.created_at",
+                        rules::quoted(&text),
+                        format!("must be an ISO 8601 time ({why})"),
+                    )
+                })?,
             },
             payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
             extra: self.extra,
@@ -298,7 +340,9 @@ fn required(field: &'static str, value: Option<String>) -> Result<String, Invali
 }
 
 fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
-    Json::parse(text).map_err(|error| InvalidMessage::new(field, rules::shown(text), format!("must be JSON ({error})")))
+    Json::parse(text).map_err(|error| {
+        InvalidMessage::new(field, rules::shown(text), format!("must be JSON ({error})"))
+    })
 }
 
 impl Message {
@@ -340,7 +384,10 @@ impl Message {
             field("trace_id", &rules::quoted(trace));
         }
         field("priority", &rules::quoted(self.priority.name()));
-        field("created_at", &rules::quoted(&String::from_utf8_lossy(&created_at)));
+        field(
+            "created_at",
+            &rules::quoted(&String::from_utf8_lossy(&created_at)),
+        );
         field("schema_version", &SCHEMA_VERSION.to_string());
         field("payload", self.payload.as_str());
         for (name, value) in &self.extra {

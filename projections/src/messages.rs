@@ -175,10 +175,17 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     agent.view_bytes += line_bytes(event.seq, sent.envelope_bytes);
     agent.last_seq = event.seq;
     tx.put(agent_key, &agent);
-    tx.put(cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind), &LastSentRow { seq: event.seq, at });
+    tx.put(
+        cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
+        &LastSentRow { seq: event.seq, at },
+    );
     tx.mark(numbered(INBOX, &sent.to, event.seq));
     tx.mark(numbered(UNREAD, &sent.to, event.seq));
-    let unacked = UnackedRow { at, id: sent.id.clone(), to: sent.to.clone() };
+    let unacked = UnackedRow {
+        at,
+        id: sent.id.clone(),
+        to: sent.to.clone(),
+    };
     tx.put(numbered(UNACKED, "", event.seq), &unacked);
     Ok(())
 }
@@ -210,7 +217,10 @@ pub(crate) fn line_bytes(seq: u64, envelope_bytes: u64) -> u64 {
 
 /// The key of the cooldown: `to::task-or-dash::type`.
 fn cooldown_key(to: &str, task_id: Option<&str>, kind: MessageType) -> Vec<u8> {
-    key_of(LAST_SENT, format!("{to}::{}::{}", task_id.unwrap_or("-"), kind.name()).as_bytes())
+    key_of(
+        LAST_SENT,
+        format!("{to}::{}::{}", task_id.unwrap_or("-"), kind.name()).as_bytes(),
+    )
 }
 
 fn time(micros: i64) -> Timestamp {
@@ -222,7 +232,10 @@ pub(crate) fn message(rows: Rows<'_>, id: &str) -> Result<Option<MessageInfo>> {
     Ok(row.map(|row| MessageInfo {
         id: id.to_owned(),
         seq: row.seq,
-        kind: MessageType::ALL.get(usize::from(row.kind)).copied().unwrap_or(MessageType::Message),
+        kind: MessageType::ALL
+            .get(usize::from(row.kind))
+            .copied()
+            .unwrap_or(MessageType::Message),
         to: row.to,
         task_id: row.task_id,
         trace_id: row.trace_id,
@@ -249,23 +262,40 @@ pub(crate) fn agents(rows: Rows<'_>) -> Result<Vec<AgentInfo>> {
     rows.prefix(&[AGENT], false)
         .map(|entry| {
             let entry = entry?;
-            Ok(agent_info(String::from_utf8_lossy(entry.behind(1)).into_owned(), entry.row()?))
+            Ok(agent_info(
+                String::from_utf8_lossy(entry.behind(1)).into_owned(),
+                entry.row()?,
+            ))
         })
         .collect()
 }
 
 pub(crate) fn inbox(rows: Rows<'_>, agent: &str, query: InboxQuery) -> Result<SeqPage> {
     let namespace = if query.unread { UNREAD } else { INBOX };
-    page(rows, &key::series(namespace, agent.as_bytes()), query.before, query.limit)
+    page(
+        rows,
+        &key::series(namespace, agent.as_bytes()),
+        query.before,
+        query.limit,
+    )
 }
 
 /// Every message of an inbox, oldest first.
-pub(crate) fn inbox_seqs<'a>(rows: Rows<'a>, agent: &str) -> impl Iterator<Item = Result<u64>> + use<'a> {
-    rows.prefix(&key::series(INBOX, agent.as_bytes()), false).map(|entry| Ok(entry?.seq()))
+pub(crate) fn inbox_seqs<'a>(
+    rows: Rows<'a>,
+    agent: &str,
+) -> impl Iterator<Item = Result<u64>> + use<'a> {
+    rows.prefix(&key::series(INBOX, agent.as_bytes()), false)
+        .map(|entry| Ok(entry?.seq()))
 }
 
 /// The newest `limit` numbers of a series before `before`, ascending.
-pub(crate) fn page(rows: Rows<'_>, series: &[u8], before: Option<u64>, limit: usize) -> Result<SeqPage> {
+pub(crate) fn page(
+    rows: Rows<'_>,
+    series: &[u8],
+    before: Option<u64>,
+    limit: usize,
+) -> Result<SeqPage> {
     let end = match before {
         None => end_of(series),
         Some(seq) => [series, &seq.to_be_bytes()].concat(),
@@ -290,7 +320,10 @@ pub(crate) fn last_sent(
     kind: MessageType,
 ) -> Result<Option<LastSent>> {
     let row: Option<LastSentRow> = rows.get(&cooldown_key(to, task_id, kind))?;
-    Ok(row.map(|row| LastSent { seq: row.seq, at: time(row.at) }))
+    Ok(row.map(|row| LastSent {
+        seq: row.seq,
+        at: time(row.at),
+    }))
 }
 
 pub(crate) fn unacked(rows: Rows<'_>, before: Timestamp, limit: usize) -> Result<Vec<Unacked>> {
@@ -302,7 +335,12 @@ pub(crate) fn unacked(rows: Rows<'_>, before: Timestamp, limit: usize) -> Result
         if time(row.at) >= before {
             break;
         }
-        found.push(Unacked { seq: entry.seq(), id: row.id, to: row.to, recorded_at: time(row.at) });
+        found.push(Unacked {
+            seq: entry.seq(),
+            id: row.id,
+            to: row.to,
+            recorded_at: time(row.at),
+        });
     }
     Ok(found)
 }

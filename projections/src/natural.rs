@@ -15,7 +15,11 @@ pub fn encode(name: &str, key: &mut Vec<u8>) {
             rest = tail;
             continue;
         }
-        let len = rest.iter().take(usize::from(u8::MAX)).take_while(|b| b.is_ascii_digit()).count();
+        let len = rest
+            .iter()
+            .take(usize::from(u8::MAX))
+            .take_while(|b| b.is_ascii_digit())
+            .count();
         let (digits, tail) = rest.split_at(len);
         let zeros = digits.iter().take_while(|b| **b == b'0').count();
         let significant = digits.get(zeros..).unwrap_or_default();
@@ -59,8 +63,8 @@ mod tests {
     #[test]
     fn numbers_sort_by_value() {
         let names = [
-            "0", "00", "2", "02", "10", "100", "bd-1", "bd-2", "bd-2a", "bd-10", "bd-10.2", "bd-10.10",
-            "bd-test1", "x",
+            "0", "00", "2", "02", "10", "100", "bd-1", "bd-2", "bd-2a", "bd-10", "bd-10.2",
+            "bd-10.10", "bd-test1", "x",
         ];
         for pair in names.windows(2) {
             assert!(key(pair[0]) < key(pair[1]), "{pair:?}");

@@ -1,19 +1,15 @@
-//! Rebuilding everything from the log.
+//! Rebuilding everything from the log: the derived store beside the old one, then all views.
 
 use crate::error::Result;
-use crate::live::{Counts, Live};
-use crate::views::Mended;
+use crate::live::{Counts, Live, derived_dir};
+use crate::views::{Home, Inboxes, Mended, Views, mend_tasks, mend_team};
+use crate::workers::{self, Tail};
+use std::sync::Arc;
 use std::time::Duration;
+use teamlog_engine::derived::{Overlay, Store};
 use teamlog_engine::{Log, Reader};
 
-/// How far a rebuild is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress {
-    /// Events folded.
-    pub events: u64,
-    /// Events there are.
-    pub total: u64,
-}
+pub use crate::workers::Progress;
 
 /// What a rebuild found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,28 +20,77 @@ pub struct Rehydrated {
     pub digest: String,
     /// What became of the views.
     pub views: Mended,
-    /// How long it took, measured by the clock of the process.
+    /// How long it took, by the log's clock.
     pub elapsed: Duration,
 }
 
 impl Rehydrated {
     /// Events per second.
     pub fn rate(&self) -> f64 {
-        self.counts.events as f64 / self.elapsed.as_secs_f64().max(1e-9)
+        self.counts.events as f64 / self.elapsed.as_secs_f64().max(1e-6)
     }
 }
 
-/// Folds the whole log into a new derived store with `workers` decoders, puts it in the place of the old one, and mends
-/// all views. The caller holds the log's lock.
+/// Folds the whole log into a new derived store with `workers` decoders, puts it in the place of the old one, and brings
+/// all views in line. The caller holds the log's lock.
 ///
 /// # Errors
-/// `Corrupt`, I/O, `Undecodable`.
+/// `Corrupt`, I/O, `Undecodable`; the old derived store then stays.
 pub fn rehydrate(
     log: &Log,
     reader: &Reader,
     workers: usize,
-    progress: &mut (dyn FnMut(Progress) + Send),
+    progress: &mut dyn FnMut(Progress),
 ) -> Result<(Rehydrated, Live)> {
-    let _ = (log, reader, workers, progress);
-    todo!()
+    let options = log.options();
+    let start = options.clock.now();
+    let dir = derived_dir(reader.dir());
+    let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;
+    let mut inboxes = Inboxes::new(Home::of(reader))?;
+    let folded = workers::fold_all(
+        reader,
+        store,
+        workers,
+        Some(Box::new(|batch| inboxes.take_batch(batch))),
+        progress,
+    )?;
+    let mut store = folded.store;
+    if let Some(merged) = store.merge_all()? {
+        store = merged;
+    }
+    let store = store.install()?;
+    let mut live = Live::new(
+        log,
+        Overlay::new(store),
+        Tail::default(),
+        reader.head().last_seq,
+    );
+    let views = mend_views(&live, reader, inboxes)?;
+    let digest = live.digest()?;
+    let counts = live.counts()?;
+    live.keep_views(reader)?;
+    let elapsed = options.clock.now().micros() - start.micros();
+    let elapsed = Duration::from_micros(elapsed.unsigned_abs());
+    Ok((
+        Rehydrated {
+            counts,
+            digest,
+            views,
+            elapsed,
+        },
+        live,
+    ))
+}
+
+fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
+    let mut mended = Mended::default();
+    if !live.team()?.is_some_and(|team| team.views) {
+        return Ok(mended);
+    }
+    let home = Home::of(reader);
+    mended.add(mend_team(live, &home)?);
+    mended.add(mend_tasks(live, &home)?);
+    mended.add(inboxes.finish(live, reader)?);
+    Views::open(reader)?.settle(live.seq())?;
+    Ok(mended)
 }

@@ -159,10 +159,3 @@ impl TaskCounts {
         self.by_status.iter().sum()
     }
 }
-
-impl Task {
-    /// The record of `tasks/<id>.json`: the superset of all renderings, keys in a fixed order.
-    pub fn to_json(&self) -> teamlog_engine::Json {
-        todo!()
-    }
-}

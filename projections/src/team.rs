@@ -105,5 +105,7 @@ pub(crate) fn is_member(rows: Rows<'_>, name: &str) -> Result<bool> {
 }
 
 pub(crate) fn count_of(rows: Rows<'_>, kind: &str) -> Result<u64> {
-    Ok(rows.get(&key_of(COUNT, kind.as_bytes()))?.unwrap_or_default())
+    Ok(rows
+        .get(&key_of(COUNT, kind.as_bytes()))?
+        .unwrap_or_default())
 }

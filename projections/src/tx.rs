@@ -44,7 +44,8 @@ macro_rules! row {
         impl $crate::tx::Row for $name {
             fn encode(&self) -> Vec<u8> {
                 // Into memory only allocation fails, which aborts anyway.
-                rkyv::to_bytes::<rkyv::rancor::Error>(self).map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+                rkyv::to_bytes::<rkyv::rancor::Error>(self)
+                    .map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
             }
             fn decode(bytes: &[u8]) -> Option<Self> {
                 rkyv::from_bytes::<Self, rkyv::rancor::Error>(bytes).ok()
@@ -78,11 +79,20 @@ impl<'a> Rows<'a> {
         Ok(self.0.get(key)?.is_some())
     }
     /// The entries whose keys begin with `prefix`; see [`Rows::walk`].
-    pub fn prefix(self, prefix: &[u8], reverse: bool) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
+    pub fn prefix(
+        self,
+        prefix: &[u8],
+        reverse: bool,
+    ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
         self.walk(prefix, &end_of(prefix), reverse)
     }
     /// The entries with `from <= key < to`, ascending, or descending if `reverse`.
-    pub fn walk(self, from: &[u8], to: &[u8], reverse: bool) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
+    pub fn walk(
+        self,
+        from: &[u8],
+        to: &[u8],
+        reverse: bool,
+    ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
         self.0.scan(from, to, reverse).map(|entry| {
             let (key, value) = entry?;
             Ok(Entry { key, value })
@@ -106,7 +116,9 @@ impl Entry<'_> {
     }
     /// The number at the end of a key of a series.
     pub fn seq(&self) -> u64 {
-        self.key.last_chunk::<8>().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+        self.key
+            .last_chunk::<8>()
+            .map_or(0, |bytes| u64::from_be_bytes(*bytes))
     }
 }
 

@@ -1,4 +1,38 @@
 //! The view files: what people and other tools read. Safe to delete.
+//!
+//! | file | content |
+//! |---|---|
+//! | `team.json` | settings and members |
+//! | `tasks/<id>.json` | one task, the superset of its renderings |
+//! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
+//! | `views` | the cursor: up to which event the files are current |
+//!
+//! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
+//! is synced: a file is as good as its length and the log behind it.
+
+mod cursor;
+mod inbox;
+mod mend;
+mod task;
+mod team;
+
+pub(crate) use inbox::Inboxes;
+pub(crate) use mend::{mend_tasks, mend_team};
+
+use crate::error::{Error, Result};
+use crate::fact::{self, Fact};
+use crate::live::Live;
+use crate::{messages, tasks};
+use cursor::Cursor;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use teamlog_engine::storage::Storage;
+use teamlog_engine::{Event, Reader};
+
+/// A gap of more events between cursor and head is mended by looking at all views.
+const GAP_EVENTS_MAX: u64 = 1024;
 
 /// What bringing the views up to date took.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -9,4 +43,199 @@ pub struct Mended {
     pub written: u64,
     /// Files that no task or agent accounts for, removed.
     pub removed: u64,
+}
+
+impl Mended {
+    pub(crate) fn add(&mut self, other: Mended) {
+        self.kept += other.kept;
+        self.written += other.written;
+        self.removed += other.removed;
+    }
+    /// One file, written or found right.
+    pub(crate) fn one(written: bool) -> Mended {
+        Mended {
+            written: u64::from(written),
+            kept: u64::from(!written),
+            removed: 0,
+        }
+    }
+}
+
+/// Where a team's views lie.
+#[derive(Clone)]
+pub(crate) struct Home {
+    pub storage: Arc<dyn Storage>,
+    pub dir: PathBuf,
+    pub team: String,
+    pub log: [u8; 16],
+}
+
+impl Home {
+    pub fn of(reader: &Reader) -> Home {
+        Home {
+            storage: Arc::clone(reader.storage()),
+            dir: reader.dir().to_path_buf(),
+            team: reader.identity().team.clone(),
+            log: reader.identity().log.0,
+        }
+    }
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+    pub fn exists(&self, name: &str) -> Result<bool> {
+        let path = self.path(name);
+        Ok(self
+            .storage
+            .stat(&path)
+            .map_err(failed("look at", &path))?
+            .is_some())
+    }
+}
+
+/// Makes an I/O error name the view.
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let wrap = teamlog_engine::Error::io(doing, path);
+    move |error| Error::Engine(wrap(error))
+}
+
+/// What some events touched.
+#[derive(Default)]
+struct Touched {
+    team: bool,
+    tasks: BTreeSet<String>,
+    /// The new lines of each inbox.
+    inboxes: BTreeMap<String, Vec<u8>>,
+}
+
+impl Touched {
+    fn note(&mut self, live: &Live, event: &Event<'_>) -> Result<()> {
+        if event.foreign {
+            return Ok(());
+        }
+        match Fact::decode(event)? {
+            Fact::TeamCreated(_) | Fact::MembersAdded(_) => self.team = true,
+            Fact::MessageSent(sent) => {
+                let known = messages::message(live.rows(), &sent.id)?;
+                if known.is_some_and(|known| known.seq == event.seq) {
+                    let lines = self.inboxes.entry(sent.to).or_default();
+                    inbox::line(event.seq, fact::envelope(event)?, lines);
+                }
+                if let (Some(task), Some(_)) = (sent.task_id, sent.change)
+                    && !tasks::superseded(live.rows(), event.seq)?
+                {
+                    self.tasks.insert(task);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The views of a team, kept by the writer of its log.
+pub(crate) struct Views {
+    home: Home,
+    cursor: Cursor,
+}
+
+impl Views {
+    pub fn open(reader: &Reader) -> Result<Views> {
+        let home = Home::of(reader);
+        let cursor = Cursor::read(&home)?;
+        Ok(Views { home, cursor })
+    }
+
+    /// Mends what lies between the cursor and the state.
+    pub fn catch_up(&mut self, live: &Live, reader: &Reader) -> Result<Mended> {
+        let head = live.seq();
+        let wanted = live.team()?.is_some_and(|team| team.views);
+        let gap = self.cursor.seq().and_then(|seq| head.checked_sub(seq));
+        let mended = match gap {
+            _ if !wanted => return Ok(Mended::default()),
+            Some(0) => return Ok(Mended::default()),
+            Some(gap) if gap <= GAP_EVENTS_MAX => {
+                let mut touched = Touched::default();
+                for seq in head - gap + 1..=head {
+                    if let Some(event) = live.event(reader, seq)? {
+                        touched.note(live, &event)?;
+                    }
+                }
+                self.write(live, &touched)?
+            }
+            _ => mend::mend_all(live, reader, &self.home)?,
+        };
+        self.cursor.write(&self.home, head)?;
+        Ok(mended)
+    }
+
+    /// Brings the views behind events that were just committed and are part of `live`.
+    pub fn update(&mut self, live: &Live, events: &[Event<'_>]) -> Result<Mended> {
+        if !live.team()?.is_some_and(|team| team.views) {
+            return Ok(Mended::default());
+        }
+        let mut touched = Touched::default();
+        for event in events {
+            touched.note(live, event)?;
+        }
+        let mended = self.write(live, &touched)?;
+        let last = events.last().map_or(live.seq(), |event| event.seq);
+        self.cursor.write(&self.home, last)?;
+        Ok(mended)
+    }
+
+    fn write(&self, live: &Live, touched: &Touched) -> Result<Mended> {
+        let mut mended = Mended::default();
+        if touched.team {
+            mended.add(mend::mend_team(live, &self.home)?);
+        }
+        if !touched.tasks.is_empty() {
+            mended.add(self.tasks(live, &touched.tasks)?);
+        }
+        if !touched.inboxes.is_empty() {
+            mended.add(self.inboxes(live, &touched.inboxes)?);
+        }
+        Ok(mended)
+    }
+
+    fn tasks(&self, live: &Live, ids: &BTreeSet<String>) -> Result<Mended> {
+        if !self.home.exists(task::DIR)? {
+            return mend::mend_tasks(live, &self.home);
+        }
+        let mut text = Vec::new();
+        for id in ids {
+            if let Some(task) = live.task(id)? {
+                task::text(&task, &mut text);
+                let path = task::path(&self.home.path(task::DIR), id);
+                self.home
+                    .storage
+                    .replace(&path, &text, false)
+                    .map_err(failed("write", &path))?;
+            }
+        }
+        Ok(Mended {
+            written: ids.len() as u64,
+            ..Mended::default()
+        })
+    }
+
+    fn inboxes(&self, live: &Live, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
+        if !self.home.exists(inbox::DIR)? {
+            return mend::mend_inboxes(live, &live.log().reader()?, &self.home);
+        }
+        for (agent, lines) in lines {
+            let whole = live.agent(agent)?.view_bytes;
+            if !inbox::append(&self.home, agent, lines, whole)? {
+                inbox::rebuild(live, &live.log().reader()?, &self.home, agent)?;
+            }
+        }
+        Ok(Mended {
+            written: lines.len() as u64,
+            ..Mended::default()
+        })
+    }
+
+    /// Notes that all views are current.
+    pub fn settle(&mut self, seq: u64) -> Result<()> {
+        self.cursor.write(&self.home, seq)
+    }
 }

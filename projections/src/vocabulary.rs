@@ -63,7 +63,13 @@ const fn kind(
     moves: bool,
     doc: &'static str,
 ) -> Kind {
-    Kind { name, seed, command, moves, doc }
+    Kind {
+        name,
+        seed,
+        command,
+        moves,
+        doc,
+    }
 }
 
 /// All reserved kinds, sorted by name.
@@ -183,7 +189,12 @@ mod tests {
     #[test]
     fn the_table_is_sorted_without_repeats() {
         for pair in KINDS.windows(2) {
-            assert!(pair[0].name < pair[1].name, "{} {}", pair[0].name, pair[1].name);
+            assert!(
+                pair[0].name < pair[1].name,
+                "{} {}",
+                pair[0].name,
+                pair[1].name
+            );
         }
     }
 
@@ -191,14 +202,22 @@ mod tests {
     fn every_row_is_complete_and_names_match_the_pattern() {
         for kind in KINDS {
             let mut letters = kind.name.bytes();
-            assert!(letters.next().is_some_and(|b| b.is_ascii_lowercase()), "{}", kind.name);
+            assert!(
+                letters.next().is_some_and(|b| b.is_ascii_lowercase()),
+                "{}",
+                kind.name
+            );
             assert!(
                 letters.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_'),
                 "{}",
                 kind.name
             );
             assert!(kind.command.starts_with("teamlog "), "{}", kind.name);
-            assert!(kind.doc.ends_with('.') && kind.doc.len() > 10, "{}", kind.name);
+            assert!(
+                kind.doc.ends_with('.') && kind.doc.len() > 10,
+                "{}",
+                kind.name
+            );
             assert_eq!(find(kind.name), Some(kind));
         }
     }
@@ -213,11 +232,26 @@ mod tests {
     #[test]
     fn the_kinds_that_the_protocols_name_are_there() {
         for name in [
-            "message_sent", "message_duplicate", "message_suppressed", "delivery_acked",
-            "delivery_retry", "delivery_dead_letter", "message_acked", "message_ack_duplicate",
-            "ack_rejected", "task_lease_expired", "bootstrap_breached", "bootstrap_blocked",
-            "worker_event_reported", "task_completed", "task_failed", "task_imported",
-            "team_created", "members_added", "log_tail_quarantined", "response_stored",
+            "message_sent",
+            "message_duplicate",
+            "message_suppressed",
+            "delivery_acked",
+            "delivery_retry",
+            "delivery_dead_letter",
+            "message_acked",
+            "message_ack_duplicate",
+            "ack_rejected",
+            "task_lease_expired",
+            "bootstrap_breached",
+            "bootstrap_blocked",
+            "worker_event_reported",
+            "task_completed",
+            "task_failed",
+            "task_imported",
+            "team_created",
+            "members_added",
+            "log_tail_quarantined",
+            "response_stored",
         ] {
             assert!(find(name).is_some(), "{name}");
         }
@@ -226,8 +260,13 @@ mod tests {
     #[test]
     fn facts_of_refusals_move_no_state() {
         for name in [
-            "message_duplicate", "message_ack_duplicate", "ack_rejected", "message_suppressed",
-            "bootstrap_breached", "bootstrap_blocked", "worker_event_reported",
+            "message_duplicate",
+            "message_ack_duplicate",
+            "ack_rejected",
+            "message_suppressed",
+            "bootstrap_breached",
+            "bootstrap_blocked",
+            "worker_event_reported",
         ] {
             assert!(!find(name).unwrap().moves, "{name}");
         }
@@ -236,7 +275,14 @@ mod tests {
 
     #[test]
     fn other_names_are_foreign() {
-        for name in ["", "message", "deploy_finished", "message_sent_", "MESSAGE_SENT", "zz"] {
+        for name in [
+            "",
+            "message",
+            "deploy_finished",
+            "message_sent_",
+            "MESSAGE_SENT",
+            "zz",
+        ] {
             assert_eq!(find(name), None, "{name}");
         }
     }

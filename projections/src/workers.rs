@@ -1,1 +1,422 @@
 //! The bulk pipeline: spans are decoded in parallel, each projection folds the ordered stream on its own worker.
+//!
+//! ```text
+//! reader ──► decoder 0..n ──► sequencer ──► team │ messages │ tasks │ postings │ (inbox views)
+//! ```
+//! Span `i` goes through decoder `i mod n` and comes back in turn, so the order never depends on timing; all channels
+//! are bounded. After a fixed amount of log the sequencer collects the overlays and writes a run. Hence any number of
+//! decoders gives the same bytes.
+
+use crate::error::{Error, Result};
+use crate::fact::Fact;
+use crate::messages::MessagesProjection;
+use crate::tasks::TasksProjection;
+use crate::team::TeamProjection;
+use crate::tx::{Projection, Recorded, Tx};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::iter::Peekable;
+use std::sync::Arc;
+use std::thread::{self, ScopedJoinHandle};
+use teamlog_engine::codec::Frame;
+use teamlog_engine::derived::{Anchor, Delta, Overlay, Store, key};
+use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
+use teamlog_engine::{Event, Place, Reader};
+
+/// Every projection. Their namespaces are disjoint.
+pub const PROJECTIONS: [&dyn Projection; 3] =
+    [&TeamProjection, &MessagesProjection, &TasksProjection];
+
+/// A run is written after so much log; the overlays then take about twice as much memory.
+pub const RUN_BYTES: u64 = 32 << 20;
+
+/// So many spans wait before a worker.
+const WAITING_MAX: usize = 4;
+
+/// How far a fold is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Events folded.
+    pub events: u64,
+    /// Events there are.
+    pub total: u64,
+}
+
+/// Events that no run holds yet: their places, and what a run over them would be anchored at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tail {
+    pub places: Vec<Place>,
+    pub last: Option<Anchor>,
+    /// Bytes of log.
+    pub bytes: u64,
+}
+
+impl Tail {
+    pub fn push(&mut self, event: &Event<'_>, place: Place, crc: u32) {
+        self.places.push(place);
+        self.bytes += u64::from(place.len);
+        self.last = Some(Anchor {
+            seq: event.seq,
+            id: event.id,
+            place,
+            crc,
+        });
+    }
+}
+
+/// Decoded events of one span.
+pub(crate) struct Batch {
+    span: Span,
+    located: Vec<Located<'static>>,
+    facts: Vec<Option<Fact>>,
+}
+
+impl Batch {
+    fn decode(span: Span) -> Result<Batch> {
+        let located: Vec<Located<'static>> = span.decode()?.into_iter().map(owned).collect();
+        let facts = located
+            .iter()
+            .map(|located| fact(&located.frame.event))
+            .collect::<Result<_>>()?;
+        Ok(Batch {
+            span,
+            located,
+            facts,
+        })
+    }
+    /// Its events; foreign ones say nothing to folds.
+    pub fn events(&self) -> impl Iterator<Item = (&Event<'static>, Option<&Fact>)> {
+        self.located
+            .iter()
+            .map(|located| &located.frame.event)
+            .zip(self.facts.iter().map(Option::as_ref))
+    }
+}
+
+fn owned(located: Located<'_>) -> Located<'static> {
+    let Located { frame, place } = located;
+    let frame = Frame {
+        event: frame.event.into_owned(),
+        group: frame.group,
+        len: frame.len,
+        crc: frame.crc,
+    };
+    Located { frame, place }
+}
+
+fn fact(event: &Event<'_>) -> Result<Option<Fact>> {
+    match event.foreign {
+        true => Ok(None),
+        false => Fact::decode(event).map(Some),
+    }
+}
+
+/// Folds one event into everything, postings included.
+pub(crate) fn fold(overlay: &mut Overlay, event: &Event<'_>) -> Result<()> {
+    if let Some(fact) = &fact(event)? {
+        let mut tx = Tx::new(overlay);
+        for projection in PROJECTIONS {
+            projection.apply(&mut tx, Recorded { event, fact })?;
+        }
+    }
+    key::postings(event, |key| overlay.put(key, Vec::new()));
+    Ok(())
+}
+
+/// What a bulk fold left.
+pub(crate) struct Folded {
+    /// The store with the runs that were written.
+    pub store: Store,
+    /// Changes that no run holds, with the events they come from; empty unless runs could not be written.
+    pub unwritten: Vec<Overlay>,
+    pub tail: Tail,
+}
+
+/// Sees every batch in order, on a worker of its own.
+pub(crate) type Sink<'a> = Box<dyn FnMut(&Batch) -> Result<()> + Send + 'a>;
+
+type Step<'a> = Box<dyn FnMut(&mut Overlay, &Batch) -> Result<()> + Send + 'a>;
+
+enum Order {
+    Fold(Arc<Batch>),
+    /// Hand the overlay over, and go on with the one that comes back.
+    Cut(Sender<Overlay>, Receiver<Overlay>),
+}
+
+/// Folds everything behind the covered part of `store` with `decoders` decoders. Where a run cannot be written (somebody
+/// else writes, or nobody may), its changes stay in memory.
+pub(crate) fn fold_all(
+    reader: &Reader,
+    store: Store,
+    decoders: usize,
+    sink: Option<Sink<'_>>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Folded> {
+    let decoders = decoders.clamp(1, 64);
+    let covered = store.covered();
+    thread::scope(|scope| {
+        let (spans, batches) =
+            decoding(scope, reader, covered.map(|anchor| anchor.place), decoders);
+        let mut workers = Vec::new();
+        for step in steps(sink) {
+            let (orders, received) = bounded(WAITING_MAX);
+            let overlay = Overlay::new(store.clone());
+            workers.push((orders, scope.spawn(move || work(&received, overlay, step))));
+        }
+        let (orders, handles): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
+        let sequencer = Sequencer {
+            orders,
+            store,
+            covered,
+            tail: Tail::default(),
+            writes: true,
+        };
+        let outcome = sequencer.run(reader, &batches, progress);
+        // A decoder that waits to hand on its batch must not wait for ever.
+        drop(batches);
+        let failed = handles
+            .into_iter()
+            .filter_map(|handle| joined(handle).err())
+            .next();
+        joined(spans)?;
+        match failed {
+            Some(error) => Err(error),
+            None => outcome,
+        }
+    })
+}
+
+/// The folds, one for each worker.
+fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
+    let mut steps: Vec<Step<'a>> = Vec::new();
+    for projection in PROJECTIONS {
+        steps.push(Box::new(move |overlay, batch| {
+            let mut tx = Tx::new(overlay);
+            for (event, fact) in batch.events() {
+                if let Some(fact) = fact {
+                    projection.apply(&mut tx, Recorded { event, fact })?;
+                }
+            }
+            Ok(())
+        }));
+    }
+    steps.push(Box::new(|overlay, batch| {
+        for (event, _) in batch.events() {
+            key::postings(event, |key| overlay.put(key, Vec::new()));
+        }
+        Ok(())
+    }));
+    if let Some(mut sink) = sink {
+        steps.push(Box::new(move |_, batch| sink(batch)));
+    }
+    steps
+}
+
+fn work(orders: &Receiver<Order>, mut overlay: Overlay, mut step: Step<'_>) -> Result<()> {
+    for order in orders {
+        match order {
+            Order::Fold(batch) => step(&mut overlay, &batch)?,
+            Order::Cut(out, back) => {
+                if out.send(overlay).is_err() {
+                    return Ok(());
+                }
+                match back.recv() {
+                    Ok(given) => overlay = given,
+                    Err(_) => return Ok(()),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+type Decoding<'scope> = (
+    ScopedJoinHandle<'scope, Result<()>>,
+    Vec<Receiver<Result<Batch>>>,
+);
+
+/// Starts the thread that reads spans and the decoders; the batches come out of their channels in turn.
+fn decoding<'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    reader: &Reader,
+    after: Option<Place>,
+    decoders: usize,
+) -> Decoding<'scope> {
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+    for _ in 0..decoders {
+        let (spans, received) = bounded::<teamlog_engine::Result<Span>>(WAITING_MAX);
+        let (batches, output) = bounded(WAITING_MAX);
+        scope.spawn(move || {
+            for span in received {
+                let batch = span.map_err(Error::from).and_then(Batch::decode);
+                if batches.send(batch).is_err() {
+                    break;
+                }
+            }
+        });
+        inputs.push(spans);
+        outputs.push(output);
+    }
+    let spans = reader.spans(after, SPAN_BYTES);
+    let feeder = scope.spawn(move || {
+        for (span, input) in spans.zip(inputs.iter().cycle()) {
+            if input.send(span).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    });
+    (feeder, outputs)
+}
+
+fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    handle
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Puts the batches in order, shows them to all workers, and writes runs.
+struct Sequencer {
+    orders: Vec<Sender<Order>>,
+    store: Store,
+    covered: Option<Anchor>,
+    tail: Tail,
+    /// Whether runs can be written.
+    writes: bool,
+}
+
+impl Sequencer {
+    fn run(
+        mut self,
+        reader: &Reader,
+        batches: &[Receiver<Result<Batch>>],
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Folded> {
+        let total = reader.head().last_seq;
+        let mut chain = Chain::behind(self.covered.map(|anchor| (anchor.seq, anchor.id)));
+        'log: for output in batches.iter().cycle() {
+            let Ok(batch) = output.recv() else {
+                break;
+            };
+            let batch = Arc::new(batch?);
+            chain.link(&batch.span, &batch.located)?;
+            for located in &batch.located {
+                self.tail
+                    .push(&located.frame.event, located.place, located.frame.crc);
+            }
+            for orders in &self.orders {
+                // A worker that is gone has an error to tell, which its handle does.
+                if orders.send(Order::Fold(Arc::clone(&batch))).is_err() {
+                    break 'log;
+                }
+            }
+            progress(Progress {
+                events: chain.last_seq(),
+                total,
+            });
+            if self.writes && self.tail.bytes >= RUN_BYTES {
+                self.cut(false)?;
+            }
+        }
+        if chain.last_seq() != total {
+            return Err(Error::Engine(teamlog_engine::Error::Corrupt {
+                path: reader.dir().to_path_buf(),
+                offset: 0,
+                seq: Some(chain.last_seq() + 1),
+                why: format!("the log ends before event {total}, which its head names"),
+            }));
+        }
+        let unwritten = self.cut(true)?;
+        Ok(Folded {
+            store: self.store,
+            unwritten,
+            tail: self.tail,
+        })
+    }
+
+    /// Collects the overlays and writes a run; the workers go on unless it is the end. Gives back what is not written.
+    fn cut(&mut self, end: bool) -> Result<Vec<Overlay>> {
+        let mut backs = Vec::new();
+        let mut overlays = Vec::new();
+        let mut outs = Vec::new();
+        for orders in &self.orders {
+            let ((out, overlay), (back, given)) = (bounded(1), bounded(1));
+            let _ = orders.send(Order::Cut(out, given));
+            outs.push(overlay);
+            backs.push(back);
+        }
+        for out in outs {
+            match out.recv() {
+                Ok(overlay) => overlays.push(overlay),
+                // The worker failed; its handle tells.
+                Err(_) => return Ok(Vec::new()),
+            }
+        }
+        if self.writes && !self.tail.places.is_empty() {
+            match write_run(&self.store, &self.tail, &overlays) {
+                Ok(Some(store)) => {
+                    self.store = store;
+                    self.tail = Tail::default();
+                    for overlay in &mut overlays {
+                        overlay.flushed(self.store.clone());
+                    }
+                }
+                // Somebody else writes, or nobody may: what was folded stays in memory.
+                Ok(None) | Err(Error::Engine(teamlog_engine::Error::Io { .. })) => {
+                    self.writes = false
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if end {
+            overlays.retain(|overlay| !overlay.is_empty());
+            return Ok(overlays);
+        }
+        for (back, overlay) in backs.into_iter().zip(overlays) {
+            let _ = back.send(overlay);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// Writes the changes of disjoint overlays, which come from the events of `tail`, as one run.
+pub(crate) fn write_run(store: &Store, tail: &Tail, overlays: &[Overlay]) -> Result<Option<Store>> {
+    let Some(last) = tail.last else {
+        return Ok(None);
+    };
+    let heads = overlays.iter().map(|overlay| {
+        let changes: Box<dyn Iterator<Item = Change<'_>>> = Box::new(overlay.changes());
+        changes.peekable()
+    });
+    let delta = Delta {
+        first_seq: last.seq + 1 - tail.places.len() as u64,
+        last,
+        places: &tail.places,
+        entries: Box::new(Merged {
+            heads: heads.collect(),
+        }),
+    };
+    Ok(store.write(delta)?)
+}
+
+type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+
+/// The changes of several overlays with different keys, in order.
+struct Merged<'a> {
+    heads: Vec<Peekable<Box<dyn Iterator<Item = Change<'a>> + 'a>>>,
+}
+
+impl<'a> Iterator for Merged<'a> {
+    type Item = Change<'a>;
+    fn next(&mut self) -> Option<Change<'a>> {
+        let mut first: Option<(usize, &[u8])> = None;
+        for (at, head) in self.heads.iter_mut().enumerate() {
+            if let Some((key, _)) = head.peek()
+                && first.is_none_or(|(_, least)| *key < least)
+            {
+                first = Some((at, key));
+            }
+        }
+        let (at, _) = first?;
+        self.heads.get_mut(at)?.next()
+    }
+}

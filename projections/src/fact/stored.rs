@@ -12,7 +12,8 @@
 
 use super::{AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamCreated, event};
 use crate::message::{
-    InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, check_id, check_name,
+    Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, check_id,
+    check_name,
 };
 use crate::tasks::Status;
 use serde::{Deserialize, Serialize};
@@ -128,23 +129,41 @@ fn id(field: &'static str, value: &str) -> Decoded<()> {
 }
 
 pub(super) fn team_created(payload: &str) -> Decoded<TeamCreated> {
-    let StoredTeam { members, open, views } = read(payload)?;
-    members.iter().try_for_each(|member| name("members", member))?;
-    Ok(TeamCreated { members, open, views })
+    let StoredTeam {
+        members,
+        open,
+        views,
+    } = read(payload)?;
+    members
+        .iter()
+        .try_for_each(|member| name("members", member))?;
+    Ok(TeamCreated {
+        members,
+        open,
+        views,
+    })
 }
 
 pub(super) fn team_created_json(fact: &TeamCreated) -> Json {
-    write(&StoredTeam { members: fact.members.clone(), open: fact.open, views: fact.views })
+    write(&StoredTeam {
+        members: fact.members.clone(),
+        open: fact.open,
+        views: fact.views,
+    })
 }
 
 pub(super) fn members_added(payload: &str) -> Decoded<MembersAdded> {
     let StoredMembers { members } = read(payload)?;
-    members.iter().try_for_each(|member| name("members", member))?;
+    members
+        .iter()
+        .try_for_each(|member| name("members", member))?;
     Ok(MembersAdded { members })
 }
 
 pub(super) fn members_added_json(fact: &MembersAdded) -> Json {
-    write(&StoredMembers { members: fact.members.clone() })
+    write(&StoredMembers {
+        members: fact.members.clone(),
+    })
 }
 
 pub(super) fn envelope(payload: &str) -> Decoded<&str> {
@@ -156,11 +175,23 @@ pub(super) fn envelope(payload: &str) -> Decoded<&str> {
     Ok(text)
 }
 
+pub(super) fn message(payload: &str) -> Decoded<Message> {
+    let envelope = Envelope::parse(envelope(payload)?).map_err(|error| error.to_string())?;
+    if envelope.id.is_none() || envelope.created_at.is_none() {
+        return Err("the message has no id or no time".to_owned());
+    }
+    let complete = envelope.complete(Names::Imported, Timestamp::default(), 0);
+    complete.map_err(|error| error.to_string())
+}
+
 pub(super) fn sent(payload: &str) -> Decoded<Sent> {
     let text = envelope(payload)?;
     let stored: StoredEnvelope<'_> = read(text)?;
     if stored.schema_version != SCHEMA_VERSION {
-        return Err(format!("message.schema_version is {}, not 1", stored.schema_version));
+        return Err(format!(
+            "message.schema_version is {}, not 1",
+            stored.schema_version
+        ));
     }
     id("message.id", &stored.id)?;
     name("message.from", &stored.from)?;
@@ -193,18 +224,27 @@ pub(super) fn sent(payload: &str) -> Decoded<Sent> {
 }
 
 fn assignment(payload: &str) -> Decoded<TaskChange> {
-    let StoredAssign { subject, details, deps } = read(payload)?;
-    deps.iter().flatten().try_for_each(|dep| name("message.payload.deps", dep))?;
-    Ok(TaskChange { subject, details, deps, ..TaskChange::default() })
+    let StoredAssign {
+        subject,
+        details,
+        deps,
+    } = read(payload)?;
+    deps.iter()
+        .flatten()
+        .try_for_each(|dep| name("message.payload.deps", dep))?;
+    Ok(TaskChange {
+        subject,
+        details,
+        deps,
+        ..TaskChange::default()
+    })
 }
 
 fn update(payload: &str) -> Decoded<TaskChange> {
     let stored: StoredUpdate<'_> = read(payload)?;
     let status = match stored.status {
         None => None,
-        Some(name) => {
-            Some(Status::from_name(&name).ok_or("message.payload.status is not known")?)
-        }
+        Some(name) => Some(Status::from_name(&name).ok_or("message.payload.status is not known")?),
     };
     Ok(TaskChange {
         status,
@@ -217,7 +257,9 @@ fn update(payload: &str) -> Decoded<TaskChange> {
 }
 
 fn present(raw: Option<&RawValue>) -> Option<String> {
-    raw.map(RawValue::get).filter(|text| *text != "null").map(str::to_owned)
+    raw.map(RawValue::get)
+        .filter(|text| *text != "null")
+        .map(str::to_owned)
 }
 
 pub(super) fn acked(payload: &str) -> Decoded<MessageAcked> {
@@ -258,7 +300,11 @@ impl Message {
 
     /// The `message_duplicate` event: a message with this id is known already.
     pub fn duplicate(&self) -> NewEvent {
-        let stored = StoredDuplicate { message_id: &self.id, from: &self.from, to: &self.to };
+        let stored = StoredDuplicate {
+            message_id: &self.id,
+            from: &self.from,
+            to: &self.to,
+        };
         self.record("message_duplicate", write(&stored))
     }
 
@@ -276,7 +322,11 @@ impl Message {
 
     fn wrapped(&self, text: String) -> Result<Json, InvalidMessage> {
         Json::parse(&text).map_err(|error| {
-            InvalidMessage::new("message.payload", error.to_string(), "must fit into an event")
+            InvalidMessage::new(
+                "message.payload",
+                error.to_string(),
+                "must fit into an event",
+            )
         })
     }
 

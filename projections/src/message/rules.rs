@@ -22,7 +22,10 @@ pub fn check_name(field: &'static str, value: &str, names: Names) -> Result<(), 
         "must not contain a path separator".to_owned()
     } else if value.contains("..") {
         "must not contain the traversal token ..".to_owned()
-    } else if !value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)) {
+    } else if !value
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+    {
         "must match the pattern ^[A-Za-z0-9._-]+$".to_owned()
     } else if value.starts_with('.') {
         "must not begin with .".to_owned()
@@ -65,7 +68,10 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
     let payload = message.payload.as_str();
     let fields: Fields<'_> = serde_json::from_str(payload)
         .map_err(|_| InvalidMessage::new("message.payload", shown(payload), "must be an object"))?;
-    if matches!(message.kind, MessageType::TaskAssign | MessageType::TaskUpdate) {
+    if matches!(
+        message.kind,
+        MessageType::TaskAssign | MessageType::TaskUpdate
+    ) {
         if message.task_id.is_none() {
             let rule = format!("is required for {}", message.kind.name());
             return Err(InvalidMessage::new("message.task_id", "missing", rule));
@@ -125,7 +131,10 @@ fn statuses() -> String {
 }
 
 pub(super) fn types() -> String {
-    let names: Vec<_> = MessageType::ALL.into_iter().map(MessageType::name).collect();
+    let names: Vec<_> = MessageType::ALL
+        .into_iter()
+        .map(MessageType::name)
+        .collect();
     format!("must be one of {}", names.join(", "))
 }
 

@@ -1,8 +1,8 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COUNTS, CountsRow, OPEN, SUPERSEDED, TASK, TaskRow, natural_key, owner_prefix,
-    task_key,
+    BLOCKED, BY_STATUS, COUNTS, CountsRow, OPEN, SUPERSEDED, TASK, TaskRow, natural_key,
+    owner_prefix, task_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::error::Result;
@@ -27,8 +27,12 @@ pub(crate) fn list(
         (None, None) => return page(rows, vec![key_of(TASK, b"")], after, limit),
         (None, Some(status)) => vec![key_of(BY_STATUS, &[status as u8])],
         (Some(owner), status) => {
-            let wanted = Status::ALL.into_iter().filter(|one| status.is_none_or(|only| only == *one));
-            wanted.map(|status| [owner_prefix(owner), vec![status as u8]].concat()).collect()
+            let wanted = Status::ALL
+                .into_iter()
+                .filter(|one| status.is_none_or(|only| only == *one));
+            wanted
+                .map(|status| [owner_prefix(owner), vec![status as u8]].concat())
+                .collect()
         }
     };
     page(rows, prefixes, after, limit)
@@ -41,7 +45,12 @@ pub(crate) fn blocked(rows: Rows<'_>, after: Option<&str>, limit: usize) -> Resu
 
 /// The tasks that stand behind `after` under any of the prefixes, whose keys all go on with the natural key. No more than a
 /// page is read under each.
-fn page(rows: Rows<'_>, prefixes: Vec<Vec<u8>>, after: Option<&str>, limit: usize) -> Result<TaskPage> {
+fn page(
+    rows: Rows<'_>,
+    prefixes: Vec<Vec<u8>>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<TaskPage> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for prefix in &prefixes {
         let mut from = prefix.clone();
@@ -49,7 +58,10 @@ fn page(rows: Rows<'_>, prefixes: Vec<Vec<u8>>, after: Option<&str>, limit: usiz
             from.extend(natural_key(after));
             from.push(0);
         }
-        for entry in rows.walk(&from, &end_of(prefix), false).take(limit.saturating_add(1)) {
+        for entry in rows
+            .walk(&from, &end_of(prefix), false)
+            .take(limit.saturating_add(1))
+        {
             found.push(entry?.behind(prefix.len()).to_vec());
         }
     }
@@ -65,7 +77,9 @@ fn page(rows: Rows<'_>, prefixes: Vec<Vec<u8>>, after: Option<&str>, limit: usiz
 
 fn by_natural(rows: Rows<'_>, natural: &[u8]) -> Result<Option<Task>> {
     let row: Option<TaskRow> = rows.get(&key_of(TASK, natural))?;
-    Ok(row.zip(natural::decode(natural)).map(|(row, id)| row.into_task(id)))
+    Ok(row
+        .zip(natural::decode(natural))
+        .map(|(row, id)| row.into_task(id)))
 }
 
 /// Every task in natural order.

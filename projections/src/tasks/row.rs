@@ -58,7 +58,12 @@ impl TaskRow {
     /// The task of that id.
     pub fn into_task(self, task_id: String) -> Task {
         // Rows pass a checksum; a number that names nothing cannot come from our own writing.
-        let status = |at: u8| Status::ALL.get(usize::from(at)).copied().unwrap_or(Status::Pending);
+        let status = |at: u8| {
+            Status::ALL
+                .get(usize::from(at))
+                .copied()
+                .unwrap_or(Status::Pending)
+        };
         let json = |text: String| Json::parse(&text).ok();
         let time = |micros| Timestamp::from_micros(micros).unwrap_or_default();
         Task {
@@ -76,7 +81,10 @@ impl TaskRow {
             note: self.note,
             trace_id: self.trace_id,
             last_update_from: self.last_update_from,
-            priority: Priority::ALL.get(usize::from(self.priority)).copied().unwrap_or_default(),
+            priority: Priority::ALL
+                .get(usize::from(self.priority))
+                .copied()
+                .unwrap_or_default(),
             deps: self.deps,
             ignored_deps: self.ignored_deps,
             claim_governed: self.claim_governed,
@@ -104,7 +112,10 @@ impl TaskRow {
         if self.is_blocked() {
             keys.push(key_of(BLOCKED, natural));
         }
-        if !Status::ALL.get(usize::from(self.status)).is_some_and(|status| status.is_final()) {
+        if !Status::ALL
+            .get(usize::from(self.status))
+            .is_some_and(|status| status.is_final())
+        {
             let mut key = key_of(OPEN, &self.updated_at.to_be_bytes());
             key.extend_from_slice(natural);
             keys.push(key);

@@ -1,0 +1,162 @@
+//! Loading the state: what the derived store covers, and the fold of the rest.
+
+use super::Live;
+use crate::error::Result;
+use crate::workers::{self, PROJECTIONS, Tail};
+use std::path::{Path, PathBuf};
+use teamlog_engine::derived::{Overlay, Store};
+use teamlog_engine::{Log, Reader};
+
+/// A tail of more events goes through the bulk pipeline.
+const BULK_EVENTS: u64 = 4096;
+
+/// Decoders of a bulk fold while loading.
+const DECODERS: usize = 2;
+
+/// Where the derived store of a log lies; another one for every version of the projections.
+pub fn derived_dir(log: &Path) -> PathBuf {
+    let raised: u32 = PROJECTIONS
+        .iter()
+        .map(|projection| projection.version() - 1)
+        .sum();
+    log.join("derived").join(format!("v{}", raised + 1))
+}
+
+impl Live {
+    /// Loads the state up to the reader's head: opens the derived store, rebuilds what is damaged or missing, folds the tail.
+    /// Views are left alone until [`Live::keep_views`].
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O, `Undecodable`.
+    pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
+        let store = open(reader)?;
+        match over(log, reader, store) {
+            // A run that proved damaged only when it was read.
+            Err(error) if error.is_derived() => over(log, reader, open(reader)?.before(1)),
+            loaded => loaded,
+        }
+    }
+
+    /// The state as it was once `seq` was recorded, folded from the runs before it; its cost grows with history.
+    /// Such a state writes neither runs nor views.
+    ///
+    /// # Errors
+    /// As [`Live::load`].
+    pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
+        let store = open(reader)?;
+        match past(log, reader, store, seq) {
+            Err(error) if error.is_derived() => past(log, reader, open(reader)?.before(1), seq),
+            loaded => loaded,
+        }
+    }
+
+    /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged ones.
+    ///
+    /// # Errors
+    /// As [`Live::load`].
+    pub fn repair(&mut self) -> Result<()> {
+        let reader = self.log.reader()?;
+        let store = self.overlay.store();
+        let sound = match store.damaged() {
+            Some(run) => store.before(run.first_seq),
+            // No run owns up to it: nothing of the store is trusted.
+            None => store.before(1),
+        };
+        let views = self.views.take();
+        *self = over(&self.log.clone(), &reader, sound)?;
+        self.views = views;
+        self.flush()
+    }
+}
+
+/// Opens the derived store of the reader's log; runs whose last event the log does not hold are left out.
+pub(crate) fn open(reader: &Reader) -> Result<Store> {
+    let storage = std::sync::Arc::clone(reader.storage());
+    Ok(Store::open(
+        storage,
+        &derived_dir(reader.dir()),
+        &mut |anchor| {
+            let frame = reader.frame_at(anchor.place)?;
+            Ok(frame.is_some_and(|(event, crc)| {
+                event.seq == anchor.seq && event.id == anchor.id && crc == anchor.crc
+            }))
+        },
+    )?)
+}
+
+/// The state over a store: what lies behind its sound runs is folded.
+fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
+    let damaged = store.damaged();
+    let store = match &damaged {
+        Some(run) => store.before(run.first_seq),
+        None => store,
+    };
+    let covered = store.covered().map_or(0, |anchor| anchor.seq);
+    let head = reader.head().last_seq;
+    let (overlay, tail) = match head.saturating_sub(covered) > BULK_EVENTS {
+        true => bulk(reader, store)?,
+        false => serial(reader, store, head)?,
+    };
+    let mut live = Live::new(log, overlay, tail, head);
+    if damaged.is_some() {
+        // Without a new run the next command would meet the damaged one again.
+        live.flush()?;
+    }
+    Ok(live)
+}
+
+fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
+    let folded = workers::fold_all(reader, store, DECODERS, None, &mut |_| {})?;
+    let mut overlay = Overlay::new(folded.store);
+    for (key, value) in folded.unwritten.iter().flat_map(Overlay::changes) {
+        match value {
+            Some(value) => overlay.put(key, value),
+            None => overlay.delete(key),
+        }
+    }
+    Ok((overlay, folded.tail))
+}
+
+fn serial(reader: &Reader, store: Store, upto: u64) -> Result<(Overlay, Tail)> {
+    let covered = store.covered();
+    let (mut overlay, mut tail) = (Overlay::new(store), Tail::default());
+    if covered.map_or(0, |anchor| anchor.seq) >= upto {
+        return Ok((overlay, tail));
+    }
+    for read in reader.events(covered.map(|anchor| anchor.place)) {
+        let (place, crc, event) = read?;
+        if event.seq > upto {
+            break;
+        }
+        workers::fold(&mut overlay, &event)?;
+        tail.push(&event, place, crc);
+    }
+    Ok((overlay, tail))
+}
+
+fn past(log: &Log, reader: &Reader, store: Store, seq: u64) -> Result<Live> {
+    let store = match store.damaged() {
+        Some(run) => store.before(run.first_seq),
+        None => store,
+    };
+    let (overlay, tail) = serial(reader, store.before(seq.saturating_add(1)), seq)?;
+    let seq = seq.min(reader.head().last_seq);
+    Ok(Live {
+        past: true,
+        ..Live::new(log, overlay, tail, seq)
+    })
+}
+
+impl Live {
+    pub(crate) fn new(log: &Log, overlay: Overlay, tail: Tail, folded: u64) -> Live {
+        Live {
+            log: log.clone(),
+            overlay,
+            tail,
+            folded,
+            views: None,
+            views_error: None,
+            past: false,
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Questions to the state. Times and seqs of a page are bounds that the caller chooses; none walks over history.
+
+use super::{Counts, Live};
+use crate::error::Result;
+use crate::fact;
+use crate::message::{Message, MessageType};
+use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
+use crate::team::{self, TeamInfo};
+use teamlog_engine::derived::key;
+use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
+
+impl Live {
+    // --- the team -------------------------------------------------------------------------------
+
+    /// The team, once `team_created` is recorded.
+    ///
+    /// # Errors
+    /// I/O, `Derived` (so for all queries).
+    pub fn team(&self) -> Result<Option<TeamInfo>> {
+        team::info(self.rows())
+    }
+    /// All members, sorted.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn members(&self) -> Result<Vec<String>> {
+        team::members(self.rows())
+    }
+    /// Whether an agent is a member.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn is_member(&self, name: &str) -> Result<bool> {
+        team::is_member(self.rows(), name)
+    }
+    /// How many of what there are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn counts(&self) -> Result<Counts> {
+        Ok(Counts {
+            events: self.folded,
+            messages: self.count_of("message_sent")?,
+            acks: self.count_of("message_acked")?,
+            tasks: self.task_counts()?.total(),
+        })
+    }
+    /// How many events of a reserved kind there are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn count_of(&self, kind: &str) -> Result<u64> {
+        team::count_of(self.rows(), kind)
+    }
+
+    // --- messages -------------------------------------------------------------------------------
+
+    /// A message by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn message(&self, id: &str) -> Result<Option<MessageInfo>> {
+        messages::message(self.rows(), id)
+    }
+    /// An agent's inbox in numbers; zeros for one that never got anything.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn agent(&self, name: &str) -> Result<AgentInfo> {
+        messages::agent(self.rows(), name)
+    }
+    /// All agents that have an inbox, sorted by name.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn agents(&self) -> Result<Vec<AgentInfo>> {
+        messages::agents(self.rows())
+    }
+    /// A page of an inbox: the newest `limit` messages, oldest of the page first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
+        messages::inbox(self.rows(), agent, query)
+    }
+    /// When a message of that type was last sent to `to` about that task (for the cooldown).
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_sent(
+        &self,
+        to: &str,
+        task_id: Option<&str>,
+        kind: MessageType,
+    ) -> Result<Option<LastSent>> {
+        messages::last_sent(self.rows(), to, task_id, kind)
+    }
+    /// The oldest messages that were recorded before `before` and never acknowledged, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn stale_messages(&self, before: Timestamp, limit: usize) -> Result<Vec<Unacked>> {
+        messages::unacked(self.rows(), before, limit)
+    }
+
+    // --- tasks ----------------------------------------------------------------------------------
+
+    /// A task by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn task(&self, id: &str) -> Result<Option<Task>> {
+        tasks::task(self.rows(), id)
+    }
+    /// Tasks in natural order, behind the one with id `after` (which need not exist).
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn tasks(
+        &self,
+        filter: &TaskFilter,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        tasks::list(self.rows(), filter, after, limit)
+    }
+    /// Whether all dependencies of a task are completed.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn ready(&self, task: &Task) -> Result<bool> {
+        tasks::ready(self.rows(), task)
+    }
+    /// How many tasks are in each state.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn task_counts(&self) -> Result<TaskCounts> {
+        tasks::counts(self.rows())
+    }
+    /// Tasks in state `blocked` or reported blocked, in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {
+        tasks::blocked(self.rows(), after, limit)
+    }
+    /// Unfinished tasks last updated before `before`, longest untouched first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        tasks::stale(self.rows(), before, limit)
+    }
+    /// Whether the message recorded by that event came too late and changed nothing.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn superseded(&self, seq: u64) -> Result<bool> {
+        tasks::superseded(self.rows(), seq)
+    }
+
+    // --- events ---------------------------------------------------------------------------------
+
+    /// The newest `limit` events before `before` that name `value` as their ref of that kind.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn with_ref(
+        &self,
+        kind: RefKind,
+        value: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<SeqPage> {
+        messages::page(
+            self.rows(),
+            &key::series(key::POSTINGS + kind as u8, value.as_bytes()),
+            before,
+            limit,
+        )
+    }
+    /// Where an event lies; `None` past the state's end.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn place(&self, seq: u64) -> Result<Option<Place>> {
+        let Some(last) = self.tail.last else {
+            return Ok(self.overlay.store().place(seq)?);
+        };
+        let first = last.seq + 1 - self.tail.places.len() as u64;
+        match seq.checked_sub(first) {
+            Some(at) => Ok(self.tail.places.get(at as usize).copied()),
+            None => Ok(self.overlay.store().place(seq)?),
+        }
+    }
+    /// Reads an event by its seq.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O, `Derived`.
+    pub fn event(&self, reader: &Reader, seq: u64) -> Result<Option<Event<'static>>> {
+        match self.place(seq)? {
+            Some(place) => Ok(Some(reader.at(place)?)),
+            None => Ok(None),
+        }
+    }
+    /// Reads the message that an event recorded.
+    ///
+    /// # Errors
+    /// As [`Live::event`]; `Undecodable` if it recorded none.
+    pub fn sent(&self, reader: &Reader, seq: u64) -> Result<Option<Message>> {
+        match self.event(reader, seq)? {
+            Some(event) => fact::message(&event).map(Some),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
+
+use super::inbox::Inboxes;
+use super::{Home, Mended, failed, task, team};
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::live::Live;
+use crate::tasks::{self, Task};
+use crossbeam_channel::{Receiver, bounded};
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use teamlog_engine::Reader;
+use teamlog_engine::storage::Open;
+
+const TEAM: &str = "team.json";
+/// Threads that write task views.
+const WRITERS: usize = 2;
+/// Tasks that go to a thread at once.
+const PORTION: usize = 128;
+/// A view that is larger is not read for comparison, but written.
+const COMPARED_BYTES_MAX: u64 = 4 << 20;
+
+/// Brings every view in line.
+pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+    let mut mended = mend_team(live, home)?;
+    mended.add(mend_tasks(live, home)?);
+    mended.add(mend_inboxes(live, reader, home)?);
+    Ok(mended)
+}
+
+/// Brings `team.json` in line.
+pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
+    let Some(info) = live.team()? else {
+        return Ok(Mended::default());
+    };
+    let text = team::text(&home.team, &info, &live.members()?);
+    put(home, &home.path(TEAM), &text).map(Mended::one)
+}
+
+/// Brings all inboxes in line, by one pass over the log.
+pub(super) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+    let mut inboxes = Inboxes::new(home.clone())?;
+    reader.each(None, |located| {
+        let event = &located.frame.event;
+        if event.seq > live.seq() {
+            return Ok(ControlFlow::Break(()));
+        }
+        if !event.foreign {
+            inboxes.take(event, &Fact::decode(event)?)?;
+        }
+        Ok::<_, crate::Error>(ControlFlow::Continue(()))
+    })?;
+    inboxes.finish(live, reader)
+}
+
+/// Brings `tasks/` in line: where it is missing, it is built beside and renamed whole.
+pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
+    let place = home.path(task::DIR);
+    if home.exists(task::DIR)? {
+        let (mut mended, names) = each_task(live, &|task, text| {
+            task::text(task, text);
+            put(home, &task::path(&place, &task.task_id), text)
+        })?;
+        mended.removed += remove_others(home, task::DIR, &names)?;
+        return Ok(mended);
+    }
+    let aside = home.path("tasks.new");
+    match home.storage.remove_dir_all(&aside) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(failed("remove", &aside)(error));
+        }
+        _ => {}
+    }
+    home.storage
+        .create_dir(&aside)
+        .map_err(failed("create", &aside))?;
+    let (mended, _) = each_task(live, &|task, text| {
+        task::text(task, text);
+        let path = task::path(&aside, &task.task_id);
+        let file = home
+            .storage
+            .open(&path, Open::CreateNew)
+            .map_err(failed("create", &path))?;
+        file.write_all_at(text, 0).map_err(failed("write", &path))?;
+        Ok(true)
+    })?;
+    home.storage
+        .rename(&aside, &place)
+        .map_err(failed("rename", &aside))?;
+    Ok(mended)
+}
+
+/// Shows every task to `write` on one of some threads; gives back what they did and the names of the files.
+fn each_task(
+    live: &Live,
+    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
+) -> Result<(Mended, BTreeSet<String>)> {
+    let mut names = BTreeSet::new();
+    let mended = thread::scope(|scope| {
+        let (portions, received) = bounded::<Vec<Task>>(WRITERS * 2);
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|_| {
+                let received = received.clone();
+                scope.spawn(move || writer(&received, write))
+            })
+            .collect();
+        drop(received);
+        let fed = feed(live, &mut names, |portion| portions.send(portion).is_ok());
+        drop(portions);
+        let mut mended = Mended::default();
+        for writer in writers {
+            mended.add(
+                writer
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+            );
+        }
+        fed.map(|()| mended)
+    })?;
+    Ok((mended, names))
+}
+
+fn feed(
+    live: &Live,
+    names: &mut BTreeSet<String>,
+    mut send: impl FnMut(Vec<Task>) -> bool,
+) -> Result<()> {
+    let mut portion = Vec::with_capacity(PORTION);
+    for task in tasks::all(live.rows()) {
+        let task = task?;
+        names.insert(task::file_name(&task.task_id));
+        portion.push(task);
+        if portion.len() == PORTION && !send(std::mem::take(&mut portion)) {
+            break;
+        }
+    }
+    send(portion);
+    Ok(())
+}
+
+fn writer(
+    portions: &Receiver<Vec<Task>>,
+    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
+) -> Result<Mended> {
+    let mut mended = Mended::default();
+    let mut text = Vec::new();
+    for task in portions.iter().flatten() {
+        mended.add(Mended::one(write(&task, &mut text)?));
+    }
+    Ok(mended)
+}
+
+/// Writes a file whose content differs; whether it did.
+fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
+    match home.storage.read(path, COMPARED_BYTES_MAX) {
+        Ok(there) if there == text => return Ok(false),
+        Ok(_) => {}
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::FileTooLarge) => {}
+        Err(error) => return Err(failed("read", path)(error)),
+    }
+    home.storage
+        .replace(path, text, false)
+        .map_err(failed("write", path))?;
+    Ok(true)
+}
+
+/// Removes what is in a view directory and not among `names`; says how many files that were.
+pub(super) fn remove_others(home: &Home, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
+    let dir = home.path(dir);
+    let mut removed = 0;
+    for name in home.storage.list(&dir).map_err(failed("list", &dir))? {
+        if names.contains(&name) {
+            continue;
+        }
+        let path = dir.join(&name);
+        let stat = home.storage.stat(&path).map_err(failed("look at", &path))?;
+        match stat.is_some_and(|stat| stat.is_dir) {
+            true => home.storage.remove_dir_all(&path),
+            false => home.storage.remove_file(&path),
+        }
+        .map_err(failed("remove", &path))?;
+        removed += 1;
+    }
+    Ok(removed)
+}

@@ -1,0 +1,35 @@
+//! `team.json`.
+
+use crate::team::TeamInfo;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct TeamView<'a> {
+    schema_version: u32,
+    #[serde(rename = "schemaVersion")]
+    schema_version_text: &'a str,
+    team: &'a str,
+    #[serde(rename = "teamId")]
+    team_id: &'a str,
+    created_at: String,
+    members: &'a [String],
+    open: bool,
+    seq: u64,
+}
+
+/// The file's content.
+pub(super) fn text(name: &str, info: &TeamInfo, members: &[String]) -> Vec<u8> {
+    let view = TeamView {
+        schema_version: 1,
+        schema_version_text: "1.0.0",
+        team: name,
+        team_id: name,
+        created_at: info.created_at.to_string(),
+        members,
+        open: info.open,
+        seq: info.seq,
+    };
+    let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
