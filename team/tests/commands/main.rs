@@ -1,7 +1,10 @@
 //! The commands of a team, each from its input to its answer and the events that record it, on storage in memory
 //! with a clock that stands still unless it is told.
 
-#![expect(clippy::unwrap_used, reason = "a helper of tests may panic as tests do")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper of tests may panic as tests do"
+)]
 
 mod appending;
 mod histories;
