@@ -31,7 +31,7 @@ pub struct Args {
 #[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Print the answer as one line of JSON, and an error as one line of JSON on standard error
-    #[arg(long, global = true)]
+    #[arg(long, global = true, overrides_with = "json")]
     pub json: bool,
     /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/`, or here]
     #[arg(long, global = true, value_name = "DIR")]
@@ -77,14 +77,17 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         );
     }
     let args = match Args::command()
-        .try_get_matches_from(argv)
+        .try_get_matches_from(&argv)
         .and_then(|matches| Args::from_arg_matches(&matches))
     {
         Ok(args) => args,
-        Err(error) => return usage(&error, json),
+        Err(error) => return usage(&error, &argv, json),
     };
     let outcome = Context::new(&args.global).and_then(|mut context| {
-        let outcome = args.command.run(&mut context);
+        let outcome = args
+            .command
+            .run(&mut context)
+            .map_err(|error| context.advise(error));
         // What was answered is owed to the reader also when something failed behind it.
         context.out.flush().and(outcome)
     });
@@ -101,7 +104,7 @@ fn finish(printed: Result<(), CommandError>, json: bool) -> Exit {
     }
 }
 
-fn usage(error: &clap::Error, json: bool) -> Exit {
+fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -110,7 +113,27 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         let _ = error.print();
         return Exit::Done;
     }
-    CommandError::usage(error).report(json)
+    CommandError::usage(error, &format!("{} --help", subcommand(argv))).report(json)
+}
+
+/// `teamlog task show`: how far argv names subcommands.
+fn subcommand(argv: &[OsString]) -> String {
+    let mut root = Args::command();
+    root.build();
+    let mut command = &root;
+    let mut path = root.get_name().to_owned();
+    for word in argv.iter().skip(1) {
+        match command.find_subcommand(word) {
+            Some(next) => {
+                command = next;
+                path.push(' ');
+                path.push_str(next.get_name());
+            }
+            None if word.as_encoded_bytes().starts_with(b"-") => {}
+            None => break,
+        }
+    }
+    path
 }
 
 fn lock_timeout(text: &str) -> Result<std::time::Duration, String> {

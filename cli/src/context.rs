@@ -22,6 +22,8 @@ pub struct Context {
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
+    /// The team concerned, for hints.
+    team: Option<String>,
 }
 
 impl Context {
@@ -43,6 +45,7 @@ impl Context {
             actor: actor(global)?,
             actor_flag: global.actor.clone(),
             options,
+            team: None,
         })
     }
 
@@ -75,11 +78,12 @@ impl Context {
         })
     }
 
-    /// The data root, opened.
+    /// The data root, opened for something that concerns that team.
     ///
     /// # Errors
     /// I/O.
-    pub fn root(&self) -> Result<Root, CommandError> {
+    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.team = Some(team.to_owned());
         Ok(Root::open(&self.data_root, self.options.clone())?)
     }
 
@@ -87,8 +91,8 @@ impl Context {
     ///
     /// # Errors
     /// There is no such team, or it cannot be opened.
-    pub fn team(&self, name: &str) -> Result<Team, CommandError> {
-        self.root()?.team(name).map_err(|failure| {
+    pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
+        self.root(name)?.team(name).map_err(|failure| {
             let error = CommandError::from(failure);
             if error.code() != "team_not_found" {
                 return error;
@@ -100,6 +104,14 @@ impl Context {
                 )
             })
         })
+    }
+
+    /// The error with what to try next on the team concerned.
+    pub fn advise(&self, error: CommandError) -> CommandError {
+        match &self.team {
+            Some(team) => error.for_team(team),
+            None => error,
+        }
     }
 
     /// How to show things to people, now.

@@ -96,21 +96,23 @@ impl CommandError {
         )
     }
 
-    /// What clap has to say, without its layout.
-    pub fn usage(error: &clap::Error) -> CommandError {
-        if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-            let message = "a subcommand is required";
-            return CommandError::new(Exit::Usage, "usage", message)
-                .or_hint(|| usage_hint(&error.render().to_string()));
-        }
+    /// What clap has to say, without its layout, and where help is to be had.
+    pub fn usage(error: &clap::Error, help: &str) -> CommandError {
         let text = error.render().to_string();
-        let mut paragraphs = text.split("\n\n");
-        let first = paragraphs.next().unwrap_or_default();
-        let message = first.strip_prefix("error: ").unwrap_or(first);
+        let first = text.split("\n\n").next().unwrap_or_default();
+        let message = match error.kind() {
+            // Clap gives the whole help here.
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
+            _ => first.strip_prefix("error: ").unwrap_or(first),
+        };
         let message: Vec<&str> = message.lines().map(str::trim).collect();
-        let mut usage = CommandError::new(Exit::Usage, "usage", message.join(" "));
-        usage.body.hint = Some(usage_hint(&text));
-        usage
+        let tip = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("tip: "));
+        CommandError::new(Exit::Usage, "usage", message.join(" ")).or_hint(|| match tip {
+            Some(tip) => format!("{tip}\n{help}"),
+            None => help.to_owned(),
+        })
     }
 
     /// The same with a hint, unless it has one that knows better.
@@ -174,25 +176,6 @@ impl CommandError {
             }
         }
         text
-    }
-}
-
-fn usage_hint(text: &str) -> String {
-    let tip = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("tip: "));
-    let usage = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("Usage: "));
-    let command: Vec<&str> = usage
-        .unwrap_or("teamlog")
-        .split(' ')
-        .take_while(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))
-        .collect();
-    let help = format!("{} --help", command.join(" "));
-    match tip {
-        Some(tip) => format!("{tip}\n{help}"),
-        None => help,
     }
 }
 

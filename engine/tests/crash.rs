@@ -1,5 +1,6 @@
 //! Power loss and death at every call to the storage: what was acknowledged is there, what is there was attempted,
 //! appends are whole or absent, and the log goes on.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 
@@ -548,5 +549,53 @@ fn a_reader_stops_at_the_head_while_somebody_writes() {
             6,
             "nobody writes any more, so they are adopted"
         );
+    }
+}
+
+mod model {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            6 => (1..5usize, 0..900usize).prop_map(|(events, bytes)| Step::Append(events, bytes)),
+            3 => (1..4usize).prop_map(Step::Buffer),
+            1 => Just(Step::Sync),
+            2 => Just(Step::NextDay),
+            2 => any::<bool>().prop_map(Step::Reopen),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+        /// Random histories against a plain list, dying at every call in turn.
+        #[test]
+        fn random_histories(steps in prop::collection::vec(step(), 1..14), seed in any::<u64>(), binary in any::<bool>()) {
+            let format = if binary { Format::Binary } else { Format::Jsonl };
+            for call in 0.. {
+                let memory = fresh(format);
+                let faulty = Faulty::new(arc(&memory));
+                faulty.arm(call, Fault::Stop);
+                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+                let outcome = run(&storage, &steps);
+                if faulty.count() <= call {
+                    prop_assert_eq!(outcome.acked + buffered_at_the_end(&steps), outcome.attempted.len());
+                    break;
+                }
+                for (how, after) in crashes(&memory, seed.wrapping_add(call as u64), 1) {
+                    check(&arc(&after), &outcome, &format!("{format:?} {steps:?}, call {call}, seed {seed}, {how}"));
+                }
+            }
+        }
+    }
+
+    /// Appends that nothing made durable before the history ended.
+    fn buffered_at_the_end(steps: &[Step]) -> usize {
+        let open = steps
+            .iter()
+            .rev()
+            .take_while(|step| matches!(step, Step::Buffer(_) | Step::NextDay));
+        open.filter(|step| matches!(step, Step::Buffer(_))).count()
     }
 }

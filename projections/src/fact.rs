@@ -1,6 +1,6 @@
 //! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! Only [`stored`] knows the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! Only `stored` knows the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
 mod stored;

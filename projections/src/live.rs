@@ -65,7 +65,14 @@ impl Live {
     /// I/O, `Derived`.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
         let mut views = Views::open(reader)?;
-        let mended = views.catch_up(self, reader)?;
+        let mended = match views.catch_up(self, reader) {
+            // This may be the first to read a damaged part of the derived store.
+            Err(error) if error.is_derived() => {
+                self.repair()?;
+                views.catch_up(self, reader)?
+            }
+            mended => mended?,
+        };
         self.views = Some(views);
         Ok(mended)
     }
@@ -81,13 +88,19 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn flush_if_due(&mut self) -> Result<()> {
-        if self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > TAIL_EVENTS_MAX {
-            self.flush()?;
-            if self.tail.places.is_empty()
-                && let Some(store) = self.overlay.store().merge(MERGE_BYTES_MAX)?
-            {
-                self.overlay.flushed(store);
-            }
+        if self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX {
+            return Ok(());
+        }
+        self.flush()?;
+        if !self.tail.places.is_empty() {
+            return Ok(());
+        }
+        match self.overlay.store().merge(MERGE_BYTES_MAX) {
+            Ok(Some(store)) => self.overlay.flushed(store),
+            Ok(None) => {}
+            // Merging reads what no answer needed, and may be the first to meet damage there.
+            Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }

@@ -209,10 +209,11 @@ fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Resu
     Ok(())
 }
 
-/// Bytes of a message's line in the inbox view: `{"seq":N,` stands for the envelope's brace, and a newline ends it.
+/// Bytes of a message's line in the inbox view: `{"seq":N,` stands for the envelope's brace,
+/// and a newline ends it.
 pub(crate) fn line_bytes(seq: u64, envelope_bytes: u64) -> u64 {
     let digits = u64::from(seq.max(1).ilog10()) + 1;
-    8 + digits + envelope_bytes + 1
+    8 + digits + envelope_bytes
 }
 
 /// The key of the cooldown: `to::task-or-dash::type`.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::live::{Counts, Live, derived_dir};
 use crate::views::{Home, Inboxes, Mended, Views, mend_tasks, mend_team};
-use crate::workers::{self, Tail};
+use crate::workers::{self, Bulk, Tail};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::derived::{Overlay, Store};
@@ -42,6 +42,19 @@ pub fn rehydrate(
     workers: usize,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Rehydrated, Live)> {
+    rehydrate_with(log, reader, Bulk::new(workers), progress)
+}
+
+/// As [`rehydrate`], with a say in how.
+///
+/// # Errors
+/// As [`rehydrate`].
+pub fn rehydrate_with(
+    log: &Log,
+    reader: &Reader,
+    bulk: Bulk,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Rehydrated, Live)> {
     let options = log.options();
     let start = options.clock.now();
     let dir = derived_dir(reader.dir());
@@ -50,7 +63,7 @@ pub fn rehydrate(
     let folded = workers::fold_all(
         reader,
         store,
-        workers,
+        bulk,
         Some(Box::new(|batch| inboxes.take_batch(batch))),
         progress,
     )?;

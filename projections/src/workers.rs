@@ -27,7 +27,29 @@ pub const PROJECTIONS: [&dyn Projection; 3] =
     [&TeamProjection, &MessagesProjection, &TasksProjection];
 
 /// A run is written after so much log; the overlays then take about twice as much memory.
-pub const RUN_BYTES: u64 = 32 << 20;
+const RUN_BYTES: u64 = 32 << 20;
+
+/// How a bulk fold goes about it.
+#[derive(Debug, Clone, Copy)]
+pub struct Bulk {
+    /// Threads that decode. Has no influence on any byte.
+    pub decoders: usize,
+    /// About how many bytes of log a decoder takes at once.
+    pub span_bytes: usize,
+    /// A run is written after so many bytes of log.
+    pub run_bytes: u64,
+}
+
+impl Bulk {
+    /// With so many decoders.
+    pub fn new(decoders: usize) -> Bulk {
+        Bulk {
+            decoders: decoders.clamp(1, 64),
+            span_bytes: SPAN_BYTES,
+            run_bytes: RUN_BYTES,
+        }
+    }
+}
 
 /// So many spans wait before a worker.
 const WAITING_MAX: usize = 4;
@@ -142,20 +164,18 @@ enum Order {
     Cut(Sender<Overlay>, Receiver<Overlay>),
 }
 
-/// Folds everything behind the covered part of `store` with `decoders` decoders. Where a run cannot be written (somebody
+/// Folds everything behind the covered part of `store`. Where a run cannot be written (somebody
 /// else writes, or nobody may), its changes stay in memory.
 pub(crate) fn fold_all(
     reader: &Reader,
     store: Store,
-    decoders: usize,
+    bulk: Bulk,
     sink: Option<Sink<'_>>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Folded> {
-    let decoders = decoders.clamp(1, 64);
     let covered = store.covered();
     thread::scope(|scope| {
-        let (spans, batches) =
-            decoding(scope, reader, covered.map(|anchor| anchor.place), decoders);
+        let (spans, batches) = decoding(scope, reader, covered.map(|anchor| anchor.place), bulk);
         let mut workers = Vec::new();
         for step in steps(sink) {
             let (orders, received) = bounded(WAITING_MAX);
@@ -168,6 +188,7 @@ pub(crate) fn fold_all(
             store,
             covered,
             tail: Tail::default(),
+            run_bytes: bulk.run_bytes,
             writes: true,
         };
         let outcome = sequencer.run(reader, &batches, progress);
@@ -239,10 +260,10 @@ fn decoding<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     reader: &Reader,
     after: Option<Place>,
-    decoders: usize,
+    bulk: Bulk,
 ) -> Decoding<'scope> {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-    for _ in 0..decoders {
+    for _ in 0..bulk.decoders.max(1) {
         let (spans, received) = bounded::<teamlog_engine::Result<Span>>(WAITING_MAX);
         let (batches, output) = bounded(WAITING_MAX);
         scope.spawn(move || {
@@ -256,7 +277,7 @@ fn decoding<'scope>(
         inputs.push(spans);
         outputs.push(output);
     }
-    let spans = reader.spans(after, SPAN_BYTES);
+    let spans = reader.spans(after, bulk.span_bytes);
     let feeder = scope.spawn(move || {
         for (span, input) in spans.zip(inputs.iter().cycle()) {
             if input.send(span).is_err() {
@@ -280,6 +301,7 @@ struct Sequencer {
     store: Store,
     covered: Option<Anchor>,
     tail: Tail,
+    run_bytes: u64,
     /// Whether runs can be written.
     writes: bool,
 }
@@ -313,7 +335,7 @@ impl Sequencer {
                 events: chain.last_seq(),
                 total,
             });
-            if self.writes && self.tail.bytes >= RUN_BYTES {
+            if self.writes && self.tail.bytes >= self.run_bytes {
                 self.cut(false)?;
             }
         }

@@ -7,6 +7,8 @@ use crate::root::{Root, TEAMS_DIR, team_dir};
 use crate::team::Team;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use teamlog_engine::storage::Deferred;
 use teamlog_engine::{Error, Format, Log, NewLog};
 
 /// A team that nobody sees yet. Dropping it removes it.
@@ -14,6 +16,8 @@ pub(crate) struct Aside {
     root: Root,
     name: String,
     dir: PathBuf,
+    /// Nothing of it counts before it has its name, so its syncs can wait until then.
+    storage: Deferred,
     settled: bool,
 }
 
@@ -48,6 +52,7 @@ impl Aside {
             root: root.clone(),
             name: name.to_owned(),
             dir,
+            storage: Deferred::new(storage.clone()),
             settled: false,
         };
         let new = NewLog {
@@ -55,7 +60,12 @@ impl Aside {
             format,
             origin: origin.to_owned(),
         };
-        let log = Log::create(storage.clone(), &aside.dir, new, root.log_options())?;
+        let log = Log::create(
+            Arc::new(aside.storage.clone()),
+            &aside.dir,
+            new,
+            root.log_options(),
+        )?;
         Ok((aside, Team::new(log, root.options().clone())))
     }
 
@@ -65,6 +75,9 @@ impl Aside {
     /// `team_exists` where a directory of that name stands in the way that is no team; I/O.
     pub fn settle(mut self) -> Result<bool> {
         let to = team_dir(&self.name);
+        self.storage
+            .settle()
+            .map_err(Error::io("sync", &self.dir))?;
         match self.root.storage().rename(&self.dir, &to) {
             Ok(()) => {
                 self.settled = true;

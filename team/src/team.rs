@@ -19,6 +19,7 @@ pub struct Team {
     /// The state as this handle last saw it; good as long as the head names its last event.
     live: Option<Live>,
     recovered: Vec<String>,
+    views_behind: Option<String>,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -58,6 +59,7 @@ impl Team {
             options,
             live: None,
             recovered: Vec::new(),
+            views_behind: None,
         }
     }
     /// The team's name.
@@ -71,6 +73,11 @@ impl Team {
     /// What recovery did when this handle took the lock, for people; empty in the clean case.
     pub fn recovered(&self) -> &[String] {
         &self.recovered
+    }
+    /// Why view files fell behind in a command of this handle, if they did. What was acknowledged is durable all the same,
+    /// and the next command mends them.
+    pub fn views_behind(&self) -> Option<&str> {
+        self.views_behind.as_deref()
     }
     /// Refuses to take a team's format for another.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
@@ -103,10 +110,7 @@ impl Team {
     /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
     pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
         match self.attempt(mutation.clone()) {
-            Err(failure) if failure.is_derived() => {
-                self.live = None;
-                self.attempt(mutation)
-            }
+            Err(failure) if failure.is_derived() => self.attempt(mutation),
             other => other,
         }
     }
@@ -123,9 +127,18 @@ impl Team {
                 events: committed.events,
             }),
             Err(CommitError::Refused(failure)) => Err(failure),
-            Err(CommitError::Failed(error)) => return Err(input_fault(error)),
+            Err(CommitError::Failed(error)) => Err(input_fault(error)),
         };
-        self.live = Some(writer.release()?);
+        if let Err(failure @ Failure::Failed(_)) = outcome {
+            if failure.is_derived() {
+                // Only the state that met the damage knows where it is.
+                writer.with_state(Live::repair)?;
+            }
+            return Err(failure);
+        }
+        let live = writer.release()?;
+        self.views_behind = live.views_error().map(ToString::to_string);
+        self.live = Some(live);
         outcome
     }
 
@@ -141,7 +154,13 @@ impl Team {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;
-        live.keep_views(&reader)?;
+        match live.keep_views(&reader) {
+            Err(error) if error.is_derived() => {
+                live.repair()?;
+                live.keep_views(&reader)?;
+            }
+            other => drop(other?),
+        }
         Ok((exclusive, live))
     }
 

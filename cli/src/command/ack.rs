@@ -5,11 +5,10 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
 
-/// Acknowledge a message; only its recipient can
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// The recipient [default: who is acting]
     #[arg(long)]
     agent: Option<String>,

@@ -10,15 +10,16 @@ use teamlog_team::command::append::Append;
 use teamlog_team::command::append_batch::AppendBatch;
 use teamlog_team::engine::EventId;
 
-/// Record facts of your own kinds: ordered, traced and indexed, they move no state
-///
-/// A batch is JSON lines `{kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?,
-/// payload?}`, read in bounded memory and appended in atomic groups.
 #[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Record facts of your own kinds: ordered, traced and indexed, they move no state\n\nA batch is JSON \
+        lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, \
+        payload?}, read in bounded memory and appended in atomic groups."
+)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// What happened: a past-tense fact in snake_case
     #[arg(long)]
     kind: Option<String>,
@@ -31,7 +32,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
     /// Lines of one atomic group [default: 1000]
-    #[arg(long, value_name = "N", requires = "batch")]
+    #[arg(long, value_name = "N", conflicts_with = "kind", value_parser = super::whole::<usize>)]
     batch_size: Option<usize>,
 }
 

@@ -23,7 +23,6 @@ use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
 use teamlog_team::{Team, projections};
 
-/// Show the whole story: append, crash, recover, replay, trace, rebuild, verify
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Where to put it, a directory that does not exist yet [default: a fresh one for temporary files]
@@ -169,7 +168,7 @@ impl Demo {
         dir: &Path,
     ) -> Result<(usize, Vec<String>), CommandError> {
         let before = replayed(team)?;
-        let segment = team.head()?.segment;
+        let segment = team.head()?.receipt.segment;
         let torn = history::tear(&history::segment(dir, &segment))
             .map_err(|error| CommandError::io("write", &segment, &error))?;
         self.say(format!(
@@ -371,8 +370,8 @@ fn kept(team: &mut Team, torn: usize) -> Result<bool, CommandError> {
 
 fn digest(team: &mut Team) -> Result<String, CommandError> {
     let status = team.status(Status {
-        stale_minutes: None,
         digest: true,
+        ..Status::default()
     })?;
     Ok(status.state_digest.unwrap_or_default())
 }

@@ -4,11 +4,10 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use std::ops::ControlFlow;
 
-/// Print every event as JSON lines, lossless: `import --events` takes them back
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
 }
 
 impl Args {

@@ -4,11 +4,10 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
 
-/// Make a receipt for everything up to now, to be held against the log later
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
 }
 
 impl Args {

@@ -7,15 +7,15 @@ use crate::render::integrity;
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::import_events::ImportEvents;
-use teamlog_team::command::import_messages::{ImportAnswer, ImportMessages};
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::engine::Format;
 
-/// Bring in history: message envelopes in any order, or what `export` wrote
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events"]))]
 pub struct Args {
     /// The team; created when there is none
-    pub team: String,
+    team: String,
     /// File of message envelopes; - is standard input
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
@@ -59,7 +59,7 @@ impl Args {
         Ok(if rejected { Exit::Refused } else { Exit::Done })
     }
 
-    fn messages(&self, context: &Context, path: &Path) -> Result<ImportAnswer, CommandError> {
+    fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
         let import = ImportMessages {
             team: self.team.clone(),
             format: self.format,
@@ -68,7 +68,7 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
         };
-        let root = context.root()?;
+        let root = context.root(&self.team)?;
         // Sorting reads the source twice, which a pipe cannot do.
         if let Some(mut pipe) = unseekable(path)? {
             let mut held = Vec::new();
@@ -81,14 +81,16 @@ impl Args {
         Ok(root.import_messages(import, &mut BufReader::with_capacity(64 << 10, file))?)
     }
 
-    fn events(&self, context: &Context, path: &Path) -> Result<ImportAnswer, CommandError> {
+    fn events(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
         let import = ImportEvents {
             team: self.team.clone(),
             format: self.format,
             allow_network_fs: self.allow_network_fs,
         };
         let mut source = lines_of("events", path)?;
-        Ok(context.root()?.import_events(import, &mut source)?)
+        Ok(context
+            .root(&self.team)?
+            .import_events(import, &mut source)?)
     }
 }
 

@@ -7,11 +7,10 @@ use crate::render::style::Style;
 use teamlog_team::command::init::Init;
 use teamlog_team::engine::Format;
 
-/// Create a team, or add members to one; repeating it is harmless
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team's name
-    pub team: String,
+    team: String,
     /// Its members, separated by commas; without any the team is open
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     members: Vec<String>,
@@ -32,7 +31,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let answer = context.root()?.init(Init {
+        let answer = context.root(&self.team)?.init(Init {
             team: self.team,
             members: self.members,
             format: self.format,

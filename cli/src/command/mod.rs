@@ -21,86 +21,86 @@ mod verify;
 
 use crate::context::Context;
 use crate::exit::Outcome;
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args as _, FromArgMatches};
 use teamlog_team::engine::{Format, Timestamp};
 
-/// What teamlog can do.
-#[derive(Debug, clap::Subcommand)]
-pub enum Command {
-    Init(init::Args),
-    Send(send::Args),
-    TaskAssign(task_assign::Args),
-    TaskUpdate(task_update::Args),
-    Read(read::Args),
-    Ack(ack::Args),
-    Tasks(tasks::Args),
-    Task(task::Args),
-    Status(status::Args),
-    Trace(trace::Args),
-    Replay(replay::Args),
-    Append(append::Args),
-    Rehydrate(rehydrate::Args),
-    Verify(verify::Args),
-    Head(head::Args),
-    Import(import::Args),
-    Export(export::Args),
-    Demo(demo::Args),
+/// From the table of subcommands to what clap asks for. Written out rather than derived, because a derived tree defines
+/// every option of every subcommand before it looks at argv, and that is a good part of a short process.
+macro_rules! commands {
+    ($($variant:ident($module:ident) = $name:literal: $about:literal,)*) => {
+        /// What was typed.
+        #[derive(Debug)]
+        pub enum Command {
+            $($variant($module::Args),)*
+        }
+
+        impl Command {
+            /// Runs it.
+            ///
+            /// # Errors
+            /// Everything that ends in another exit code than the command's own.
+            pub fn run(self, context: &mut Context) -> Outcome {
+                match self {
+                    $(Command::$variant(args) => args.run(context),)*
+                }
+            }
+        }
+
+        impl clap::Subcommand for Command {
+            fn augment_subcommands(teamlog: clap::Command) -> clap::Command {
+                teamlog$(.subcommand(
+                    clap::Command::new($name).about($about).defer($module::Args::augment_args),
+                ))*
+            }
+            fn augment_subcommands_for_update(teamlog: clap::Command) -> clap::Command {
+                Self::augment_subcommands(teamlog)
+            }
+            fn has_subcommand(name: &str) -> bool {
+                [$($name),*].contains(&name)
+            }
+        }
+
+        impl FromArgMatches for Command {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Command, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($name, matches)) => $module::Args::from_arg_matches(matches).map(Command::$variant),)*
+                    _ => Err(clap::Error::new(ErrorKind::MissingSubcommand)),
+                }
+            }
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Command::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+    };
 }
 
-impl Command {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// Everything that ends in another exit code than the command's own.
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let team = self.team().map(str::to_owned);
-        let outcome = match self {
-            Command::Init(args) => args.run(context),
-            Command::Send(args) => args.run(context),
-            Command::TaskAssign(args) => args.run(context),
-            Command::TaskUpdate(args) => args.run(context),
-            Command::Read(args) => args.run(context),
-            Command::Ack(args) => args.run(context),
-            Command::Tasks(args) => args.run(context),
-            Command::Task(args) => args.run(context),
-            Command::Status(args) => args.run(context),
-            Command::Trace(args) => args.run(context),
-            Command::Replay(args) => args.run(context),
-            Command::Append(args) => args.run(context),
-            Command::Rehydrate(args) => args.run(context),
-            Command::Verify(args) => args.run(context),
-            Command::Head(args) => args.run(context),
-            Command::Import(args) => args.run(context),
-            Command::Export(args) => args.run(context),
-            Command::Demo(args) => args.run(context),
-        };
-        match team {
-            Some(team) => outcome.map_err(|error| error.for_team(&team)),
-            None => outcome,
-        }
-    }
+commands! {
+    Init(init) = "init": "Create a team, or add members to one; repeating it is harmless",
+    Send(send) = "send": "Send a message to an agent",
+    TaskAssign(task_assign) = "task-assign": "Give a task to an agent",
+    TaskUpdate(task_update) = "task-update": "Report on a task",
+    Read(read) = "read": "Show an agent's inbox: the newest messages, oldest of the page first",
+    Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
+    Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
+    Task(task) = "task": "Look at one task",
+    Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
+    Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
+    Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
+    Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
+    Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
+    Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
+    Head(head) = "head": "Make a receipt for everything up to now, to be held against the log later",
+    Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
+    Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
+    Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
+}
 
-    fn team(&self) -> Option<&str> {
-        match self {
-            Command::Init(args) => Some(&args.team),
-            Command::Send(args) => Some(&args.team),
-            Command::TaskAssign(args) => Some(&args.team),
-            Command::TaskUpdate(args) => Some(&args.team),
-            Command::Read(args) => Some(&args.team),
-            Command::Ack(args) => Some(&args.team),
-            Command::Tasks(args) => Some(&args.team),
-            Command::Task(args) => Some(args.team()),
-            Command::Status(args) => Some(&args.team),
-            Command::Trace(args) => Some(&args.team),
-            Command::Replay(args) => Some(&args.team),
-            Command::Append(args) => Some(&args.team),
-            Command::Rehydrate(args) => Some(&args.team),
-            Command::Verify(args) => Some(&args.team),
-            Command::Head(args) => Some(&args.team),
-            Command::Import(args) => Some(&args.team),
-            Command::Export(args) => Some(&args.team),
-            Command::Demo(_) => None,
-        }
-    }
+/// A count or a position.
+fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    let rule = "must be a whole number, not negative";
+    text.parse().map_err(|_| rule.to_owned())
 }
 
 /// `jsonl` or `binary`.

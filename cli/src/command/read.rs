@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::read::Read;
 
-/// Show an agent's inbox: the newest messages, oldest of the page first
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Whose inbox [default: who is acting]
     #[arg(long)]
     agent: Option<String>,
@@ -17,7 +16,7 @@ pub struct Args {
     #[arg(long)]
     unread: bool,
     /// Most messages on the page; 0 is all [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on to older messages: the next_cursor of the page before
     #[arg(long, value_name = "MESSAGE_ID")]

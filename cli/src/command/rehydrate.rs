@@ -6,13 +6,12 @@ use crate::render::integrity;
 use crate::render::progress::Progress;
 use teamlog_team::command::rehydrate::Rehydrate;
 
-/// Rebuild state, index and view files from the log alone
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Decoding threads; any number gives the same bytes [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     workers: Option<usize>,
 }
 

@@ -7,16 +7,15 @@ use std::ops::ControlFlow;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::engine::Timestamp;
 
-/// Print events in order; --actor shows only what that actor did
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// First seq
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     from_seq: Option<u64>,
     /// Last seq
-    #[arg(long, value_name = "SEQ")]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to_seq: Option<u64>,
     /// Earliest time, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
@@ -37,7 +36,7 @@ pub struct Args {
     #[arg(long)]
     agent: Option<String>,
     /// At most so many; 0 is all [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     limit: Option<u64>,
     /// Newest first
     #[arg(long)]

@@ -7,14 +7,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::send::Send;
 
-/// Send a message to an agent
-///
-/// A message id that is known already makes the send a duplicate, which changes nothing: a send that was cut short can
-/// be repeated with the same --message-id.
 #[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Send a message to an agent\n\nA message id that is known already makes the send a duplicate, which \
+        changes nothing: a send that was cut short can be repeated with the same --message-id."
+)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Sender [default: who is acting]
     #[arg(long, value_name = "AGENT")]
     from: Option<String>,
@@ -53,7 +53,7 @@ pub struct Envelope {
     #[arg(long, value_name = "TIME")]
     pub created_at: Option<String>,
     /// Suppress a repetition for the same recipient, task and type within so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
     pub cooldown_seconds: Option<u64>,
 }
 

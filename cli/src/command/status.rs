@@ -5,17 +5,19 @@ use crate::exit::{Exit, Outcome};
 use crate::render::status;
 use teamlog_team::command::status::Status;
 
-/// Show members, unread messages, blocked and stale tasks
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Minutes without an update or an ack after which something is stale [default: 90]
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", value_parser = super::whole::<u64>)]
     stale_minutes: Option<u64>,
     /// Also compute the digest of the live state, which equals that of `rehydrate`
     #[arg(long)]
     digest: bool,
+    /// Most items of each list; 0 is all [default: 1000]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
 }
 
 impl Args {
@@ -25,6 +27,7 @@ impl Args {
         let answer = team.status(Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,
+            limit: self.limit,
         })?;
         context.answer(&answer, status::overview)?;
         context.done(team, Exit::Done)

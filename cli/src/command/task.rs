@@ -5,7 +5,6 @@ use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::command::task_show::TaskShow;
 
-/// Look at one task
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -31,12 +30,6 @@ struct Show {
 }
 
 impl Args {
-    /// The team concerned.
-    pub fn team(&self) -> &str {
-        let Action::Show(show) = &self.action;
-        &show.team
-    }
-
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let Action::Show(show) = self.action;

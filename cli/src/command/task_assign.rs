@@ -6,11 +6,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::task_assign::TaskAssign;
 
-/// Give a task to an agent
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Who assigns [default: who is acting]
     #[arg(long, value_name = "AGENT")]
     from: Option<String>,

@@ -5,11 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::command::tasks::Tasks;
 
-/// List tasks, in natural order of their ids
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// Only tasks of that status
     #[arg(long)]
     status: Option<String>,
@@ -17,7 +16,7 @@ pub struct Args {
     #[arg(long, value_name = "AGENT")]
     owner: Option<String>,
     /// Most tasks on the page; 0 is all [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]

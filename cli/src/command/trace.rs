@@ -5,16 +5,15 @@ use crate::exit::{Exit, Outcome};
 use crate::render::timeline;
 use teamlog_team::command::trace::Trace;
 
-/// Show a story as a timeline, from the log itself
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The team
-    pub team: String,
+    team: String,
     /// The story
     #[arg(long, value_name = "TRACE")]
     trace_id: String,
     /// Most events on the page, the newest ones; 0 is all [default: 0]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID")]

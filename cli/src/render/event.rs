@@ -22,7 +22,7 @@ pub fn line(event: &Event<'_>, paint: Paint) -> String {
         "{}  {day} {clock}  {:<10}  {}  {}",
         paint.show(Style::Dim, format!("{:>6}", event.seq)),
         visible(&event.actor),
-        paint.show(kind, format!("{:<18}", event.kind)),
+        paint.show(kind, format!("{:<20}", event.kind)),
         what(event),
     );
     line.trim_end().to_owned()
@@ -52,11 +52,10 @@ pub fn what(event: &Event<'_>) -> String {
         ),
         "team_created" | "members_added" => members(&payload),
         "log_tail_quarantined" => format!(
-            "{} bytes cut from {} at byte {}, kept in {}",
+            "{} torn bytes of {} at byte {}, set aside",
             payload["length"],
             word(&payload["segment"]),
-            payload["offset"],
-            word(&payload["file"])
+            payload["offset"]
         ),
         _ => event.payload.to_string(),
     };
@@ -81,23 +80,34 @@ pub fn said_text(payload: &str) -> String {
     said(&serde_json::from_str(payload).unwrap_or_default())
 }
 
-/// A message's payload as words: `subject=… details=…`, the subject alone where there is nothing else.
+/// What people look for first, in that order; anything else follows.
+const FIRST: [&str; 8] = [
+    "subject", "status", "blocked", "progress", "eta", "note", "body", "details",
+];
+
+/// A message's payload as words: `in_progress progress=40% "reproduced it"`. What speaks for itself needs no name.
 fn said(payload: &Value) -> String {
     let Some(fields) = payload.as_object() else {
         return String::new();
     };
-    let filled: Vec<(&String, &Value)> = fields
+    let known = FIRST.iter().filter_map(|name| fields.get_key_value(*name));
+    let others = fields
         .iter()
+        .filter(|(name, _)| !FIRST.contains(&name.as_str()));
+    let filled: Vec<(&String, &Value)> = known
+        .chain(others)
         .filter(|(_, value)| !is_empty(value))
         .collect();
-    if let [(name, Value::String(text))] = filled.as_slice()
-        && matches!(name.as_str(), "subject" | "body" | "note")
-    {
-        return text.clone();
-    }
+    let alone = filled.len() == 1;
     let words: Vec<String> = filled
-        .iter()
-        .map(|(name, value)| format!("{name}={}", word(value)))
+        .into_iter()
+        .map(|(name, value)| match (name.as_str(), value) {
+            ("subject" | "note" | "body", Value::String(text)) if alone => text.clone(),
+            ("subject" | "note" | "body", Value::String(text)) => format!("{text:?}"),
+            ("status", Value::String(text)) => text.clone(),
+            ("blocked", Value::Bool(true)) => "blocked".to_owned(),
+            _ => format!("{name}={}", word(value)),
+        })
         .collect();
     words.join(" ")
 }
@@ -147,5 +157,33 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, said_text};
+
+    #[test]
+    fn a_payload_reads_as_words() {
+        for (payload, words) in [
+            ("{}", ""),
+            ("[1]", ""),
+            (r#"{"subject":"Fix it","details":""}"#, "Fix it"),
+            (
+                r#"{"note":"on it","progress":"40%","status":"in_progress"}"#,
+                r#"in_progress progress=40% "on it""#,
+            ),
+            (r#"{"blocked":true,"eta":null}"#, "blocked"),
+            (r#"{"files":[1,2],"body":"a b"}"#, r#""a b" files=[1,2]"#),
+        ] {
+            assert_eq!(said_text(payload), words, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        assert_eq!(cut(&"é".repeat(100)), "é".repeat(100));
+        assert_eq!(cut(&"é".repeat(101)), format!("{}…", "é".repeat(100)));
     }
 }

@@ -5,7 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::head::HeadAnswer;
-use teamlog_team::command::import_messages::ImportAnswer;
+use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::verify::{Problem, Severity, VerifyAnswer};
 
@@ -40,7 +40,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
         .unwrap_or_default();
     vec![
         styled(style, word),
-        plain(problem.kind.as_str()),
+        plain(problem.kind),
         plain(format!("{} at byte {}", problem.file, problem.offset)),
         plain(seq),
         plain(problem.message.as_str()),
@@ -49,12 +49,13 @@ fn problem(problem: &Problem) -> Vec<Cell> {
 
 /// A receipt, and how to check it without teamlog.
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
+    let receipt = &answer.receipt;
     let rows: Vec<_> = [
-        ("log", answer.log.clone()),
-        ("seq", answer.seq.to_string()),
-        ("segment", answer.segment.clone()),
-        ("length", answer.length.to_string()),
-        ("digest", answer.digest.clone()),
+        ("log", receipt.log.clone()),
+        ("seq", receipt.seq.to_string()),
+        ("segment", receipt.segment.clone()),
+        ("length", receipt.length.to_string()),
+        ("digest", receipt.digest.clone()),
     ]
     .into_iter()
     .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
@@ -65,8 +66,8 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     shown.push("without teamlog, in the team's events directory:".to_owned());
     shown.push(format!(
         "  head -c {} {} | b3sum",
-        answer.length,
-        visible(&answer.segment)
+        receipt.length,
+        visible(&receipt.segment)
     ));
     shown
 }
@@ -83,18 +84,13 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         .into_iter()
         .map(|(name, count)| vec![plain(name), number(time::count(count))])
         .collect();
-    let elapsed = i64::try_from(answer.elapsed_ms)
-        .unwrap_or(i64::MAX)
-        .saturating_mul(1_000);
-    let mut shown = vec![heading(
-        view,
-        &answer.team,
-        &format!(
-            " rebuilt in {} ({} events/s)",
-            time::span(elapsed),
-            time::count(answer.events_per_second)
-        ),
-    )];
+    // The rate of a moment says nothing.
+    let rate = match answer.elapsed_ms {
+        0..100 => String::new(),
+        _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
+    };
+    let rest = format!(" rebuilt in {}{rate}", elapsed(answer.elapsed_ms));
+    let mut shown = vec![heading(view, &answer.team, &rest)];
     shown.extend(lines(&rows, 2, view.paint));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
@@ -102,13 +98,11 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
 
 /// What `import` took and what it left.
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
-    let elapsed = i64::try_from(answer.elapsed_ms)
-        .unwrap_or(i64::MAX)
-        .saturating_mul(1_000);
+    let elapsed = elapsed(answer.elapsed_ms);
     let state = match (answer.status, answer.created) {
-        ("rejected", _) => " unchanged: --strict keeps everything out".to_owned(),
-        (_, true) => format!(" created and filled in {}", time::span(elapsed)),
-        (_, false) => format!(" filled in {}", time::span(elapsed)),
+        ("rejected", _) => " is as it was: nothing was taken".to_owned(),
+        (_, true) => format!(" created and filled in {elapsed}"),
+        (_, false) => format!(" filled in {elapsed}"),
     };
     let counts = [
         ("imported", answer.imported, Style::Good),
@@ -146,4 +140,12 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
         ));
     }
     shown
+}
+
+fn elapsed(ms: u64) -> String {
+    match i64::try_from(ms) {
+        Ok(0) => "under 1ms".to_owned(),
+        Ok(ms) => time::span(ms.saturating_mul(1_000)),
+        Err(_) => format!("{ms}ms"),
+    }
 }

@@ -66,7 +66,7 @@ fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
         .tasks_by_status
         .iter()
         .filter(|(_, tasks)| **tasks > 0)
-        .map(|(status, tasks)| vec![plain(status.as_str()), number(time::count(*tasks))])
+        .map(|(status, tasks)| vec![plain(status), number(time::count(*tasks))])
         .collect();
     lines(&rows, 2, view.paint)
 }
@@ -81,7 +81,7 @@ fn stale_message(message: &StaleMessage) -> Vec<Cell> {
         styled(Style::Warn, time::ago(age, 0)),
         plain(format!("to {}", message.agent)),
         plain(format!("from {}", message.from)),
-        plain(message.kind.as_str()),
+        plain(message.kind),
         plain(message.task_id.as_deref().unwrap_or("")),
     ]
 }

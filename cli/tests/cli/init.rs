@@ -55,7 +55,7 @@ fn names_keep_the_rules() {
     for (name, rule) in [
         ("a/b", "path separator"),
         ("a..b", "traversal token"),
-        (".a", "dot"),
+        (".a", "begin with ."),
         ("'a b'", "^[A-Za-z0-9._-]+$"),
         ("''", "empty"),
     ] {
@@ -94,13 +94,18 @@ fn in_an_open_team_agents_join_by_acting() {
     let cli = Cli::new();
     cli.ok("init free");
     cli.ok("init mixed --members lead --open");
-    for (team, members) in [("free", vec!["a", "b"]), ("mixed", vec!["a", "b", "lead"])] {
-        let sent: Sent = cli.json(&format!("send {team} --from a --to b --type handoff"));
+    for (team, first, second) in [
+        ("free", vec!["a"], vec!["a", "b"]),
+        ("mixed", vec!["a", "lead"], vec!["a", "b", "lead"]),
+    ] {
+        let members = || cli.json::<Status>(&format!("status {team}")).members;
+        let sent: Sent = cli.json(&format!(
+            "send {team} --from a --to b --type handoff --message-id m"
+        ));
         assert_eq!(sent.status, "sent");
-        assert_eq!(
-            cli.json::<Status>(&format!("status {team}")).members,
-            members
-        );
+        assert_eq!(members(), first, "who only receives has not acted");
+        cli.ok(&format!("ack {team} --agent b --message-id m"));
+        assert_eq!(members(), second);
     }
 }
 

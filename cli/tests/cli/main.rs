@@ -1,5 +1,11 @@
 //! The command line as a process: what goes in by argv, files and environment, what comes out, and with which code.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
+
 mod answers;
 mod append;
 mod demo;

@@ -62,11 +62,11 @@ fn people_see_one_line_an_event() {
         "{shown}"
     );
     assert!(
-        lines[1].ends_with("message_sent        task_assign to dev  T-1  Fix \"it\""),
+        lines[1].ends_with("message_sent          task_assign to dev  T-1  Fix \"it\""),
         "{shown}"
     );
     assert!(
-        lines[2].contains("ci_run_finished     {\"n\":1.50,\"text\":\"grüße\"}"),
+        lines[2].contains("ci_run_finished       {\"n\":1.50,\"text\":\"grüße\"}"),
         "{shown}"
     );
 }

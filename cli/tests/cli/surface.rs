@@ -113,6 +113,7 @@ fn global_flags_stand_before_or_behind_the_subcommand() {
         format!("--json --data-root {root} status demo"),
         format!("status demo --json --data-root {root}"),
         format!("--data-root={root} status --json demo"),
+        format!("--json status demo --json --data-root {root}"),
     ] {
         let ran = Ran::of(cli.command(&line).current_dir(&elsewhere));
         assert_eq!(parse::<Status>(&ran.stdout).team, "demo", "{line}");

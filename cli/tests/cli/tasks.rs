@@ -146,8 +146,10 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
 
 #[test]
 fn status_tells_what_is_unread_blocked_and_stale() {
-    let cli = Cli::with_team();
-    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --created-at 2024-05-01T10:00:00Z");
+    let cli = Cli::new();
+    let old = r#"{"id":"m","type":"task_assign","from":"lead","to":"dev","task_id":"T-1","created_at":"2024-05-01T10:00:00Z","payload":{"subject":"S"}}"#;
+    cli.file("old.jsonl", old);
+    cli.ok("import demo --messages old.jsonl");
     cli.ok("task-assign demo --from lead --to qa --task-id T-2 --subject S");
     cli.ok("task-update demo --from qa --to lead --task-id T-2 --status blocked");
     let status: Status = cli.json("status demo");
@@ -168,7 +170,7 @@ fn status_tells_what_is_unread_blocked_and_stale() {
     assert_eq!(ids(&status.stale_tasks), "\"T-1\"");
     assert_eq!(
         (status.task_count, status.message_count, status.events),
-        (2, 3, 4)
+        (2, 3, 5)
     );
     assert_eq!(status.stale_messages.len(), 1);
     assert_eq!(
@@ -196,7 +198,7 @@ fn status_tells_what_is_unread_blocked_and_stale() {
     );
 
     let shown = cli.ok("status demo");
-    assert!(shown.starts_with("demo: 2 tasks, 3 messages, 4 events (jsonl)\n\nunread\n  dev   1\n  lead  1\n  qa    1\n"), "{shown}");
+    assert!(shown.starts_with("demo: 2 tasks, 3 messages, 5 events (jsonl)\n\nunread\n  dev   1\n  lead  1\n  qa    1\n"), "{shown}");
     for part in [
         "\nblocked\n  T-2  blocked   qa  just now  S\n",
         "\nstale tasks\n  T-1  assigned  dev  ",

@@ -28,6 +28,8 @@ const KNOWN_FLAGS: u16 = (1 << 9) - 1;
 /// The refs that stand before `cause`; `key` alone stands behind it.
 const BEFORE_CAUSE: usize = RefKind::Key as usize;
 
+const NOT_UTF8: FrameError = FrameError::Damaged("a text is not UTF-8");
+
 fn ref_flag(kind: usize) -> u16 {
     2 << kind
 }
@@ -151,7 +153,7 @@ struct Fixed {
 pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     let (mut body, _, len) = body(bytes)?;
     let fixed = body.fixed()?;
-    let kind = body.short()?;
+    let kind = body.names(1)?.text()?;
     let names = 1 + (fixed.flags & (CAUSE - 2)).count_ones();
     // `cause` stands before `key`, but has no length byte; it is stepped over where it stands.
     let has_key = fixed.flags & ref_flag(BEFORE_CAUSE) != 0;
@@ -181,19 +183,24 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     if fixed.created_at != fixed.id.created_at().micros() {
         return Err(FrameError::Damaged("created_at is not the time of the id"));
     }
-    let kind = body.short()?;
+    let before_cause = fixed.flags & (ref_flag(BEFORE_CAUSE) - 2);
+    let mut names = body.names(2 + before_cause.count_ones())?;
+    let kind = names.text()?;
     if !is_kind(kind) {
         return Err(FrameError::Damaged("kind is not a snake_case name"));
     }
-    let actor = Cow::Borrowed(body.identifier()?);
+    let actor = Cow::Borrowed(names.identifier()?);
     let mut refs = Refs::default();
     for (kind, name) in refs.names.iter_mut().enumerate() {
-        if kind == BEFORE_CAUSE && fixed.flags & CAUSE != 0 {
-            refs.cause = Some(body.event_id()?);
+        if before_cause & ref_flag(kind) != 0 {
+            *name = Some(Cow::Borrowed(names.identifier()?));
         }
-        if fixed.flags & ref_flag(kind) != 0 {
-            *name = Some(Cow::Borrowed(body.identifier()?));
-        }
+    }
+    if fixed.flags & CAUSE != 0 {
+        refs.cause = Some(body.event_id()?);
+    }
+    if fixed.flags & ref_flag(BEFORE_CAUSE) != 0 {
+        refs.set(RefKind::Key, body.identifier()?);
     }
     let payload = body.payload()?;
     let event = Event {
@@ -250,27 +257,22 @@ impl<'a> Fields<'a> {
         let len = self.u8()?;
         self.take(len.into()).map(drop)
     }
+    /// So many short texts, one behind the other.
     #[inline]
-    fn text(&mut self, len: usize) -> Result<&'a str, FrameError> {
-        std::str::from_utf8(self.take(len)?).map_err(|_| FrameError::Damaged("a text is not UTF-8"))
-    }
-    #[inline]
-    fn short(&mut self) -> Result<&'a str, FrameError> {
-        let len = self.u8()?;
-        self.text(len.into())
-    }
-    #[inline]
-    pub(super) fn identifier(&mut self) -> Result<&'a str, FrameError> {
-        let len = usize::from(self.u8()?);
-        let bytes = self.take(len)?;
-        let usual =
-            scan::printable_prefix(bytes) == len && (1..=IDENTIFIER_BYTES_MAX).contains(&len);
-        match std::str::from_utf8(bytes) {
-            Ok(text) if usual || is_identifier(text) => Ok(text),
-            _ => Err(FrameError::Damaged(
-                "a name is not UTF-8, empty, too long or has control characters",
-            )),
+    fn names(&mut self, count: u32) -> Result<Names<'a>, FrameError> {
+        let from = self.0;
+        for _ in 0..count {
+            self.skip_short()?;
         }
+        let bytes = from.get(..from.len() - self.0.len()).unwrap_or_default();
+        Ok(Names {
+            bytes,
+            text: std::str::from_utf8(bytes).ok(),
+            at: 0,
+        })
+    }
+    pub(super) fn identifier(&mut self) -> Result<&'a str, FrameError> {
+        self.names(1)?.identifier()
     }
     #[inline]
     fn event_id(&mut self) -> Result<EventId, FrameError> {
@@ -278,9 +280,10 @@ impl<'a> Fields<'a> {
             "an id is not a UUIDv7 of a whole microsecond",
         ))
     }
+    #[inline(always)]
     fn fixed(&mut self) -> Result<Fixed, FrameError> {
         // Taken in one piece, so that one check of the length serves them all.
-        let mut fields = Fields(&self.array::<FIXED_BYTES>()?);
+        let mut fields = Fields(self.take(FIXED_BYTES)?);
         let fixed = Fixed {
             seq: fields.u64()?,
             id: fields.event_id()?,
@@ -306,11 +309,52 @@ impl<'a> Fields<'a> {
     /// The payload, which ends the body.
     fn payload(&mut self) -> Result<&'a str, FrameError> {
         let len = self.u32()? as usize;
-        let payload = self.text(len)?;
+        let Ok(payload) = std::str::from_utf8(self.take(len)?) else {
+            return Err(NOT_UTF8);
+        };
         if !self.0.is_empty() {
             return Err(FrameError::Damaged("something stands behind the payload"));
         }
         super::check_payload_ends(payload)?;
         Ok(payload)
+    }
+}
+
+/// Short texts, each behind a byte of length. A length below 128 is ASCII, so together they nearly always
+/// are UTF-8, which is cheaper to check at once; where they are not, each is checked for itself.
+struct Names<'a> {
+    bytes: &'a [u8],
+    text: Option<&'a str>,
+    at: usize,
+}
+
+impl<'a> Names<'a> {
+    #[inline]
+    fn text(&mut self) -> Result<&'a str, FrameError> {
+        let from = self.at + 1;
+        let len = self.bytes.get(self.at).copied().unwrap_or_default();
+        self.at = from + usize::from(len);
+        let text = match self.text {
+            Some(text) => text.get(from..self.at),
+            None => self
+                .bytes
+                .get(from..self.at)
+                .and_then(|bytes| std::str::from_utf8(bytes).ok()),
+        };
+        text.ok_or(NOT_UTF8)
+    }
+    #[inline]
+    fn identifier(&mut self) -> Result<&'a str, FrameError> {
+        // Looks on into what follows the name: whole words are cheaper to look at than its last bytes.
+        let from_here = self.bytes.get(self.at + 1..).unwrap_or_default();
+        let text = self.text()?;
+        let usual = scan::printable_prefix(from_here) >= text.len();
+        if usual && (1..=IDENTIFIER_BYTES_MAX).contains(&text.len()) || is_identifier(text) {
+            Ok(text)
+        } else {
+            Err(FrameError::Damaged(
+                "a name is empty, too long or has control characters",
+            ))
+        }
     }
 }

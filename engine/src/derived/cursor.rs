@@ -61,10 +61,6 @@ impl Cursor {
         let range = self.group.value(spot.index)?;
         Some(self.run.in_file(*at, range))
     }
-    /// The run it walks over.
-    pub fn run(&self) -> &Arc<Run> {
-        &self.run
-    }
     /// Goes to the next entry.
     ///
     /// # Errors

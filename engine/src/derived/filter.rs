@@ -142,3 +142,84 @@ pub fn may_hold(pages: &Pages, filter: Pointer, hash: u64) -> Result<bool, Damag
     })?;
     Ok(bits.all(|(byte, bit)| content.get(byte).is_some_and(|byte| byte & bit != 0)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Bytes;
+
+    #[test]
+    fn the_hash_is_part_of_the_format() {
+        assert_eq!(hash(b""), 0xf56a_99c2_15c0_1433);
+        assert_eq!(hash(b"task-7"), 0x9282_4345_bb9a_5b7a);
+        assert_eq!(
+            hash(b"a key of more than eight bytes"),
+            0x430f_626a_ef8e_f666
+        );
+    }
+
+    #[test]
+    fn words_differ_in_length_and_order() {
+        let texts: [&[u8]; 6] = [
+            b"",
+            b"\0",
+            b"\0\0",
+            b"12345678abcdefgh",
+            b"abcdefgh12345678",
+            b"12345678",
+        ];
+        let hashes: std::collections::HashSet<u64> = texts.into_iter().map(hash).collect();
+        assert_eq!(hashes.len(), texts.len());
+    }
+
+    #[test]
+    fn holds_what_was_added_and_hardly_anything_else() {
+        let key = |number: u32| hash(format!("task-{number}").as_bytes());
+        for growing in [true, false] {
+            let mut builder = match growing {
+                true => FilterBuilder::growing(),
+                false => FilterBuilder::sized(20_000),
+            };
+            (0..20_000).for_each(|number| builder.add(key(number)));
+            let (keys, bytes) = builder.finish(0);
+            assert_eq!((keys, bytes.len()), (20_000, 7 * PAGE));
+            let pages = Pages::new(Bytes::new(bytes)).unwrap();
+            let filter = Pointer { page: 0, pages: 7 };
+            let held = |number| may_hold(&pages, filter, key(number)).unwrap();
+            assert!((0..20_000).all(held));
+            let wrong = (20_000..120_000).filter(|number| held(*number)).count();
+            assert!(wrong < 1500, "{wrong} of 100,000 wrong");
+        }
+    }
+
+    #[test]
+    fn a_series_is_known_by_its_name() {
+        let key = super::super::key::posting(crate::event::RefKind::Task, "7", 300);
+        assert_eq!(filter_key(&key), b"\xf17\0");
+        assert_eq!(filter_key(b"\x017\0abc"), b"\x017\0abc");
+        assert_eq!(filter_key(b"\xf1"), b"\xf1");
+        assert_eq!(filter_key(b""), b"");
+    }
+
+    #[test]
+    fn a_range_lies_in_a_series_or_not() {
+        let series = b"\x80ab\0";
+        let within = |from: &[u8], to: &[u8]| series_of(from, to).is_some();
+        assert_eq!(
+            series_of(b"\x80ab\0\x01", b"\x80ab\0\x02"),
+            Some(&series[..])
+        );
+        assert!(within(series, b"\x80ab\0\xff\xff"));
+        assert!(within(series, b"\x80ab\x01"));
+        assert!(!within(series, b"\x80ab\x02"));
+        assert!(!within(series, b"\x80ab\x01\0"));
+        assert!(!within(series, b"\x80ac\0"));
+        assert!(!within(series, b"\x81"));
+        assert!(!within(b"\x80", b"\x80ab\0"));
+        assert!(
+            !within(b"\x01ab\0", b"\x01ab\0\x05"),
+            "no series' namespace"
+        );
+        assert!(!within(b"", b"\xff"));
+    }
+}

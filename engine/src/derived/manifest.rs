@@ -105,3 +105,79 @@ fn hex(word: &str, digits: usize) -> Option<u128> {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     plain.then(|| u128::from_str_radix(word, 16).ok()).flatten()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timestamp::Timestamp;
+
+    fn run(first_seq: u64, last: u64) -> RunMeta {
+        RunMeta {
+            name: run_name(first_seq),
+            len: 16_384,
+            first_seq,
+            last: Anchor {
+                seq: last,
+                id: EventId::new(Timestamp::from_micros(1_700_000_000_000_000).unwrap(), last),
+                place: Place {
+                    segment: 3,
+                    offset: 1 << 33,
+                    len: 400,
+                },
+                crc: 0xab,
+            },
+            level: 2,
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes() {
+        for runs in [
+            vec![],
+            vec![run(1, 7)],
+            vec![run(1, 7), run(8, 8), run(9, 500)],
+        ] {
+            assert_eq!(decode(&encode(runs.iter())), Some(runs));
+        }
+    }
+
+    #[test]
+    fn a_gap_or_an_overlap_counts_as_none() {
+        for runs in [
+            vec![run(2, 7)],
+            vec![run(1, 7), run(9, 9)],
+            vec![run(1, 7), run(7, 9)],
+            vec![run(1, 0)],
+        ] {
+            assert_eq!(decode(&encode(runs.iter())), None, "{runs:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_leads_elsewhere_counts_as_none() {
+        for name in ["../1.run", "1.run", "00000001", "00000001.runs", ""] {
+            let runs = [RunMeta {
+                name: name.to_owned(),
+                ..run(1, 7)
+            }];
+            assert_eq!(decode(&encode(runs.iter())), None, "{name}");
+        }
+        assert_eq!(number_of(&run_name(u64::MAX)), Some(u64::MAX));
+    }
+
+    #[test]
+    fn text_without_meaning_counts_as_none() {
+        let sound = String::from_utf8(encode([run(1, 7)].iter())).unwrap();
+        for text in [
+            "",
+            "\n",
+            "crc 00000000\n",
+            "\ncrc 00000000\n",
+            &sound[1..],
+            sound.trim_end(),
+        ] {
+            assert_eq!(decode(text.as_bytes()), None, "{text:?}");
+        }
+        assert_eq!(decode(&[0xff; 100]), None);
+    }
+}

@@ -30,7 +30,7 @@ mod store;
 pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub use overlay::{Overlay, OverlayScan, Value, View};
 pub use scan::Scan;
-pub use store::{Anchor, Delta, RunMeta, Store};
+pub use store::{Anchor, Change, Delta, RunMeta, Store};
 
 #[cfg(test)]
 mod tests;

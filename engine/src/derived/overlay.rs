@@ -4,7 +4,7 @@
 //! is not durable yet. Reads see the newest; [`Overlay::settled`] reads without the unsettled ones.
 
 use super::scan::Scan;
-use super::store::Store;
+use super::store::{Change, Store};
 use crate::error::Result;
 use crate::storage::Bytes;
 use std::borrow::Cow;
@@ -104,7 +104,7 @@ impl Overlay {
         self.open = None;
     }
     /// The settled changes in ascending order, `None` for a deleted key: the entries of a [`super::Delta`].
-    pub fn changes(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
+    pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
         let changes = self.settled.changes.iter();
         changes.map(|(key, value)| (key.as_slice(), value.as_deref()))
     }
@@ -201,7 +201,7 @@ pub struct OverlayScan<'a> {
 struct LayerScan<'a> {
     range: Option<Range<'a, Vec<u8>, Option<Vec<u8>>>>,
     reverse: bool,
-    next: Option<(&'a [u8], Option<&'a [u8]>)>,
+    next: Option<Change<'a>>,
 }
 
 impl<'a> LayerScan<'a> {

@@ -78,7 +78,7 @@ impl Pages {
     /// # Errors
     /// Where it does not consist of whole pages.
     pub fn new(bytes: Bytes) -> Result<Pages, Damage> {
-        if bytes.len() % PAGE != 0 || bytes.len() / PAGE > u32::MAX as usize {
+        if !bytes.len().is_multiple_of(PAGE) || bytes.len() / PAGE > u32::MAX as usize {
             return Err(Damage::new(format!(
                 "{} bytes are no whole number of pages",
                 bytes.len()

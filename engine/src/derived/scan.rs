@@ -17,9 +17,11 @@ pub struct Walk {
     reverse: bool,
     /// The bound that the walk runs towards: exclusive forwards, inclusive in reverse; `None` without one.
     end: Option<Vec<u8>>,
+    runs: Vec<Arc<Run>>,
     key: Vec<u8>,
-    run: Option<Arc<Run>>,
     value: Value,
+    /// The age of the run that `key` and `value` are from; `None` before the first step.
+    run: Option<usize>,
 }
 
 struct Source {
@@ -93,9 +95,10 @@ impl Walk {
             heap,
             reverse,
             end: end.map(<[u8]>::to_vec),
+            runs: runs.to_vec(),
             key: Vec::new(),
-            run: None,
             value: None,
+            run: None,
         })
     }
     /// Goes to the next key; false at the end.
@@ -112,7 +115,7 @@ impl Walk {
                 PeekMut::pop(top);
             }
         }
-        let Some(Source { cursor, .. }) = self.heap.peek() else {
+        let Some(Source { cursor, age, .. }) = self.heap.peek() else {
             return Ok(false);
         };
         self.key.clear();
@@ -122,7 +125,7 @@ impl Walk {
             true => self.key >= *end,
         });
         self.value = cursor.value();
-        self.run = Some(Arc::clone(cursor.run()));
+        self.run = Some(*age);
         Ok(inside)
     }
     /// The key it stands on.
@@ -131,11 +134,11 @@ impl Walk {
     }
     /// The value it stands on, `None` for a tombstone.
     pub fn value(&self) -> Option<&[u8]> {
-        let run = self.run.as_ref()?;
+        let run = self.runs.get(self.run?)?;
         Some(run.bytes(self.value.clone()?))
     }
     fn share(&self) -> Option<Bytes> {
-        let run = self.run.as_ref()?;
+        let run = self.runs.get(self.run?)?;
         Some(run.share(self.value.clone()?))
     }
 }

@@ -52,6 +52,9 @@ pub struct RunMeta {
     pub level: u8,
 }
 
+/// A changed key with its new value; `None` deletes.
+pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
+
 /// What becomes a run: everything that the events `first_seq ..= last.seq` changed.
 pub struct Delta<'a> {
     /// First seq covered.
@@ -60,9 +63,9 @@ pub struct Delta<'a> {
     pub last: Anchor,
     /// The place of each event, in order.
     pub places: &'a [Place],
-    /// Changed keys, strictly ascending; `None` deletes. Postings ([`super::key::postings`]) are among them like any
+    /// Changed keys, strictly ascending. Postings ([`super::key::postings`]) are among them like any
     /// other key, with empty values; their namespaces sort behind all others.
-    pub entries: Box<dyn Iterator<Item = (&'a [u8], Option<&'a [u8]>)> + 'a>,
+    pub entries: Box<dyn Iterator<Item = Change<'a>> + 'a>,
 }
 
 /// An open view of the runs. Immutable: writing a run gives a new view. Cheap to clone.

@@ -1,6 +1,6 @@
 //! The seam to the outside: every file, map and lock of the engine goes through [`Storage`].
 //!
-//! Three implementations: [`Files`] (a directory tree), [`Memory`] (for tests; knows what is durable and
+//! Three implementations (and [`Deferred`], which puts off syncs): [`Files`] (a directory tree), [`Memory`] (for tests; knows what is durable and
 //! can crash) and [`Faulty`] (wraps another; fails or stops at a chosen call).
 //! Paths are relative to the storage's root, with `/`; no component is `..` or a symbolic link.
 
@@ -13,6 +13,7 @@ use std::time::Duration;
 #[cfg(test)]
 mod agreement_test;
 mod beneath;
+mod deferred;
 mod faulty;
 mod file_lock;
 mod file_system;
@@ -23,6 +24,7 @@ mod map;
 mod memory;
 mod relative;
 
+pub use deferred::Deferred;
 pub use faulty::{Fault, Faulty};
 pub use file_system::FileSystemKind;
 pub use files::Files;

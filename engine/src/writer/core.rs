@@ -173,11 +173,13 @@ impl<S: State> Core<S> {
                 Some(given) => not_before(given, last, floor)?,
                 None => live.max(last.map_or(live, |last| last.created_at().plus_micros(1))),
             };
-            live = created_at.plus_micros(1);
             let id = match new.id {
                 Some(given) => greater(given, created_at, last)?,
                 None => EventId::after(last, created_at, self.options.ids.as_ref()),
             };
+            // An id whose random bits are used up moves on to the next microsecond.
+            let created_at = id.created_at();
+            live = created_at.plus_micros(1);
             seq += 1;
             let mut refs = new.refs;
             refs.cause = match new.cause {

@@ -155,7 +155,7 @@ fn duplicate_keys_are_refused_however_they_are_written() {
     }
     assert!(canonical(r#"{"a":{"a":{"a":1}},"b":[{"a":1},{"a":2}]}"#).is_ok());
     assert!(
-        canonical(r#"{"é":1,"é":2}"#).is_ok(),
+        canonical("{\"\u{e9}\":1,\"e\u{301}\":2}").is_ok(),
         "no Unicode normalisation"
     );
 }

@@ -231,7 +231,7 @@ fn assignment(payload: &str) -> Decoded<TaskChange> {
     } = read(payload)?;
     deps.iter()
         .flatten()
-        .try_for_each(|dep| name("message.payload.deps", dep))?;
+        .try_for_each(|dep| id("message.payload.deps", dep))?;
     Ok(TaskChange {
         subject,
         details,

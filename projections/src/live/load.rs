@@ -2,7 +2,7 @@
 
 use super::Live;
 use crate::error::Result;
-use crate::workers::{self, PROJECTIONS, Tail};
+use crate::workers::{self, Bulk, PROJECTIONS, Tail};
 use std::path::{Path, PathBuf};
 use teamlog_engine::derived::{Overlay, Store};
 use teamlog_engine::{Log, Reader};
@@ -106,7 +106,7 @@ fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
 }
 
 fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
-    let folded = workers::fold_all(reader, store, DECODERS, None, &mut |_| {})?;
+    let folded = workers::fold_all(reader, store, Bulk::new(DECODERS), None, &mut |_| {})?;
     let mut overlay = Overlay::new(folded.store);
     for (key, value) in folded.unwritten.iter().flat_map(Overlay::changes) {
         match value {

@@ -104,9 +104,12 @@ fn check_task_field(
             let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
                 return wrong("message.payload.deps", "must be an array of task ids");
             };
-            deps.iter()
-                .flatten()
-                .try_for_each(|dep| check_name("message.payload.deps", dep, names))
+            // History points at tasks of other trackers, whose ids are none of ours; such a dependency stays unknown.
+            let check = |dep: &String| match names {
+                Names::New => check_name("message.payload.deps", dep, names),
+                Names::Imported => check_id("message.payload.deps", dep),
+            };
+            deps.iter().flatten().try_for_each(check)
         }
         (MessageType::TaskUpdate, "status") => match text() {
             Ok(None) => Ok(()),

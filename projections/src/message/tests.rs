@@ -211,9 +211,9 @@ fn every_rule_names_its_field() {
             "array of task ids",
         ),
         (
-            assign(r#"{"deps":["a/b"]}"#),
+            assign(r#"{"deps":["a\nb"]}"#),
             "message.payload.deps",
-            "path separator",
+            "control characters",
         ),
         (
             update(r#"{"status":"finished"}"#),

@@ -3,10 +3,11 @@
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::fact::{AckRefused, MessageAcked};
+use crate::projections::messages::MessageInfo;
 use crate::team::{Mutation, Team};
 use crate::{membership, names};
 use serde::Serialize;
-use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, RefKind, Timestamp};
 
 /// What `ack` is asked.
 #[derive(Debug, Clone, Default)]
@@ -78,11 +79,11 @@ impl Mutation for Ack {
                 ack.rejected(AckRefused::WrongRecipient, Some(&message.to)),
             ),
             Some(message) if message.acked.is_some() => (AckStatus::AlreadyAcked, ack.repeated()),
-            Some(message) => (
-                AckStatus::Acked,
-                ack.event(message.trace_id.as_deref(), message.task_id.as_deref()),
-            ),
+            Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
+        if let Some(message) = &message {
+            inherit(message, &mut event);
+        }
         if let Some(actor) = &self.actor {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
@@ -96,5 +97,18 @@ impl Mutation for Ack {
         };
         let joins = membership::joining(live, &self.agent)?.filter(|_| status == AckStatus::Acked);
         Ok((answer, joins.into_iter().chain([event]).collect()))
+    }
+}
+
+/// Whatever becomes of an ack, it belongs to the story and the task of its message.
+fn inherit(message: &MessageInfo, event: &mut NewEvent) {
+    let inherited = [
+        (RefKind::Trace, &message.trace_id),
+        (RefKind::Task, &message.task_id),
+    ];
+    for (kind, value) in inherited {
+        if let Some(value) = value {
+            event.refs.set(kind, value.clone());
+        }
     }
 }

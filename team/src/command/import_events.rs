@@ -56,6 +56,9 @@ impl Root {
             count += 1;
         }
         writer.close()?;
+        if count == 0 {
+            return Err(Refusal::new(Code::InvalidInput, "events must hold an event, but is empty").into());
+        }
         team.rehydrate(Default::default(), &mut |_, _| {})?;
         drop(team);
         if !aside.settle()? {

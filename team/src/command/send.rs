@@ -157,6 +157,16 @@ impl Decision {
 }
 
 impl Job {
+    /// Names that begin with a hyphen are held against what the team knows, once it can be asked; see `decide`.
+    fn names(&self) -> Names {
+        let send = &self.send;
+        let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];
+        match given.iter().flatten().any(|name| name.starts_with('-')) {
+            true => Names::Imported,
+            false => Names::New,
+        }
+    }
+
     /// The message; a generated id is one that no message has.
     fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
         let send = &self.send;
@@ -176,7 +186,7 @@ impl Job {
         loop {
             let message = envelope
                 .clone()
-                .complete(Names::Imported, now, random)
+                .complete(self.names(), now, random)
                 .map_err(Refusal::from)?;
             if send.message_id.is_some() || live.message(&message.id)?.is_none() {
                 return Ok(message);

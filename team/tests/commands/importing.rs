@@ -9,6 +9,7 @@ use teamlog_team::command::import_messages::ImportMessages;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::send::Send;
+use teamlog_team::command::task_assign::TaskAssign;
 use teamlog_team::command::task_show::TaskShow;
 use teamlog_team::{Code, Result, Team};
 
@@ -268,6 +269,23 @@ fn an_imported_agent_may_have_a_leading_hyphen_and_goes_on_acting() {
     team.send(message("-lead", "dev")).unwrap();
     refused(team.send(message("-other", "dev")), Code::InvalidInput);
     assert!(status(&mut team).members.contains(&"-lead".to_string()));
+}
+
+#[test]
+fn history_may_depend_on_tasks_of_other_trackers_and_live_assignments_may_not() {
+    let world = World::new();
+    let payload = r#"{"subject":"s","details":"","deps":["external:x:1"]}"#;
+    let old = line("m1", "2026-01-01T08:00:00Z", "task_assign", payload);
+    let answer = import(&world, ImportMessages::default(), &[old]).unwrap();
+    assert_eq!(answer.imported, 1, "{:?}", answer.problems);
+    let mut team = world.root.team("demo").unwrap();
+    let live = TaskAssign {
+        deps: vec!["external:x:1".into()],
+        ..assign("t2", "dev")
+    };
+    let refusal = refused(team.task_assign(live), Code::InvalidInput);
+    assert_eq!(refusal.field.as_deref(), Some("message.payload.deps"));
+    settled_digest(&mut team);
 }
 
 #[test]

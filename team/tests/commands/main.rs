@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod costs;
 mod histories;
 mod importing;
 mod messages;

@@ -78,6 +78,7 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
         );
         let verified = team.verify(None).unwrap();
         assert!(verified.ok, "{:?}", verified.problems);
-        assert_eq!(verified.segments, 105);
+        // 105 days of messages, and the creation of the team a microsecond before a midnight.
+        assert_eq!(verified.segments, 106);
     }
 }

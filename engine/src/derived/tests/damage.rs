@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::storage::Open;
 
 /// A store of one small run, with everything that it answers.
-fn small() -> (tempfile::TempDir, Arc<dyn Storage>, Truth) {
-    let (dir, storage) = files();
+fn small() -> (Arc<dyn Storage>, Truth) {
+    let storage = memory();
     let changes = sample(0, 60);
     let store = flush(&open(&storage), 5, &changes);
     let truth = Truth {
@@ -14,7 +14,7 @@ fn small() -> (tempfile::TempDir, Arc<dyn Storage>, Truth) {
         events: 5,
         runs: store.runs().len(),
     };
-    (dir, storage, truth)
+    (storage, truth)
 }
 
 struct Truth {
@@ -69,7 +69,7 @@ fn only_run(storage: &Arc<dyn Storage>) -> std::path::PathBuf {
 
 #[test]
 fn every_flipped_bit_is_noticed() {
-    let (_dir, storage, truth) = small();
+    let (storage, truth) = small();
     assert!(!truth.notices(&storage));
     let run = only_run(&storage);
     for path in [run, Path::new(DIR).join("manifest")] {
@@ -93,7 +93,7 @@ fn every_flipped_bit_is_noticed() {
 
 #[test]
 fn every_truncation_is_noticed() {
-    let (_dir, storage, truth) = small();
+    let (storage, truth) = small();
     for path in [only_run(&storage), Path::new(DIR).join("manifest")] {
         let whole = storage.read(&path, 1 << 20).unwrap();
         for len in (0..whole.len()).rev() {
@@ -108,7 +108,7 @@ fn every_truncation_is_noticed() {
 
 #[test]
 fn pages_that_never_reached_the_disk_are_noticed() {
-    let (_dir, storage, truth) = small();
+    let (storage, truth) = small();
     let path = only_run(&storage);
     let whole = storage.read(&path, 1 << 20).unwrap();
     for page in 0..whole.len() / 4096 {
@@ -127,7 +127,7 @@ fn pages_that_never_reached_the_disk_are_noticed() {
 
 /// Three runs; the middle one is spoilt by `spoil`, found, folded again and mended.
 fn mends(spoil: impl Fn(&dyn Storage, &Path)) {
-    let (_dir, storage) = files();
+    let storage = memory();
     let rounds: Vec<Changes> = (0..3).map(|round| sample(round, 100)).collect();
     let mut store = open(&storage);
     for changes in &rounds {
@@ -190,7 +190,7 @@ fn another_run_in_its_place_is_mended() {
 
 #[test]
 fn a_view_before_the_damage_can_be_built_upon() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let rounds: Vec<Changes> = (0..4).map(|round| sample(round, 30)).collect();
     let mut store = open(&storage);
     for changes in &rounds {
@@ -206,7 +206,7 @@ fn a_view_before_the_damage_can_be_built_upon() {
 
 #[test]
 fn a_store_without_its_manifest_is_empty_and_can_be_built_again() {
-    let (_dir, storage, truth) = small();
+    let (storage, truth) = small();
     storage
         .remove_file(&Path::new(DIR).join("manifest"))
         .unwrap();

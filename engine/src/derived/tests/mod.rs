@@ -1,6 +1,7 @@
 //! Tests of the store as a whole, and what they share.
 
 mod concurrent;
+mod crash;
 mod damage;
 mod measure;
 mod merging;
@@ -12,7 +13,7 @@ use super::key;
 use super::{Anchor, Delta, Store};
 use crate::event_id::EventId;
 use crate::place::Place;
-use crate::storage::{Files, Storage};
+use crate::storage::{Files, Memory, Storage};
 use crate::timestamp::Timestamp;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,6 +32,13 @@ fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     // The team's directory is there before its derived store.
     files.create_dir(Path::new("teams/demo")).unwrap();
     (dir, Arc::new(files))
+}
+
+/// The same in memory.
+fn memory() -> Arc<dyn Storage> {
+    let memory = Memory::new();
+    memory.create_dir(Path::new("teams/demo")).unwrap();
+    Arc::new(memory)
 }
 
 /// The place that every test gives the event with that seq.

@@ -81,7 +81,7 @@ proptest! {
         steps in proptest::collection::vec(a_step(), 1..600),
         asked in proptest::collection::vec((a_key(), a_key()), 30),
     ) {
-        let (_dir, storage) = files();
+        let storage = memory();
         let mut store = open(&storage);
         let mut pending = Changes::new();
         let mut model = BTreeMap::new();
@@ -128,7 +128,7 @@ proptest! {
 
 #[test]
 fn a_deep_tree_finds_every_key() {
-    let (_dir, storage) = files();
+    let storage = memory();
     // Long keys make index blocks narrow: the tree gets four levels.
     let key = |number: u32| {
         let mut key = vec![1; 900];
@@ -155,5 +155,32 @@ fn a_deep_tree_finds_every_key() {
         let below = store.scan(&[1], &key(number), true).next();
         let want = (number > 0).then(|| key((number - 1) / 2 * 2));
         assert_eq!(below.map(|entry| entry.unwrap().0), want, "below {number}");
+    }
+}
+
+#[test]
+fn separators_of_every_length_lead_to_every_key() {
+    let storage = memory();
+    let mut state = 1_u64;
+    let mut random = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 33) % below
+    };
+    // Tails of few letters and different lengths behind a long start: much to shorten, on each level of a deep tree.
+    let mut changes = Changes::new();
+    for _ in 0..3000 {
+        let mut key = vec![1; 600];
+        for _ in 0..=random(7) {
+            key.push(b'a' + random(4) as u8);
+        }
+        changes.insert(key, Some(vec![2; 200]));
+    }
+    let store = flush(&open(&storage), 1, &changes);
+    for key in changes.keys() {
+        assert!(store.get(key).unwrap().is_some());
+        let first = store.scan(key, &[2], false).next().unwrap().unwrap();
+        assert_eq!(&first.0, key);
     }
 }

@@ -38,7 +38,7 @@ proptest! {
 
     #[test]
     fn reads_as_a_map_would(steps in proptest::collection::vec(a_step(), 1..300), from in 0_u8..70, to in 0_u8..70) {
-        let (_dir, storage) = files();
+        let storage = memory();
         let mut overlay = Overlay::new(open(&storage));
         let mut settled: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
         let mut all = settled.clone();
@@ -96,7 +96,7 @@ proptest! {
 
 #[test]
 fn memory_is_counted() {
-    let (_dir, storage) = files();
+    let storage = memory();
     let mut overlay = Overlay::new(open(&storage));
     assert_eq!(overlay.bytes(), 0);
     overlay.put(*b"\x01key", [0; 100]);

@@ -172,3 +172,25 @@ fn what_the_format_cannot_hold_is_refused() {
     assert_eq!(store.place(1).unwrap(), Some(most));
     assert_eq!(store.get(&[1; 1024]).unwrap().unwrap().len(), 16 << 20);
 }
+
+#[test]
+fn opening_while_the_runs_are_merged_away_takes_the_new_ones() {
+    let storage = memory();
+    let mut store = open(&storage);
+    for round in 0..3 {
+        store = flush(&store, 10, &sample(round, 20));
+    }
+    let mut asked = 0;
+    let opened = Store::open(Arc::clone(&storage), Path::new(DIR), &mut |_| {
+        // The manifest is read, the runs are not open yet.
+        if asked == 0 {
+            store.merge_all()?.unwrap();
+        }
+        asked += 1;
+        Ok(true)
+    })
+    .unwrap();
+    assert_eq!(asked, 2);
+    assert_eq!((opened.runs().len(), opened.damaged()), (1, None));
+    assert_eq!(live(&opened), folded((0..3).map(|round| sample(round, 20))));
+}

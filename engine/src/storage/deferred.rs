@@ -1,0 +1,213 @@
+//! A storage that puts off every sync, for what is built aside and shown only when it is complete.
+//!
+//! A team that is imported has a segment for each day of its history. Syncing each where a live log must would cost
+//! more than the import; nobody can see any of it before the final rename, so one sync per file right before it is enough.
+
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Wraps another storage. Clones share what is owed.
+#[derive(Debug, Clone)]
+pub struct Deferred {
+    inner: Arc<dyn Storage>,
+    owed: Arc<Mutex<Owed>>,
+}
+
+#[derive(Debug, Default)]
+struct Owed {
+    files: BTreeSet<PathBuf>,
+    dirs: BTreeSet<PathBuf>,
+}
+
+impl Deferred {
+    /// Wraps `inner`.
+    #[must_use]
+    pub fn new(inner: Arc<dyn Storage>) -> Deferred {
+        Deferred {
+            inner,
+            owed: Arc::default(),
+        }
+    }
+
+    /// Makes durable all that was asked to be: files first, then the directories that name them.
+    ///
+    /// # Errors
+    /// As the system reports. Then nothing that was written through this storage may be relied on.
+    pub fn settle(&self) -> io::Result<()> {
+        let Owed { files, dirs } = std::mem::take(&mut *self.owed());
+        for file in files {
+            self.inner.open(&file, Open::Write)?.sync_all()?;
+        }
+        for dir in dirs.iter().rev() {
+            self.inner.sync_dir(dir)?;
+        }
+        Ok(())
+    }
+
+    fn owed(&self) -> MutexGuard<'_, Owed> {
+        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `path` as it is called after `from` was renamed to `to`.
+fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    match path.strip_prefix(from) {
+        Ok(below) if below.as_os_str().is_empty() => to.to_path_buf(),
+        Ok(below) => to.join(below),
+        Err(_) => path.to_path_buf(),
+    }
+}
+
+impl Owed {
+    fn rename(&mut self, from: &Path, to: &Path) {
+        // A file that is replaced is no longer owed anything; the one that replaces it may be.
+        self.files.remove(to);
+        for paths in [&mut self.files, &mut self.dirs] {
+            *paths = paths.iter().map(|path| renamed(path, from, to)).collect();
+        }
+    }
+
+    fn remove(&mut self, gone: &Path) {
+        for paths in [&mut self.files, &mut self.dirs] {
+            paths.retain(|path| !path.starts_with(gone));
+        }
+    }
+}
+
+impl Storage for Deferred {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+        let inner = self.inner.open(path, how)?;
+        Ok(Box::new(DeferredFile {
+            inner,
+            path: path.to_path_buf(),
+            owed: self.owed.clone(),
+        }))
+    }
+    fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
+        self.inner.stat(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        self.inner.list(dir)
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.create_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.rename(from, to)?;
+        self.owed().rename(from, to);
+        Ok(())
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_file(path)?;
+        self.owed().remove(path);
+        Ok(())
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_dir_all(path)?;
+        self.owed().remove(path);
+        Ok(())
+    }
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        self.owed().dirs.insert(dir.to_path_buf());
+        Ok(())
+    }
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.inner.lock(path, deadline)
+    }
+    fn sealed(&self, path: &Path) -> io::Result<Bytes> {
+        self.inner.sealed(path)
+    }
+}
+
+struct DeferredFile {
+    inner: Box<dyn File>,
+    path: PathBuf,
+    owed: Arc<Mutex<Owed>>,
+}
+
+impl DeferredFile {
+    fn owe(&self) -> io::Result<()> {
+        let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
+        owed.files.insert(self.path.clone());
+        Ok(())
+    }
+}
+
+impl File for DeferredFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_at(buf, offset)
+    }
+    fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
+        self.inner.write_at(buf, offset)
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.owe()
+    }
+    fn sync_all(&self) -> io::Result<()> {
+        self.owe()
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.inner.set_len(len)
+    }
+    fn stat(&self) -> io::Result<Stat> {
+        self.inner.stat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Memory;
+
+    #[test]
+    fn nothing_is_synced_before_it_is_settled_and_all_of_it_then() {
+        let memory = Memory::new();
+        let deferred = Deferred::new(Arc::new(memory.clone()));
+        deferred.create_dir(Path::new("new/events")).unwrap();
+        for (name, text) in [
+            ("new/events/a", "first"),
+            ("new/log.json", "old"),
+            ("new/log.json", "identity"),
+        ] {
+            deferred
+                .replace(Path::new(name), text.as_bytes(), true)
+                .unwrap();
+        }
+        deferred
+            .replace(Path::new("new/view"), b"view", false)
+            .unwrap();
+        for dir in ["new/events", "new", ""] {
+            deferred.sync_dir(Path::new(dir)).unwrap();
+        }
+        assert!(
+            memory
+                .lose_unsynced()
+                .stat(Path::new("new"))
+                .unwrap()
+                .is_none()
+        );
+        deferred.settle().unwrap();
+        let after = memory.lose_unsynced();
+        assert_eq!(
+            after.read(Path::new("new/events/a"), 100).unwrap(),
+            b"first"
+        );
+        assert_eq!(
+            after.read(Path::new("new/log.json"), 100).unwrap(),
+            b"identity"
+        );
+        assert_ne!(
+            after.read(Path::new("new/view"), 100).unwrap_or_default(),
+            b"view"
+        );
+        assert_eq!(
+            memory.calls().get("sync_all"),
+            Some(&2),
+            "one sync for each file that asked for one"
+        );
+    }
+}

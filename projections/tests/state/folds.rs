@@ -1,0 +1,478 @@
+//! Rules of the folds, one by one.
+
+use crate::support::*;
+use teamlog_engine::{Format, RefKind};
+use teamlog_projections::fact::MembersAdded;
+use teamlog_projections::messages::InboxQuery;
+use teamlog_projections::{Live, MessageType, Priority, Status, TaskFilter};
+
+#[test]
+fn a_team_is_what_created_it() {
+    let team = Team::empty(Format::Binary);
+    assert_eq!(team.live().team().unwrap(), None);
+    team.append(vec![created(&["lead", "dev"], false)]);
+    team.append(vec![
+        MembersAdded {
+            members: vec!["qa".into(), "dev".into()],
+        }
+        .event("lead"),
+    ]);
+    team.append(vec![created(&["intruder"], true)]);
+    let live = team.live();
+    let info = live.team().unwrap().unwrap();
+    assert_eq!(
+        (info.open, info.views, info.members, info.seq),
+        (false, false, 3, 2)
+    );
+    assert_eq!(live.members().unwrap(), ["dev", "lead", "qa"]);
+    assert!(live.is_member("qa").unwrap() && !live.is_member("q").unwrap());
+    assert_eq!(live.count_of("team_created").unwrap(), 2);
+}
+
+#[test]
+fn a_message_lies_in_the_inbox_until_its_recipient_acknowledges_it() {
+    let team = Team::new();
+    team.send(&[message("m1", MessageType::Handoff, "dev", 1, "{}")]);
+    let info = team.live().message("m1").unwrap().unwrap();
+    assert_eq!(
+        (info.seq, info.to.as_str(), info.kind, info.acked),
+        (2, "dev", MessageType::Handoff, None)
+    );
+    team.append(vec![ack("m1", "qa"), ack("unknown", "dev")]);
+    assert_eq!(
+        team.live().agent("dev").unwrap().unread,
+        1,
+        "others acknowledge nothing"
+    );
+    team.append(vec![ack("m1", "dev"), ack("m1", "dev")]);
+    let live = team.live();
+    assert_eq!(live.message("m1").unwrap().unwrap().acked, Some(5));
+    let dev = live.agent("dev").unwrap();
+    assert_eq!((dev.received, dev.unread, dev.last_seq), (1, 0, 2));
+    assert_eq!(live.agent("nobody").unwrap().received, 0);
+    assert!(live.stale_messages(at(1000), 10).unwrap().is_empty());
+}
+
+#[test]
+fn inboxes_page_towards_older_messages() {
+    let team = Team::new();
+    for n in 1..=5 {
+        team.send(&[message(
+            &format!("m{n}"),
+            MessageType::Message,
+            "dev",
+            n,
+            "{}",
+        )]);
+    }
+    team.append(vec![ack("m3", "dev")]);
+    let live = team.live();
+    let page = |unread, before, limit| {
+        live.inbox(
+            "dev",
+            InboxQuery {
+                unread,
+                before,
+                limit,
+            },
+        )
+        .unwrap()
+    };
+    let newest = page(false, None, 2);
+    assert_eq!(
+        (newest.seqs.as_slice(), newest.older),
+        ([5, 6].as_slice(), true)
+    );
+    let rest = page(false, Some(5), 10);
+    assert_eq!(
+        (rest.seqs.as_slice(), rest.older),
+        ([2, 3, 4].as_slice(), false)
+    );
+    assert_eq!(page(true, None, 10).seqs, [2, 3, 5, 6]);
+    assert!(page(false, Some(2), 10).seqs.is_empty());
+    assert!(!page(false, None, 5).older);
+    let reader = team.log.reader().unwrap();
+    assert_eq!(live.sent(&reader, 4).unwrap().unwrap().id, "m3");
+}
+
+#[test]
+fn an_inbox_is_not_that_of_a_name_which_it_begins() {
+    let team = Team::empty(Format::Jsonl);
+    team.append(vec![created(&["a", "ab", "a-b"], true)]);
+    for (id, to) in [("m1", "a"), ("m2", "ab"), ("m3", "a-b")] {
+        team.send(&[message(id, MessageType::Message, to, 1, "{}")]);
+    }
+    let query = InboxQuery {
+        unread: false,
+        before: None,
+        limit: 10,
+    };
+    assert_eq!(team.live().inbox("a", query).unwrap().seqs, [2]);
+    assert_eq!(team.live().agents().unwrap().len(), 3);
+}
+
+#[test]
+fn the_oldest_unacknowledged_messages_come_first() {
+    let team = Team::new();
+    for n in 1..=3 {
+        team.clock.set(at(n * 10));
+        team.send(&[message(
+            &format!("m{n}"),
+            MessageType::Message,
+            "dev",
+            n,
+            "{}",
+        )]);
+    }
+    team.append(vec![ack("m1", "dev")]);
+    let ids = |minute, limit| {
+        let stale = team.live().stale_messages(at(minute), limit).unwrap();
+        stale
+            .into_iter()
+            .map(|unacked| unacked.id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(25, 10), ["m2"]);
+    assert_eq!(ids(90, 10), ["m2", "m3"]);
+    assert_eq!(ids(90, 1), ["m2"]);
+}
+
+#[test]
+fn what_was_last_sent_is_known_by_recipient_task_and_type() {
+    let team = Team::new();
+    team.clock.set(at(3));
+    team.send(&[assign("m1", "7", "dev", 1, "{}")]);
+    let live = team.live();
+    let last = live
+        .last_sent("dev", Some("7"), MessageType::TaskAssign)
+        .unwrap()
+        .unwrap();
+    assert_eq!((last.seq, last.at), (2, at(3)));
+    assert_eq!(
+        live.last_sent("dev", None, MessageType::TaskAssign)
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        live.last_sent("qa", Some("7"), MessageType::TaskAssign)
+            .unwrap(),
+        None
+    );
+    assert_eq!(
+        live.last_sent("dev", Some("7"), MessageType::TaskUpdate)
+            .unwrap(),
+        None
+    );
+}
+
+#[test]
+fn an_assignment_and_an_update_make_a_snapshot() {
+    let team = Team::new();
+    let mut first = assign("m1", "bd-1", "dev", 1, r#"{"subject":"S","details":"D"}"#);
+    first.priority = Priority::High;
+    first.trace_id = Some("tr_1".into());
+    let mut second = update(
+        "m2",
+        "bd-1",
+        "dev",
+        2,
+        r#"{"status":"in_progress","progress":0.5,"eta":"noon","blocked":true,"note":"n"}"#,
+    );
+    second.trace_id = Some("tr_2".into());
+    team.send(&[first, second]);
+    let task = team.live().task("bd-1").unwrap().unwrap();
+    assert_eq!(task.status, Status::InProgress);
+    assert_eq!(
+        (task.owner.as_deref(), task.assigned_by.as_deref()),
+        (Some("dev"), Some("lead"))
+    );
+    assert_eq!(
+        (task.subject.as_deref(), task.details.as_deref()),
+        (Some("S"), Some("D"))
+    );
+    assert_eq!(
+        (task.progress.unwrap().as_str(), task.eta.unwrap().as_str()),
+        ("0.5", "\"noon\"")
+    );
+    assert_eq!((task.blocked, task.note.as_deref()), (true, Some("n")));
+    assert_eq!(
+        task.trace_id.as_deref(),
+        Some("tr_1"),
+        "the first writer's trace stays"
+    );
+    assert_eq!(task.last_update_from.as_deref(), Some("dev"));
+    assert_eq!((task.created_at, task.updated_at), (at(1), at(2)));
+    assert_eq!((task.snapshot_version, task.version, task.seq), (2, 2, 3));
+    assert_eq!(
+        (task.last_message_id.as_str(), task.last_message_created_at),
+        ("m2", at(2))
+    );
+    assert_eq!(task.priority, Priority::High);
+}
+
+#[test]
+fn statuses_are_stored_canonically() {
+    let team = Team::new();
+    for (n, (given, stored)) in [
+        ("done", Status::Completed),
+        ("skipped", Status::Canceled),
+        ("cancelled", Status::Canceled),
+        ("canceled", Status::Canceled),
+        ("blocked", Status::Blocked),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let payload = format!(r#"{{"status":"{given}"}}"#);
+        team.send(&[update(&format!("m{n}"), &n.to_string(), "dev", 1, &payload)]);
+        assert_eq!(
+            team.live().task(&n.to_string()).unwrap().unwrap().status,
+            stored
+        );
+    }
+    let counts = team.live().task_counts().unwrap();
+    assert_eq!(counts.total(), 5);
+    assert_eq!(counts.by_status[Status::Canceled as usize], 3);
+}
+
+#[test]
+fn an_update_of_an_unknown_task_creates_it_pending() {
+    let team = Team::new();
+    team.send(&[update("m1", "9", "dev", 1, r#"{"note":"hm"}"#)]);
+    let task = team.live().task("9").unwrap().unwrap();
+    assert_eq!(
+        (task.status, task.owner.as_deref()),
+        (Status::Pending, Some("dev"))
+    );
+}
+
+#[test]
+fn only_a_strictly_newer_message_applies() {
+    let team = Team::new();
+    let note = |id: &str, minute, note: &str| {
+        update(id, "t", "dev", minute, &format!(r#"{{"note":"{note}"}}"#))
+    };
+    team.send(&[note("m5", 10, "first")]);
+    team.send(&[note("m9", 9, "older")]);
+    team.send(&[note("m4", 10, "a tie, smaller id")]);
+    team.send(&[note("m6", 10, "a tie, larger id")]);
+    team.send(&[note("m1", 11, "newer")]);
+    let live = team.live();
+    let task = live.task("t").unwrap().unwrap();
+    assert_eq!(
+        (task.note.as_deref(), task.snapshot_version),
+        (Some("newer"), 3)
+    );
+    let superseded: Vec<_> = (2..=6).map(|seq| live.superseded(seq).unwrap()).collect();
+    assert_eq!(superseded, [false, true, true, false, false]);
+    assert_eq!(
+        live.agent("lead").unwrap().received,
+        5,
+        "the log and the inbox keep them all"
+    );
+    let reader = team.log.reader().unwrap();
+    let then = Live::at(&team.log, &reader, 4).unwrap();
+    assert_eq!(
+        then.task("t").unwrap().unwrap().note.as_deref(),
+        Some("first")
+    );
+    assert_eq!((then.seq(), then.counts().unwrap().events), (4, 4));
+}
+
+#[test]
+fn dependencies_make_a_task_ready_once_all_are_completed() {
+    let team = Team::new();
+    team.send(&[assign("m1", "c", "dev", 1, r#"{"deps":["a","b","a"]}"#)]);
+    let ready = || {
+        let live = team.live();
+        let task = live.task("c").unwrap().unwrap();
+        assert_eq!(task.deps, ["a", "b"]);
+        live.ready(&task).unwrap()
+    };
+    assert!(!ready(), "an unknown dependency blocks");
+    team.send(&[update("m2", "a", "dev", 2, r#"{"status":"done"}"#)]);
+    team.send(&[update("m3", "b", "dev", 2, r#"{"status":"skipped"}"#)]);
+    assert!(!ready(), "a canceled dependency is not completed");
+    team.send(&[update("m4", "b", "dev", 3, r#"{"status":"done"}"#)]);
+    assert!(ready());
+}
+
+#[test]
+fn a_dependency_that_closes_a_cycle_is_left_out_and_shown() {
+    let team = Team::new();
+    team.send(&[
+        assign("m1", "a", "dev", 1, r#"{"deps":["b"]}"#),
+        assign("m2", "b", "dev", 2, r#"{"deps":["c"]}"#),
+        assign("m3", "c", "dev", 3, r#"{"deps":["x","a"]}"#),
+        assign("m4", "d", "dev", 4, r#"{"deps":["d"]}"#),
+    ]);
+    let task = |id: &str| team.live().task(id).unwrap().unwrap();
+    assert_eq!(
+        (task("c").deps, task("c").ignored_deps),
+        (vec!["x".to_owned()], vec!["a".to_owned()])
+    );
+    assert_eq!(
+        (task("d").deps.len(), task("d").ignored_deps),
+        (0, vec!["d".to_owned()])
+    );
+    team.send(&[
+        assign("m5", "a", "dev", 5, r#"{"deps":[]}"#),
+        assign("m6", "c", "dev", 6, r#"{"deps":["a"]}"#),
+    ]);
+    assert_eq!(
+        (task("c").deps, task("c").ignored_deps.len()),
+        (vec!["a".to_owned()], 0)
+    );
+}
+
+#[test]
+fn tasks_are_listed_in_natural_order_by_page_and_filter() {
+    let team = Team::new();
+    let names = ["10", "2", "bd-10", "bd-2", "x", "1"];
+    for (n, name) in names.iter().enumerate() {
+        let to = if n % 2 == 0 { "dev" } else { "qa" };
+        team.send(&[assign(&format!("m{n}"), name, to, 1, "{}")]);
+    }
+    team.send(&[
+        update("u1", "2", "qa", 2, r#"{"status":"blocked"}"#),
+        update("u2", "x", "dev", 2, r#"{"blocked":true}"#),
+        update("u3", "10", "dev", 3, r#"{"status":"done"}"#),
+    ]);
+    let live = team.live();
+    let list = |filter: &TaskFilter, after, limit| {
+        let page = live.tasks(filter, after, limit).unwrap();
+        (
+            page.tasks
+                .into_iter()
+                .map(|task| task.task_id)
+                .collect::<Vec<_>>(),
+            page.more,
+        )
+    };
+    let all = TaskFilter::default();
+    assert_eq!(
+        list(&all, None, 10).0,
+        ["1", "2", "10", "bd-2", "bd-10", "x"]
+    );
+    assert_eq!(
+        list(&all, None, 4),
+        (
+            vec!["1".into(), "2".into(), "10".into(), "bd-2".into()],
+            true
+        )
+    );
+    assert_eq!(
+        list(&all, Some("bd-2"), 2),
+        (vec!["bd-10".into(), "x".into()], false)
+    );
+    assert_eq!(
+        list(&all, Some("3"), 1),
+        (vec!["10".into()], true),
+        "the cursor need not exist"
+    );
+    let by = |status, owner: Option<&str>| TaskFilter {
+        status,
+        owner: owner.map(str::to_owned),
+    };
+    assert_eq!(
+        list(&by(Some(Status::Assigned), None), None, 9).0,
+        ["1", "bd-2", "bd-10", "x"]
+    );
+    assert_eq!(
+        list(&by(None, Some("dev")), None, 9).0,
+        ["10", "bd-10", "x"]
+    );
+    assert_eq!(
+        list(&by(None, Some("dev")), None, 1),
+        (vec!["10".into()], true)
+    );
+    assert_eq!(
+        list(&by(None, Some("dev")), Some("10"), 1),
+        (vec!["bd-10".into()], true)
+    );
+    assert_eq!(
+        list(&by(Some(Status::Completed), Some("dev")), None, 9).0,
+        ["10"]
+    );
+    assert!(list(&by(None, Some("de")), None, 9).0.is_empty());
+    let blocked = live.blocked_tasks(None, 9).unwrap().tasks;
+    assert_eq!(
+        blocked
+            .iter()
+            .map(|task| task.task_id.as_str())
+            .collect::<Vec<_>>(),
+        ["2", "x"]
+    );
+    let stale = |minute| {
+        let tasks = live.stale_tasks(at(minute), 9).unwrap();
+        tasks
+            .into_iter()
+            .map(|task| task.task_id)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        stale(2),
+        ["1", "bd-2", "bd-10"],
+        "the completed one is not stale"
+    );
+    assert_eq!(stale(100), ["1", "bd-2", "bd-10", "2", "x"]);
+    assert_eq!(live.stale_tasks(at(100), 1).unwrap().len(), 1);
+}
+
+#[test]
+fn foreign_events_are_indexed_and_move_nothing() {
+    let team = Team::new();
+    let before = team.live().digest().unwrap();
+    team.append(vec![
+        foreign("message_received_elsewhere"),
+        foreign("deploy_finished"),
+    ]);
+    let live = team.live();
+    assert_eq!(live.digest().unwrap(), before);
+    assert_eq!(live.counts().unwrap().events, 3);
+    assert_eq!(live.count_of("deploy_finished").unwrap(), 0);
+    let page = live.with_ref(RefKind::Trace, "tr_1", None, 1).unwrap();
+    assert_eq!((page.seqs.as_slice(), page.older), ([3].as_slice(), true));
+    let page = live.with_ref(RefKind::Trace, "tr_1", Some(3), 9).unwrap();
+    assert_eq!((page.seqs.as_slice(), page.older), ([2].as_slice(), false));
+}
+
+#[test]
+fn a_fold_stops_at_an_event_that_it_cannot_read() {
+    let team = Team::new();
+    let writer = team.log.lock().unwrap().into_writer(());
+    let bad = teamlog_engine::NewEvent::new(
+        "message_sent",
+        "x",
+        teamlog_engine::Json::parse("{}").unwrap(),
+    );
+    let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![bad.clone()]));
+    writer
+        .commit(teamlog_engine::Durability::Synced, job)
+        .unwrap();
+    writer.close().unwrap();
+    let error = Live::load(&team.log, &team.log.reader().unwrap())
+        .err()
+        .unwrap();
+    assert!(
+        error
+            .to_string()
+            .starts_with("event 2 (message_sent) cannot be read: "),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_name_that_leads_out_of_the_directory_is_not_decoded() {
+    let team = Team::new();
+    let evil = message("m", MessageType::Message, "../../x", 1, "{}")
+        .sent()
+        .unwrap();
+    let writer = team.log.lock().unwrap().into_writer(());
+    let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), vec![evil.clone()]));
+    writer
+        .commit(teamlog_engine::Durability::Synced, job)
+        .unwrap();
+    writer.close().unwrap();
+    assert!(Live::load(&team.log, &team.log.reader().unwrap()).is_err());
+}

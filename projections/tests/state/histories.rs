@@ -1,0 +1,297 @@
+//! Live equals rebuilt, whatever happened, however it was folded.
+
+use crate::support::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use teamlog_engine::storage::Open;
+use teamlog_engine::{Format, NewEvent};
+use teamlog_projections::rehydrate::rehydrate_with;
+use teamlog_projections::workers::Bulk;
+use teamlog_projections::{Live, MessageType};
+
+#[derive(Debug, Clone)]
+enum Step {
+    Append(Vec<Said>),
+    Flush,
+    Reopen,
+    LoseDerived,
+}
+
+#[derive(Debug, Clone)]
+enum Said {
+    Assign {
+        id: u8,
+        task: u8,
+        to: u8,
+        minute: u8,
+        deps: Vec<u8>,
+    },
+    Update {
+        id: u8,
+        task: u8,
+        minute: u8,
+        status: u8,
+    },
+    Mail {
+        id: u8,
+        to: u8,
+    },
+    Ack {
+        id: u8,
+        by: u8,
+    },
+    Foreign,
+}
+
+const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
+const STATUSES: [&str; 5] = ["assigned", "in_progress", "blocked", "done", "skipped"];
+
+fn said() -> impl Strategy<Value = Said> {
+    let deps = prop::collection::vec(0u8..6, 0..3);
+    prop_oneof![
+        3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps)
+            .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
+        3 => (0u8..40, 0u8..6, 0u8..9, 0u8..5)
+            .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
+        2 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
+        2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),
+        1 => Just(Said::Foreign),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => prop::collection::vec(said(), 1..5).prop_map(Step::Append),
+        2 => Just(Step::Flush),
+        2 => Just(Step::Reopen),
+        1 => Just(Step::LoseDerived),
+    ]
+}
+
+/// What the rules record: a message whose id is known becomes a duplicate.
+fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
+    let agent = |at: &u8| AGENTS[usize::from(*at)];
+    let message = match said {
+        Said::Assign {
+            id,
+            task,
+            to,
+            minute,
+            deps,
+        } => {
+            let payload = serde_json::json!({"subject": format!("s{id}"), "deps": deps.iter().map(u8::to_string).collect::<Vec<_>>()});
+            assign(
+                &format!("m{id}"),
+                &task.to_string(),
+                agent(to),
+                i64::from(*minute),
+                &payload.to_string(),
+            )
+        }
+        Said::Update {
+            id,
+            task,
+            minute,
+            status,
+        } => {
+            let payload = serde_json::json!({"status": STATUSES[usize::from(*status)], "blocked": id % 2 == 0});
+            update(
+                &format!("m{id}"),
+                &task.to_string(),
+                "dev",
+                i64::from(*minute),
+                &payload.to_string(),
+            )
+        }
+        Said::Mail { id, to } => {
+            message(&format!("m{id}"), MessageType::Message, agent(to), 1, "{}")
+        }
+        Said::Ack { id, by } => return ack(&format!("m{id}"), agent(by)),
+        Said::Foreign => return foreign("something_happened"),
+    };
+    match known.insert(message.id.clone()) {
+        true => message.sent().unwrap(),
+        false => message.duplicate(),
+    }
+}
+
+fn live_of(team: &Team, steps: &[Step]) -> String {
+    let mut writer = team.writer();
+    let mut known = BTreeSet::new();
+    for step in steps {
+        match step {
+            Step::Append(all) => commit(
+                &writer,
+                all.iter().map(|said| event(said, &mut known)).collect(),
+            ),
+            Step::Flush => writer.with_state(|live| live.flush().unwrap()),
+            Step::Reopen => {
+                writer.close().unwrap();
+                writer = team.writer();
+            }
+            Step::LoseDerived => {
+                writer.close().unwrap();
+                if team.storage.stat(&team.path("derived")).unwrap().is_some() {
+                    team.storage.remove_dir_all(&team.path("derived")).unwrap();
+                }
+                writer = team.writer();
+            }
+        }
+    }
+    let live = writer.close().unwrap();
+    assert!(live.views_error().is_none(), "{:?}", live.views_error());
+    live.digest().unwrap()
+}
+
+/// The runs of the derived store, by content (their names count on).
+fn runs(team: &Team) -> Vec<Vec<u8>> {
+    let dir = team.path("derived/v1");
+    let mut names = team.storage.list(&dir).unwrap();
+    names.retain(|name| name.ends_with(".run"));
+    let mut files: Vec<_> = names
+        .iter()
+        .map(|name| team.storage.read(&dir.join(name), 1 << 30).unwrap())
+        .collect();
+    files.sort();
+    files
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #[test]
+    fn live_equals_rebuilt(steps in prop::collection::vec(step(), 1..14), binary in any::<bool>()) {
+        let format = if binary { Format::Binary } else { Format::Jsonl };
+        let team = Team::empty(format);
+        team.append(vec![created(&AGENTS, true)]);
+        let digest = live_of(&team, &steps);
+        let views = team.views();
+        prop_assert_eq!(&team.live().digest().unwrap(), &digest);
+        let exclusive = team.log.lock().unwrap();
+        let reader = exclusive.reader();
+        prop_assert_eq!(&Live::at(&team.log, &reader, u64::MAX).unwrap().digest().unwrap(), &digest);
+        let mut first: Option<Vec<Vec<u8>>> = None;
+        for decoders in [1, 2, 3, 8] {
+            let bulk = Bulk { decoders, span_bytes: 700, run_bytes: 2000 };
+            let (found, live) = rehydrate_with(&team.log, &reader, bulk, &mut |_| {}).unwrap();
+            prop_assert_eq!(&found.digest, &digest, "{} decoders", decoders);
+            prop_assert_eq!(found.views.written + found.views.removed, 0, "{:?}", found.views);
+            prop_assert_eq!(live.digest().unwrap(), digest.clone());
+            prop_assert_eq!(team.views(), views.clone());
+            let files = runs(&team);
+            prop_assert!(!files.is_empty());
+            let same = *first.get_or_insert_with(|| files.clone()) == files;
+            prop_assert!(same, "{} decoders write other bytes", decoders);
+        }
+    }
+}
+
+#[test]
+fn a_long_tail_is_folded_in_bulk_and_kept_as_runs() {
+    let team = Team::empty(Format::Jsonl);
+    team.append(vec![created(&AGENTS, false)]);
+    let writer = team.log.lock().unwrap().into_writer(());
+    for group in 0..10 {
+        let events: Vec<_> = (0..500)
+            .map(|n| {
+                message(
+                    &format!("m{group}-{n}"),
+                    MessageType::Message,
+                    AGENTS[n % 3],
+                    1,
+                    "{}",
+                )
+                .sent()
+                .unwrap()
+            })
+            .collect();
+        let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), events.clone()));
+        writer
+            .commit(teamlog_engine::Durability::Synced, job)
+            .unwrap();
+    }
+    writer.close().unwrap();
+    let live = team.live();
+    assert_eq!(live.counts().unwrap().messages, 5000);
+    assert!(
+        team.storage
+            .stat(&team.path("derived/v1"))
+            .unwrap()
+            .is_some()
+    );
+    assert_eq!(
+        live.place(2500).unwrap(),
+        team.log.reader().unwrap().find_seq(2500).unwrap()
+    );
+}
+
+#[test]
+fn a_damaged_run_is_replaced() {
+    let team = Team::new();
+    let dir = team.path("derived/v1");
+    for part in 0..9 {
+        for n in 0..3 {
+            let sent: Vec<_> = (0..40)
+                .map(|i| {
+                    assign(
+                        &format!("m{part}-{n}-{i}"),
+                        &(i % 17).to_string(),
+                        "dev",
+                        i,
+                        "{}",
+                    )
+                })
+                .collect();
+            team.send(&sent);
+            team.live().flush().unwrap();
+        }
+        let digest = Live::at(&team.log, &team.log.reader().unwrap(), u64::MAX)
+            .unwrap()
+            .digest()
+            .unwrap();
+        let mut names = team.storage.list(&dir).unwrap();
+        names.retain(|name| name.ends_with(".run"));
+        let name = &names[part * 5 % names.len()];
+        let path = dir.join(name);
+        if part == 4 {
+            team.storage.remove_file(&path).unwrap();
+        } else {
+            let original = team.storage.read(&path, 1 << 30).unwrap();
+            let at = original.len() * part / 9;
+            let file = team.storage.open(&path, Open::Write).unwrap();
+            file.write_all_at(&[original[at] ^ 0x55], at as u64)
+                .unwrap();
+        }
+        let mut live = team.live();
+        if let Err(error) = live.digest() {
+            assert!(error.is_derived(), "{error}");
+            live.repair().unwrap();
+        }
+        assert_eq!(live.digest().unwrap(), digest, "{name}, part {part}");
+        assert_eq!(
+            team.live().digest().unwrap(),
+            digest,
+            "{name}, part {part}, the next one"
+        );
+    }
+}
+
+#[test]
+fn a_message_id_that_a_log_holds_twice_counts_once() {
+    let team = Team::new();
+    let twice = assign("m1", "1", "dev", 1, r#"{"subject":"S"}"#);
+    team.send(&[twice.clone(), twice.clone()]);
+    team.send(&[twice]);
+    let (digest, views) = (team.live().digest().unwrap(), team.views());
+    assert_eq!(team.live().agent("dev").unwrap().received, 1);
+    let task = team.live().task("1").unwrap().unwrap();
+    assert_eq!(
+        (task.snapshot_version, task.seq),
+        (1, 2),
+        "an equal key is not newer"
+    );
+    assert_eq!(team.view("inboxes/dev.jsonl").lines().count(), 1);
+    let exclusive = team.log.lock().unwrap();
+    let bulk = Bulk::new(2);
+    let (found, _) = rehydrate_with(&team.log, &exclusive.reader(), bulk, &mut |_| {}).unwrap();
+    assert_eq!((found.digest, team.views()), (digest, views));
+}

@@ -1,0 +1,9 @@
+//! The state of a team and its views: given events, then what is asked.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod folds;
+mod histories;
+mod real;
+mod support;
+mod views;

@@ -1,0 +1,178 @@
+//! A team on memory storage, with a clock that the test owns.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::storage::{Memory, Storage};
+use teamlog_engine::{
+    Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
+    Timestamp, Writer,
+};
+use teamlog_projections::fact::{MessageAcked, TeamCreated};
+use teamlog_projections::{Live, Message, MessageType, Priority};
+
+pub const MINUTE: i64 = 60_000_000;
+
+pub struct Team {
+    pub storage: Arc<dyn Storage>,
+    pub clock: Arc<ManualClock>,
+    pub log: Log,
+}
+
+/// `minute` minutes after the start of the tests' day.
+pub fn at(minute: i64) -> Timestamp {
+    Timestamp::parse("2026-11-21T10:00:00Z")
+        .unwrap()
+        .plus_micros(minute * MINUTE)
+}
+
+pub fn created(members: &[&str], views: bool) -> NewEvent {
+    let members = members.iter().map(|name| (*name).to_owned()).collect();
+    TeamCreated {
+        members,
+        open: false,
+        views,
+    }
+    .event("lead", None)
+}
+
+pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str) -> Message {
+    Message {
+        id: id.to_owned(),
+        kind,
+        from: "lead".to_owned(),
+        to: to.to_owned(),
+        task_id: None,
+        trace_id: None,
+        priority: Priority::Normal,
+        created_at: at(minute),
+        payload: Json::parse(payload).unwrap(),
+        extra: Vec::new(),
+    }
+}
+
+pub fn assign(id: &str, task: &str, to: &str, minute: i64, payload: &str) -> Message {
+    let task_id = Some(task.to_owned());
+    Message {
+        task_id,
+        ..message(id, MessageType::TaskAssign, to, minute, payload)
+    }
+}
+
+pub fn update(id: &str, task: &str, from: &str, minute: i64, payload: &str) -> Message {
+    let task_id = Some(task.to_owned());
+    let from = from.to_owned();
+    Message {
+        task_id,
+        from,
+        ..message(id, MessageType::TaskUpdate, "lead", minute, payload)
+    }
+}
+
+pub fn ack(id: &str, agent: &str) -> NewEvent {
+    MessageAcked {
+        message_id: id.to_owned(),
+        agent: agent.to_owned(),
+    }
+    .event(None, None)
+}
+
+pub fn foreign(kind: &'static str) -> NewEvent {
+    let mut event = NewEvent::new(kind, "ci", Json::parse("{\"x\":1}").unwrap());
+    event.refs.set(RefKind::Trace, "tr_1");
+    event.foreign = true;
+    event
+}
+
+impl Team {
+    pub fn empty(format: Format) -> Team {
+        Team::on(Arc::new(Memory::new()), format)
+    }
+    pub fn on(storage: Arc<dyn Storage>, format: Format) -> Team {
+        let clock = Arc::new(ManualClock::new(at(0)));
+        let options = LogOptions {
+            clock: clock.clone(),
+            ids: Arc::new(SeededIds(42.into())),
+            lock_deadline: Duration::from_millis(500),
+            ..LogOptions::default()
+        };
+        let new = NewLog {
+            team: "demo".into(),
+            format,
+            origin: "init".into(),
+        };
+        let log = Log::create(storage.clone(), Path::new("teams/demo"), new, options).unwrap();
+        Team {
+            storage,
+            clock,
+            log,
+        }
+    }
+    /// With members lead, dev and qa, and views.
+    pub fn new() -> Team {
+        let team = Team::empty(Format::Jsonl);
+        team.append(vec![created(&["lead", "dev", "qa"], true)]);
+        team
+    }
+    pub fn writer(&self) -> Writer<Live> {
+        let exclusive = self.log.lock().unwrap();
+        let reader = exclusive.reader();
+        let mut live = Live::load(&self.log, &reader).unwrap();
+        live.keep_views(&reader).unwrap();
+        exclusive.into_writer(live)
+    }
+    /// Appends one group as a command of its own does.
+    pub fn append(&self, events: Vec<NewEvent>) {
+        let writer = self.writer();
+        commit(&writer, events);
+        let mut live = writer.close().unwrap();
+        assert!(live.views_error().is_none(), "{:?}", live.views_error());
+        live.flush_if_due().unwrap();
+    }
+    pub fn send(&self, messages: &[Message]) {
+        self.append(
+            messages
+                .iter()
+                .map(|message| message.sent().unwrap())
+                .collect(),
+        );
+    }
+    pub fn live(&self) -> Live {
+        Live::load(&self.log, &self.log.reader().unwrap()).unwrap()
+    }
+    pub fn path(&self, name: &str) -> PathBuf {
+        Path::new("teams/demo").join(name)
+    }
+    pub fn view(&self, name: &str) -> String {
+        String::from_utf8(self.storage.read(&self.path(name), 1 << 30).unwrap()).unwrap()
+    }
+    pub fn json(&self, name: &str) -> serde_json::Value {
+        serde_json::from_str(&self.view(name)).unwrap()
+    }
+    /// Every view file with its content.
+    pub fn views(&self) -> Vec<(String, String)> {
+        let mut views = Vec::new();
+        for dir in ["tasks", "inboxes"] {
+            if self.storage.stat(&self.path(dir)).unwrap().is_some() {
+                for name in self.storage.list(&self.path(dir)).unwrap() {
+                    let name = format!("{dir}/{name}");
+                    views.push((name.clone(), self.view(&name)));
+                }
+            }
+        }
+        if self
+            .storage
+            .stat(&self.path("team.json"))
+            .unwrap()
+            .is_some()
+        {
+            views.push(("team.json".into(), self.view("team.json")));
+        }
+        views
+    }
+}
+
+pub fn commit(writer: &Writer<Live>, events: Vec<NewEvent>) {
+    let job = move |_: &Live, _: Timestamp| Ok::<_, std::convert::Infallible>(((), events.clone()));
+    writer.commit(Durability::Synced, job).unwrap();
+}

@@ -1,0 +1,100 @@
+//! What a command costs, counted in calls of the storage: flat in history, and no sync more than durability needs.
+
+use crate::world::{World, assign, message};
+use std::collections::BTreeMap;
+use teamlog_engine::Format;
+use teamlog_team::command::init::Init;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::trace::Trace;
+use teamlog_team::{Root, Team};
+
+/// A team without views, so that only the log and its state are counted.
+fn plain(world: &World, format: Format) -> Team {
+    world
+        .root
+        .init(Init {
+            format: Some(format),
+            no_views: true,
+            ..Init::of("demo")
+        })
+        .unwrap();
+    let mut team = world.root.team("demo").unwrap();
+    team.send(message("lead", "dev")).unwrap();
+    team
+}
+
+/// The calls that a command on a freshly opened team takes.
+fn calls(world: &World, command: impl FnOnce(&mut Team)) -> BTreeMap<&'static str, u64> {
+    let before = world.memory.calls();
+    let root = Root::on(world.memory.clone(), world.root.options().clone());
+    command(&mut root.team("demo").unwrap());
+    let after = world.memory.calls();
+    after
+        .into_iter()
+        .map(|(name, count)| (name, count - before.get(name).copied().unwrap_or(0)))
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+#[test]
+fn one_send_writes_twice_and_syncs_once() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        plain(&world, format);
+        let calls = calls(&world, |team| {
+            drop(team.send(message("lead", "dev")).unwrap())
+        });
+        let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+        assert_eq!(of("write_at"), 2, "one group, one head: {calls:?}");
+        assert_eq!(of("sync_data") + of("sync_all"), 1, "{calls:?}");
+        assert_eq!(of("sync_dir"), 0, "{calls:?}");
+        assert_eq!(of("list"), 0, "{calls:?}");
+    }
+}
+
+#[test]
+fn commands_cost_the_same_on_a_long_history() {
+    let world = World::new();
+    let mut team = plain(&world, Format::Jsonl);
+    let send = |team: &mut Team| drop(team.send(message("lead", "dev")).unwrap());
+    let trace = |team: &mut Team| {
+        let trace = Trace {
+            trace_id: "tr".into(),
+            limit: Some(10),
+            cursor: None,
+        };
+        drop(team.trace(trace).unwrap());
+    };
+    let read = |team: &mut Team| {
+        let read = Read {
+            agent: "dev".into(),
+            limit: Some(10),
+            ..Read::default()
+        };
+        drop(team.read(read).unwrap());
+    };
+    let mut grow = |count: usize| {
+        for n in 0..count {
+            let mut assignment = assign(&format!("t{}", n % 50), "dev");
+            assignment.trace_id = Some(if n % 7 == 0 { "tr" } else { "other" }.into());
+            team.task_assign(assignment).unwrap();
+            team.finish().unwrap();
+        }
+    };
+    let measure = || {
+        let all = [
+            calls(&world, send),
+            calls(&world, trace),
+            calls(&world, read),
+        ];
+        all.map(|calls| calls.values().sum::<u64>())
+    };
+    grow(700);
+    let short = measure();
+    grow(6_000);
+    let long = measure();
+    // More runs mean a few more opens, not a cost per event.
+    for (short, long) in short.into_iter().zip(long) {
+        assert!(long <= short + 40, "{short} calls grew to {long}");
+    }
+}
