@@ -53,7 +53,7 @@ fn file(root: &Path) -> File {
 }
 
 fn one_durable(name: &str, format: Format, options: &Options) {
-    const APPENDS: usize = 40;
+    const APPENDS: usize = 16;
     let dir = directory();
     let writer = writer(dir.path(), format);
     let (bare, mut end) = (file(dir.path()), 0);
@@ -75,7 +75,7 @@ fn one_durable(name: &str, format: Format, options: &Options) {
             }
         })
     });
-    let times = run(options.rounds(41), vec![floor, ours]);
+    let times = run(options.rounds(101), vec![floor, ours]);
     let each = |at| human(times.median(at) / APPENDS as u32);
     let detail = format!("{} against {} an append", each(1), each(0));
     row(

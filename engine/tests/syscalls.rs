@@ -19,7 +19,7 @@ const SYSCALLS: &str = "trace=write,pwrite64,writev,pwritev,pwritev2,fsync,fdata
 const THREADS: usize = 32;
 const EACH: usize = 25;
 /// Rotates every few events.
-const SMALL_SEGMENT: u64 = 1_500;
+const SMALL_SEGMENT: u64 = 1_000;
 
 /// Calls as strace wrote them, on files of the log only.
 struct Calls(Vec<String>);
@@ -219,7 +219,7 @@ fn directories_are_synced_at_rotation_only() {
             .read_dir()
             .unwrap()
             .count();
-        assert!(segments > 3, "{segments} segments");
+        assert!(segments > 2, "{segments} segments");
         let appended = calls.count(&["fdatasync"], "/events/");
         assert_eq!(appended, EACH, "{:#?}", calls.0);
         assert_eq!(calls.directory_syncs(), segments - 1, "{:#?}", calls.0);
