@@ -80,36 +80,29 @@ impl Span {
     /// # Errors
     /// `Corrupt` with the place.
     pub fn decode(&self) -> Result<Vec<Located<'_>>> {
-        let mut located = Vec::with_capacity(self.content().len() / 256);
-        for frame in self.frames() {
-            located.push(frame?);
+        let len = self.content().len();
+        let mut located = Vec::with_capacity(len / 256);
+        let mut at = 0;
+        while at < len {
+            let next = self.located(at)?;
+            at += next.frame.len;
+            located.push(next);
         }
         Ok(located)
     }
 
-    /// As [`Span::decode`], one after the other; ends behind an error.
-    pub fn frames(&self) -> impl Iterator<Item = Result<Located<'_>>> {
-        let bytes = self.content();
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
-            let from = at;
-            match codec::decode(self.format, rest) {
-                Ok(frame) => {
-                    at += frame.len;
-                    let place = Place {
-                        segment: self.segment,
-                        offset: self.offset + from as u64,
-                        len: frame.len as u32,
-                    };
-                    Some(Ok(Located { frame, place }))
-                }
-                Err(error) => {
-                    at = bytes.len();
-                    Some(Err(self.corrupt(from, error.to_string())))
-                }
-            }
-        })
+    /// Decodes the frame that starts at that offset of the span.
+    #[inline]
+    fn located(&self, at: usize) -> Result<Located<'_>> {
+        let rest = self.content().get(at..).unwrap_or_default();
+        let frame = codec::decode(self.format, rest)
+            .map_err(|error| self.corrupt(at, error.to_string()))?;
+        let place = Place {
+            segment: self.segment,
+            offset: self.offset + at as u64,
+            len: frame.len as u32,
+        };
+        Ok(Located { frame, place })
     }
 
     /// The span's own bytes.
@@ -328,8 +321,10 @@ impl Reader {
         let mut chain = after.is_none().then(|| Chain::behind(None));
         for span in self.spans(after, SPAN_BYTES) {
             let span = span?;
-            for located in span.frames() {
-                let located = located?;
+            let mut at = 0;
+            while at < span.content().len() {
+                let located = span.located(at)?;
+                at += located.frame.len;
                 chain
                     .get_or_insert_with(|| Chain::from_frame(&located.frame))
                     .link(&span, std::slice::from_ref(&located))?;
