@@ -7,7 +7,7 @@ segments are checked too if the module `blake3` is installed. Reads only; takes 
 
     python3 read_log.py teams/demo
 
-Exit code 0 if the log is sound up to its head, 65 with a message if it is not.
+Exit code 0 if the log is sound up to its head, 65 with a message if it is not, 74 if it cannot be read.
 """
 
 import json
@@ -331,6 +331,11 @@ def main():
         out.flush()
         print("damaged: %s" % damage, file=sys.stderr)
         sys.exit(65)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print("cannot read: %s" % error, file=sys.stderr)
+        sys.exit(74)
 
 
 if __name__ == "__main__":

@@ -115,18 +115,22 @@ impl Head {
         id.copy_from_slice(&fields[56..72]);
         let last_id = EventId::from_bytes(id);
         let (flags, last_seq) = (u32_at(fields, 12), u64_at(fields, 48));
-        match name {
-            Some(name) if last_id.is_some() == (last_seq > 0) => Slot::Valid(Head {
-                generation: u64_at(fields, 32),
-                segment: u32_at(fields, 72),
-                name: name.to_string(),
-                end: u64_at(fields, 40),
-                last_seq,
-                last_id,
-                rotating: flags & ROTATING != 0,
-                quarantining: flags & QUARANTINING != 0,
-            }),
-            _ => Slot::Damaged,
+        let head = Head {
+            generation: u64_at(fields, 32),
+            segment: u32_at(fields, 72),
+            name: name.unwrap_or_default().to_string(),
+            end: u64_at(fields, 40),
+            last_seq,
+            last_id,
+            rotating: flags & ROTATING != 0,
+            quarantining: flags & QUARANTINING != 0,
+        };
+        // Only what this code would write is a head: unknown flags, a long name or a nonzero gap are not.
+        let written = head.name.len() <= NAME_BYTES_MAX && head.encode(log) == *slot;
+        if written && last_id.is_some() == (last_seq > 0) {
+            Slot::Valid(head)
+        } else {
+            Slot::Damaged
         }
     }
 }

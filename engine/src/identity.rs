@@ -144,6 +144,9 @@ impl Identity {
         let version = serde_json::from_slice::<Version>(bytes)
             .map_err(|_| corrupt("it is not a log's identity"))?
             .version;
+        if version == 0 {
+            return Err(corrupt("version is 0"));
+        }
         if version > FORMAT_VERSION {
             return Err(Error::UnsupportedFormat {
                 path: path.to_path_buf(),

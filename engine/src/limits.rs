@@ -2,7 +2,7 @@
 
 /// Most bytes of one event in canonical JSON (its `jsonl` line without framing).
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
-/// Most bytes of one group, as encoded in `jsonl`.
+/// Most bytes of one group in canonical JSON: the sum over its events.
 pub const GROUP_BYTES_MAX: usize = 4 << 20;
 /// Most events in one group.
 pub const GROUP_EVENTS_MAX: usize = 65_536;

@@ -203,12 +203,13 @@ impl Log {
     }
 
     fn reader_to(&self, head: Head, beyond: u64) -> Reader {
-        Reader::with_beyond(
+        let told = (beyond, Vec::new());
+        Reader::telling(
             self.storage.clone(),
             &self.dir,
             self.identity.clone(),
             head,
-            beyond,
+            told,
         )
     }
 
@@ -326,11 +327,13 @@ impl Exclusive {
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
-        Reader::new(
+        let told = (0, self.notes.clone());
+        Reader::telling(
             core.storage.clone(),
             &core.dir,
             core.identity.clone(),
             core.head.clone(),
+            told,
         )
     }
 

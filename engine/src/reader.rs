@@ -35,6 +35,7 @@ struct Inner {
     identity: Identity,
     head: Head,
     beyond: u64,
+    recovered: Vec<String>,
     names: Mutex<Option<Arc<Vec<String>>>>,
     files: Mutex<HashMap<u32, Arc<dyn File>>>,
 }
@@ -195,15 +196,16 @@ impl Reader {
         identity: Identity,
         head: Head,
     ) -> Reader {
-        Reader::with_beyond(storage, dir, identity, head, 0)
+        Reader::telling(storage, dir, identity, head, (0, Vec::new()))
     }
 
-    pub(crate) fn with_beyond(
+    /// The same, which also says what its opening found: bytes `beyond` the head, what it `recovered`.
+    pub(crate) fn telling(
         storage: Arc<dyn Storage>,
         dir: &Path,
         identity: Identity,
         head: Head,
-        beyond: u64,
+        (beyond, recovered): (u64, Vec<String>),
     ) -> Reader {
         let inner = Inner {
             storage,
@@ -211,6 +213,7 @@ impl Reader {
             identity,
             head,
             beyond,
+            recovered,
             names: Mutex::default(),
             files: Mutex::default(),
         };
@@ -228,6 +231,11 @@ impl Reader {
     /// (a read-only file system); 0 otherwise.
     pub fn beyond(&self) -> u64 {
         self.inner.beyond
+    }
+
+    /// What opening it recovered, for people; empty in the clean case.
+    pub fn recovered(&self) -> &[String] {
+        &self.inner.recovered
     }
 
     /// The log's directory.

@@ -1,6 +1,7 @@
 //! Holds the documents against the code: the worked example of `docs/format.md` is what the engine writes and
 //! reads, every constant that it names has that value, the reader that was written from it understands real
 //! logs, and `docs/durability.md` prints the table by which recovery decides.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod support;
 

@@ -316,19 +316,11 @@ impl<S: State> Core<S> {
         let stays = current.as_ref().is_some_and(|name| {
             name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
         });
-        // A segment without events takes its first group, however large.
-        let empty = current
-            .as_ref()
-            .is_some_and(|name| name.day == at.day() && self.active_is_empty());
-        if stays || empty {
+        if stays {
             Ok(())
         } else {
             self.rotate(SegmentName::next(current.as_ref(), at))
         }
-    }
-
-    fn active_is_empty(&self) -> bool {
-        self.head.last_seq == 0 && self.head.segment == 1
     }
 
     fn rotate(&mut self, name: SegmentName) -> Result<()> {

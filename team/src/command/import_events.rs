@@ -57,7 +57,11 @@ impl Root {
         }
         writer.close()?;
         if count == 0 {
-            return Err(Refusal::new(Code::InvalidInput, "events must hold an event, but is empty").into());
+            return Err(Refusal::new(
+                Code::InvalidInput,
+                "events must hold an event, but is empty",
+            )
+            .into());
         }
         team.rehydrate(Default::default(), &mut |_, _| {})?;
         drop(team);

@@ -1,0 +1,49 @@
+//! The tour of the README runs as it is printed: every line in one directory, in order, and each succeeds.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_tour_of_the_readme_runs() {
+    let binary = Path::new(env!("CARGO_BIN_EXE_teamlog"));
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = std::fs::read_to_string(readme).unwrap();
+    let blocks = readme.split("<!-- tour -->\n```sh\n").skip(1);
+    let tour: String = blocks
+        .map(|block| block.split("```").next().unwrap())
+        .collect();
+    assert!(tour.lines().count() > 12, "{tour}");
+
+    let home = tempfile::tempdir().unwrap();
+    let path = format!(
+        "{}:{}",
+        binary.parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let output = Command::new("sh")
+        .args(["-e", "-c", &tour])
+        .current_dir(home.path())
+        .env("PATH", path)
+        .env("HOME", home.path())
+        .env_remove("TEAMLOG_DATA_ROOT")
+        .env_remove("TEAMLOG_AGENT")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let failed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{failed}");
+    // What the text around the commands claims.
+    for claim in [
+        "superseded: changed nothing",
+        "\"kind\":\"build_failed\"",
+        "changed_since_receipt",
+        "exit 65: damaged, and it says where",
+    ] {
+        assert!(
+            said.contains(claim),
+            "{claim:?} is missing in:\n{said}{failed}"
+        );
+    }
+    assert_eq!(failed, "");
+}
