@@ -3,7 +3,7 @@
 //! Invariants: nothing past the head is shown; everything shown was checked (CRC, order of seqs and ids, whole groups,
 //! chained headers); damage is an error with its place, never the end of the log; a reader changes nothing.
 
-use crate::codec::{self, Frame, SegmentHeader};
+use crate::codec::{self, Frame, FrameError, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::head::Head;
@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Spans of about this many bytes keep two workers busy and memory small.
 pub const SPAN_BYTES: usize = 256 << 10;
+/// No segment header is longer.
+const HEADER_BYTES_MAX: usize = 4096;
 
 /// Reads a log up to the head that it was made with. Cheap to clone.
 #[derive(Clone)]
@@ -79,22 +81,29 @@ impl Span {
     /// # Errors
     /// `Corrupt` with the place.
     pub fn decode(&self) -> Result<Vec<Located<'_>>> {
-        let bytes = self.content();
-        let mut located = Vec::with_capacity(bytes.len() / 256);
+        let len = self.content().len();
+        let mut located = Vec::with_capacity(len / 256);
         let mut at = 0;
-        while at < bytes.len() {
-            let rest = bytes.get(at..).unwrap_or_default();
-            let frame = codec::decode(self.format, rest)
-                .map_err(|error| self.corrupt(at, error.to_string()))?;
-            let place = Place {
-                segment: self.segment,
-                offset: self.offset + at as u64,
-                len: frame.len as u32,
-            };
-            at += frame.len;
-            located.push(Located { frame, place });
+        while at < len {
+            let next = self.located(at)?;
+            at += next.frame.len;
+            located.push(next);
         }
         Ok(located)
+    }
+
+    /// Decodes the frame that starts at that offset of the span.
+    #[inline]
+    fn located(&self, at: usize) -> Result<Located<'_>> {
+        let rest = self.content().get(at..).unwrap_or_default();
+        let frame = codec::decode(self.format, rest)
+            .map_err(|error| self.corrupt(at, error.to_string()))?;
+        let place = Place {
+            segment: self.segment,
+            offset: self.offset + at as u64,
+            len: frame.len as u32,
+        };
+        Ok(Located { frame, place })
     }
 
     /// The span's own bytes.
@@ -303,7 +312,7 @@ impl Reader {
             about: bytes.max(1),
             segment,
             offset,
-            open: None,
+            sealed: None,
             failed: false,
         }
     }
@@ -320,14 +329,14 @@ impl Reader {
         let mut chain = after.is_none().then(|| Chain::behind(None));
         for span in self.spans(after, SPAN_BYTES) {
             let span = span?;
-            let frames = span.decode()?;
-            if let Some(first) = frames.first() {
+            let mut at = 0;
+            while at < span.content().len() {
+                let located = span.located(at)?;
+                at += located.frame.len;
                 chain
-                    .get_or_insert_with(|| Chain::from_frame(&first.frame))
-                    .link(&span, &frames)?;
-            }
-            for located in &frames {
-                if let std::ops::ControlFlow::Break(value) = each(located)? {
+                    .get_or_insert_with(|| Chain::from_frame(&located.frame))
+                    .link(&span, std::slice::from_ref(&located))?;
+                if let std::ops::ControlFlow::Break(value) = each(&located)? {
                     return Ok(Some(value));
                 }
             }
@@ -489,7 +498,11 @@ impl Reader {
     pub fn header(&self, segment: u32) -> Result<SegmentHeader> {
         let path = self.path(segment)?;
         let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;
-        let len = file.stat().map_err(Error::io("stat", &path))?.len.min(4096);
+        let len = file
+            .stat()
+            .map_err(Error::io("stat", &path))?
+            .len
+            .min(HEADER_BYTES_MAX as u64);
         let mut bytes = vec![0; len as usize];
         file.read_exact_at(&mut bytes, 0)
             .map_err(Error::io("read", &path))?;
@@ -675,18 +688,19 @@ pub struct Spans {
     segment: u32,
     /// Where to go on in `segment`; `None` before its header was read.
     offset: Option<u64>,
-    open: Option<Window>,
+    sealed: Option<Window>,
     failed: bool,
 }
 
 /// The part of a segment that is in memory.
+#[derive(Clone)]
 struct Window {
     path: Arc<PathBuf>,
     /// Offset of the first byte of `bytes` in the file.
     start: u64,
     bytes: Bytes,
-    /// Where the segment ends, for readers.
-    end: u64,
+    /// Whether it reaches the segment's end.
+    last: bool,
 }
 
 impl Iterator for Spans {
@@ -702,7 +716,7 @@ impl Iterator for Spans {
             }
             self.segment += 1;
             self.offset = None;
-            self.open = None;
+            self.sealed = None;
         }
         None
     }
@@ -720,50 +734,62 @@ impl Spans {
     }
 
     fn cut(&mut self, segment: u32) -> Result<Option<Span>> {
-        if self.open.is_none() {
-            self.open = Some(self.window(segment)?);
-        }
-        let Some(window) = &self.open else {
-            return Ok(None);
-        };
         let format = self.reader.inner.identity.format;
-        let offset = match self.offset {
-            Some(offset) => offset,
-            None => {
-                let (header, len) =
-                    self.reader
-                        .check_header(segment, &window.path, &window.bytes)?;
-                self.reader.check_previous(&header)?;
-                len as u64
+        let mut len = self.about.max(HEADER_BYTES_MAX);
+        loop {
+            let window = self.window(segment, len)?;
+            let offset = match self.offset {
+                Some(offset) => offset,
+                None => self.behind_header(segment, &window)?,
+            };
+            self.offset = Some(offset);
+            let from = (offset - window.start) as usize;
+            let rest = window.bytes.get(from..).unwrap_or_default();
+            if rest.is_empty() && window.last {
+                return Ok(None);
             }
-        };
-        self.offset = Some(offset);
-        let from = (offset - window.start) as usize;
-        let to = (window.end - window.start) as usize;
-        let corrupt = |at: usize, why: String| Error::Corrupt {
-            path: (*window.path).clone(),
-            offset: window.start + at as u64,
-            seq: None,
-            why,
-        };
-        let Some(rest) = window.bytes.get(from..to).filter(|rest| !rest.is_empty()) else {
-            return Ok(None);
-        };
-        let len = codec::split(format, rest, self.about)
-            .map_err(|(at, error)| corrupt(from + at, error.to_string()))?;
-        self.offset = Some(offset + len as u64);
-        Ok(Some(Span {
-            format,
-            segment,
-            path: window.path.clone(),
-            offset,
-            bytes: window.bytes.clone(),
-            range: from..from + len,
-        }))
+            let whole = match codec::split(format, rest, self.about) {
+                Ok(whole) => whole,
+                // The window ends within a frame.
+                Err((whole, FrameError::Incomplete)) if !window.last && whole > 0 => whole,
+                Err((_, FrameError::Incomplete)) if !window.last => {
+                    len *= 2;
+                    continue;
+                }
+                Err((at, error)) => {
+                    return Err(Error::Corrupt {
+                        path: (*window.path).clone(),
+                        offset: offset + at as u64,
+                        seq: None,
+                        why: error.to_string(),
+                    });
+                }
+            };
+            self.offset = Some(offset + whole as u64);
+            return Ok(Some(Span {
+                format,
+                segment,
+                path: window.path,
+                offset,
+                bytes: window.bytes,
+                range: from..from + whole,
+            }));
+        }
     }
 
-    /// A sealed segment is mapped whole; of the active one what lies between `offset` and the head is read.
-    fn window(&self, segment: u32) -> Result<Window> {
+    /// Where the frames begin, once the header is checked.
+    fn behind_header(&self, segment: u32, window: &Window) -> Result<u64> {
+        let reader = &self.reader;
+        let (header, len) = reader.check_header(segment, &window.path, &window.bytes)?;
+        reader.check_previous(&header)?;
+        Ok(len as u64)
+    }
+
+    /// A sealed segment is mapped whole; of the active one about `len` bytes from `offset` on are read, never past the head.
+    fn window(&mut self, segment: u32, len: usize) -> Result<Window> {
+        if let Some(sealed) = &self.sealed {
+            return Ok(sealed.clone());
+        }
         let inner = &self.reader.inner;
         let path = Arc::new(self.reader.path(segment)?);
         if segment < inner.head.segment {
@@ -774,20 +800,21 @@ impl Spans {
                     std::io::ErrorKind::NotFound => self.reader.missing(&path),
                     _ => Error::io("read", &*path)(error),
                 })?;
-            let end = bytes.len() as u64;
-            return Ok(Window {
+            let window = Window {
                 path,
                 start: 0,
                 bytes,
-                end,
-            });
+                last: true,
+            };
+            return Ok(self.sealed.insert(window).clone());
         }
         let (start, end) = (self.offset.unwrap_or(0), inner.head.end);
+        let left = end.saturating_sub(start);
         let file = self
             .reader
             .file(segment)?
             .ok_or_else(|| self.reader.missing(&path))?;
-        let mut bytes = vec![0; end.saturating_sub(start) as usize];
+        let mut bytes = vec![0; left.min(len as u64) as usize];
         file.read_exact_at(&mut bytes, start)
             .map_err(|error| match error.kind() {
                 std::io::ErrorKind::UnexpectedEof => Error::Corrupt {
@@ -801,8 +828,8 @@ impl Spans {
         Ok(Window {
             path,
             start,
+            last: bytes.len() as u64 == left,
             bytes: Bytes::new(bytes),
-            end,
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::event_id::EventId;
 use crate::identifier::{is_identifier, is_kind};
 use crate::json::scan;
 use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
+use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 
 /// What every frame begins with.
@@ -267,7 +268,7 @@ impl<'a> Fields<'a> {
         let bytes = from.get(..from.len() - self.0.len()).unwrap_or_default();
         Ok(Names {
             bytes,
-            text: std::str::from_utf8(bytes).ok(),
+            text: from_utf8(bytes).ok(),
             at: 0,
         })
     }
@@ -309,7 +310,7 @@ impl<'a> Fields<'a> {
     /// The payload, which ends the body.
     fn payload(&mut self) -> Result<&'a str, FrameError> {
         let len = self.u32()? as usize;
-        let Ok(payload) = std::str::from_utf8(self.take(len)?) else {
+        let Ok(payload) = from_utf8(self.take(len)?) else {
             return Err(NOT_UTF8);
         };
         if !self.0.is_empty() {

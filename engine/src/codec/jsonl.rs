@@ -12,6 +12,7 @@ use crate::json::{self, scan};
 use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
 use crate::timestamp::Timestamp;
 use crate::uuid;
+use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 
 /// What every line begins with.
@@ -201,7 +202,7 @@ pub(super) fn checked<'a>(line: &'a [u8], closing: &[u8]) -> Result<(Text<'a>, u
     if crc32fast::hash(body) != crc {
         return Err(FrameError::Damaged("the checksum does not match"));
     }
-    match std::str::from_utf8(body) {
+    match from_utf8(body) {
         Ok(body) => Ok((Text(body), crc)),
         Err(_) => Err(FrameError::Damaged("the line is not UTF-8")),
     }

@@ -20,6 +20,7 @@ use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -29,11 +30,13 @@ pub(crate) struct Core<S> {
     pub options: LogOptions,
     pub head: Head,
     pub head_file: HeadFile,
-    pub active: Option<Box<dyn File>>,
+    pub active: Option<Arc<dyn File>>,
     pub state: S,
     /// Stamped and folded, not yet written.
     pub pending: Vec<Event<'static>>,
     pub pending_bytes: usize,
+    /// A buffered group on its way to the disk. Nothing is written before it has landed.
+    pub flight: Option<Flight>,
     /// Written since it was last emptied, if `keeps` is set: what the answers of a round show.
     pub written: Vec<Event<'static>>,
     pub keeps: bool,
@@ -43,6 +46,53 @@ pub(crate) struct Core<S> {
     pub poisoned: Option<String>,
     /// Dropped last: the lock outlives every write.
     pub held: Box<dyn Held>,
+}
+
+/// A group as bytes.
+struct Encoded {
+    events: Vec<Event<'static>>,
+    bytes: Vec<u8>,
+    frames: Vec<u32>,
+    file: Arc<dyn File>,
+    path: PathBuf,
+    start: u64,
+}
+
+impl Encoded {
+    /// One write, one sync.
+    fn write(self) -> Result<Encoded> {
+        self.file
+            .write_all_at(&self.bytes, self.start)
+            .map_err(Error::io("write", &self.path))?;
+        self.file
+            .sync_data()
+            .map_err(Error::io("sync", &self.path))?;
+        Ok(self)
+    }
+}
+
+/// A group that a thread writes and syncs while the next one fills.
+pub(crate) struct Flight {
+    last: (u64, EventId),
+    landing: Option<JoinHandle<Result<Encoded>>>,
+}
+
+impl Flight {
+    fn land(&mut self) -> Result<Encoded> {
+        match self.landing.take().map(JoinHandle::join) {
+            Some(Ok(written)) => written,
+            _ => Err(Error::Poisoned("a writing thread panicked".into())),
+        }
+    }
+}
+
+impl Drop for Flight {
+    /// The lock must outlive every write.
+    fn drop(&mut self) {
+        if self.landing.is_some() {
+            let _ = self.land();
+        }
+    }
 }
 
 impl<S: State> Core<S> {
@@ -100,11 +150,16 @@ impl<S: State> Core<S> {
 
     /// The last event that was stamped.
     fn last(&self) -> (u64, Option<EventId>) {
-        self.pending
-            .last()
-            .map_or((self.head.last_seq, self.head.last_id), |last| {
-                (last.seq, Some(last.id))
-            })
+        match (self.pending.last(), &self.flight) {
+            (Some(last), _) => (last.seq, Some(last.id)),
+            (
+                None,
+                Some(Flight {
+                    last: (seq, id), ..
+                }),
+            ) => (*seq, Some(*id)),
+            (None, None) => (self.head.last_seq, self.head.last_id),
+        }
     }
 
     fn stamp(&self, events: Vec<NewEvent>) -> Result<Vec<Event<'static>>> {
@@ -151,6 +206,10 @@ impl<S: State> Core<S> {
     /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
     /// segments' names would no longer be in the log's order.
     fn floor(&self) -> Timestamp {
+        // What is pending was held against it already.
+        if let Some(last) = self.pending.last() {
+            return last.created_at.day_start();
+        }
         SegmentName::parse(&self.head.name, self.identity.format)
             .map_or(Timestamp::default(), |name| name.midnight())
     }
@@ -170,12 +229,42 @@ impl<S: State> Core<S> {
 
     /// Writes the pending group, syncs it, writes the head, and tells the state.
     pub fn flush(&mut self) -> Result<()> {
-        self.guarded(Self::write_group)
+        self.guarded(|core| match core.encoded()? {
+            Some(group) => core.landed(group.write()?),
+            None => Ok(()),
+        })
     }
 
-    fn write_group(&mut self) -> Result<()> {
+    /// As [`Core::flush`], but a thread writes and syncs, and the rest is done before the next group is written: for
+    /// groups that nobody waits for.
+    pub fn launch(&mut self) -> Result<()> {
+        self.guarded(|core| {
+            let Some(group) = core.encoded()? else {
+                return Ok(());
+            };
+            let Some(last) = group.events.last() else {
+                return Ok(());
+            };
+            let (last, path) = ((last.seq, last.id), group.path.clone());
+            let thread = thread::Builder::new().name("teamlog-write".into());
+            let landing = thread
+                .spawn(|| group.write())
+                .map_err(Error::io("start a thread to write", path))?;
+            core.flight = Some(Flight {
+                last,
+                landing: Some(landing),
+            });
+            Ok(())
+        })
+    }
+
+    /// Takes the pending group, once all before it is durable.
+    fn encoded(&mut self) -> Result<Option<Encoded>> {
+        if let Some(mut flight) = self.flight.take() {
+            self.landed(flight.land()?)?;
+        }
         let Some(first) = self.pending.first() else {
-            return Ok(());
+            return Ok(None);
         };
         assert_eq!(
             first.seq,
@@ -189,26 +278,33 @@ impl<S: State> Core<S> {
         let Some(file) = &self.active else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
-        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
-        let start = self.head.end;
-        file.write_all_at(&bytes, start)
-            .map_err(Error::io("write", &path))?;
-        file.sync_data().map_err(Error::io("sync", &path))?;
-        let Some(last) = self.pending.last() else {
+        self.pending_bytes = 0;
+        Ok(Some(Encoded {
+            events: std::mem::take(&mut self.pending),
+            bytes,
+            frames,
+            file: file.clone(),
+            path: self.dir.join(EVENTS_DIR).join(&self.head.name),
+            start: self.head.end,
+        }))
+    }
+
+    /// The group is durable: the head says so, and the state learns where it lies.
+    fn landed(&mut self, group: Encoded) -> Result<()> {
+        let Some(last) = group.events.last() else {
             return Ok(());
         };
-        self.head.end = start + bytes.len() as u64;
+        self.head.end = group.start + group.bytes.len() as u64;
         self.head.last_seq = last.seq;
         self.head.last_id = Some(last.id);
         self.head.quarantining = false;
         self.head_file.write(&mut self.head, false)?;
-        let placed = places(self.head.segment, start, &frames);
-        let crcs = crcs(self.identity.format, &bytes, &frames);
-        let written = std::mem::take(&mut self.pending);
-        self.pending_bytes = 0;
-        self.state.committed(&self.head, &written, &placed, &crcs);
+        let placed = places(self.head.segment, group.start, &group.frames);
+        let crcs = crcs(self.identity.format, &group.bytes, &group.frames);
+        self.state
+            .committed(&self.head, &group.events, &placed, &crcs);
         if self.keeps {
-            self.written.extend(written);
+            self.written.extend(group.events);
         }
         Ok(())
     }
@@ -261,11 +357,11 @@ impl<S: State> Core<S> {
         self.storage
             .replace(&path, &bytes, true)
             .map_err(Error::io("create", &path))?;
-        self.active = Some(
-            self.storage
-                .open(&path, Open::Write)
-                .map_err(Error::io("open", &path))?,
-        );
+        let active = self
+            .storage
+            .open(&path, Open::Write)
+            .map_err(Error::io("open", &path))?;
+        self.active = Some(Arc::from(active));
         self.head.segment = header.number;
         self.head.name = name.file(self.identity.format);
         self.head.end = bytes.len() as u64;

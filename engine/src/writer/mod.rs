@@ -23,7 +23,7 @@ pub enum Durability {
     /// After the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once; goes out as part of a group at 1 MiB, with the next synced append, on `sync` or on `close`. In-process only.
+    /// At once; goes out as part of a group at 1 MiB (while the next one fills), with the next synced append, on `sync` or on `close`. In-process only.
     Buffered,
 }
 
@@ -150,7 +150,7 @@ impl<S: State> Writer<S> {
             .filter(|_| count > 0)
             .map(|last| appended(last.seq, last.id, count));
         if core.pending_bytes >= crate::limits::BUFFER_BYTES {
-            core.flush()?;
+            core.launch()?;
         }
         Ok(answer)
     }
@@ -259,7 +259,8 @@ impl<S: State> Writer<S> {
                 .iter()
                 .any(|job| job.durability() == Durability::Synced);
         let flushed = match core.usable() {
-            Ok(()) if synced || core.pending_bytes >= crate::limits::BUFFER_BYTES => core.flush(),
+            Ok(()) if synced => core.flush(),
+            Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.launch(),
             other => other,
         };
         let mut written = std::mem::take(&mut core.written);

@@ -1,0 +1,175 @@
+//! Appending: durable alone, durable from 32 threads, buffered.
+
+use crate::events;
+use crate::group_commit::GroupCommit;
+use crate::options::Options;
+use crate::rounds::{Contestant, human, run, timed};
+use crate::table::{Target, row};
+use crate::workspace::{FORMATS, directory, log};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use teamlog_engine::codec::encode_group;
+use teamlog_engine::{Durability, Format, NewEvent, Writer};
+
+const THREADS: usize = 32;
+
+/// The rows about appending.
+pub fn rows(options: &Options) {
+    for format in FORMATS {
+        if let Some(name) = options.wanted("T2 one durable append", format) {
+            one_durable(&name, format, options);
+        }
+    }
+    for format in FORMATS {
+        if let Some(name) = options.wanted("T3 32 threads, each append durable", format) {
+            many_durable(&name, format, options);
+        }
+    }
+    for format in FORMATS {
+        if let Some(name) = options.wanted("T7 buffered append", format) {
+            buffered(&name, format, options);
+        }
+    }
+}
+
+fn writer(root: &Path, format: Format) -> Writer<()> {
+    log(root, format).lock().unwrap().into_writer(())
+}
+
+/// The bytes that the format makes of each event.
+fn frames(format: Format, count: u64) -> Vec<Vec<u8>> {
+    let frame = |seq| {
+        let mut frame = Vec::new();
+        encode_group(format, &[events::event(seq)], &mut frame);
+        frame
+    };
+    (1..=count).map(frame).collect()
+}
+
+fn file(root: &Path) -> File {
+    File::create_new(root.join("bare")).unwrap()
+}
+
+fn one_durable(name: &str, format: Format, options: &Options) {
+    const APPENDS: usize = 16;
+    let dir = directory();
+    let writer = writer(dir.path(), format);
+    let (bare, mut end) = (file(dir.path()), 0);
+    let frames = frames(format, APPENDS as u64);
+    let floor: Contestant<'_> = Box::new(|| {
+        timed(|| {
+            for frame in &frames {
+                bare.write_all_at(frame, end).unwrap();
+                bare.sync_data().unwrap();
+                end += frame.len() as u64;
+            }
+        })
+    });
+    let ours: Contestant<'_> = Box::new(|| {
+        let events: Vec<NewEvent> = (1..=APPENDS as u64).map(events::new_event).collect();
+        timed(|| {
+            for event in events {
+                writer.append(vec![event], Durability::Synced).unwrap();
+            }
+        })
+    });
+    let times = run(options.rounds(101), vec![floor, ours]);
+    let each = |at| human(times.median(at) / APPENDS as u32);
+    let detail = format!("{} against {} an append", each(1), each(0));
+    row(
+        name,
+        Target::AtLeast(0.85),
+        times.ratio(0, 1),
+        " x",
+        &detail,
+    );
+}
+
+/// How long it takes until `THREADS` threads, started together, have each done `work` on their share.
+fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
+    let start = std::sync::Barrier::new(shares.len() + 1);
+    std::thread::scope(|scope| {
+        let (start, work) = (&start, &work);
+        let handles: Vec<_> = shares
+            .into_iter()
+            .map(|share| {
+                scope.spawn(move || {
+                    start.wait();
+                    share.into_iter().for_each(work);
+                })
+            })
+            .collect();
+        start.wait();
+        let started = Instant::now();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().unwrap());
+        started.elapsed()
+    })
+}
+
+fn many_durable(name: &str, format: Format, options: &Options) {
+    const EACH: usize = 50;
+    let dir = directory();
+    let writer = writer(dir.path(), format);
+    let bare = GroupCommit::new(file(dir.path()));
+    let frames = frames(format, (THREADS * EACH) as u64);
+    let floor: Contestant<'_> = Box::new(|| {
+        let shares = frames
+            .chunks(EACH)
+            .map(|share| share.iter().collect())
+            .collect();
+        threads(shares, |frame: &Vec<u8>| bare.append(frame))
+    });
+    let ours: Contestant<'_> = Box::new(|| {
+        let share = |thread: usize| {
+            let first = (thread * EACH) as u64;
+            (first + 1..=first + EACH as u64)
+                .map(events::new_event)
+                .collect()
+        };
+        let shares: Vec<Vec<NewEvent>> = (0..THREADS).map(share).collect();
+        threads(shares, |event| {
+            writer.append(vec![event], Durability::Synced).unwrap();
+        })
+    });
+    let rounds = options.rounds(25);
+    let times = run(rounds, vec![floor, ours]);
+    let rate = |at| (THREADS * EACH) as f64 / times.median(at).as_secs_f64() / 1e3;
+    let detail = format!("{:.1} k/s against {:.1} k/s", rate(1), rate(0));
+    row(name, Target::AtLeast(0.8), times.ratio(0, 1), " x", &detail);
+}
+
+fn buffered(name: &str, format: Format, options: &Options) {
+    const APPENDS: u64 = 20_000;
+    let dir = directory();
+    let writer = writer(dir.path(), format);
+    let lines: Vec<events::Line> = (1..=APPENDS).map(events::line).collect();
+    let news: Vec<NewEvent> = (1..=APPENDS).map(events::new_event).collect();
+    let mut out: Vec<u8> = Vec::with_capacity(16 << 20);
+    let serde: Contestant<'_> = Box::new(|| {
+        out.clear();
+        timed(|| {
+            for line in &lines {
+                serde_json::to_writer(&mut out, line).unwrap();
+                out.push(b'\n');
+            }
+        })
+    });
+    let ours: Contestant<'_> = Box::new(|| {
+        let events = news.clone();
+        let took = timed(|| {
+            for event in events {
+                writer.append(vec![event], Durability::Buffered).unwrap();
+            }
+        });
+        writer.sync().unwrap();
+        took
+    });
+    let times = run(options.rounds(21), vec![serde, ours]);
+    let each = |at| human(times.median(at) / APPENDS as u32);
+    let detail = format!("{} against {} an event", each(1), each(0));
+    row(name, Target::AtLeast(0.5), times.ratio(0, 1), " x", &detail);
+}

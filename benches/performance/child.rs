@@ -1,0 +1,126 @@
+//! One command in a process of its own, so that nothing is warm but the page cache, and memory is that of the command.
+//!
+//! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`; the child prints [`Cost`] as one line of JSON.
+
+use crate::history;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use teamlog_team::command::append::Append;
+use teamlog_team::command::send::Send;
+use teamlog_team::command::trace::Trace;
+use teamlog_team::{Root, RootOptions, Team};
+
+const FLAG: &str = "--child";
+
+/// What a command cost.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Cost {
+    /// From opening the root to having the team.
+    pub open: Duration,
+    /// From there to the answer.
+    pub answer: Duration,
+    /// `VmHWM` at the end, in KiB.
+    pub peak_kib: u64,
+}
+
+impl Cost {
+    /// Opening and the command together.
+    pub fn total(&self) -> Duration {
+        self.open + self.answer
+    }
+}
+
+/// What a child is told.
+pub struct Child {
+    root: PathBuf,
+    command: String,
+    argument: String,
+}
+
+impl Child {
+    /// If this process is one.
+    pub fn of_args() -> Option<Child> {
+        let mut args = std::env::args().skip(1);
+        if args.next()? != FLAG {
+            return None;
+        }
+        Some(Child {
+            root: args.next()?.into(),
+            command: args.next()?,
+            argument: args.next()?,
+        })
+    }
+
+    /// Does it and prints what it cost.
+    pub fn run(&self) {
+        let started = Instant::now();
+        let root = Root::open(&self.root, RootOptions::default()).unwrap();
+        let mut team = root.team(history::TEAM).unwrap();
+        let opened = Instant::now();
+        self.command(&mut team);
+        let answered = Instant::now();
+        let cost = Cost {
+            open: opened - started,
+            answer: answered - opened,
+            peak_kib: peak_kib(),
+        };
+        println!("{}", serde_json::to_string(&cost).unwrap());
+    }
+
+    fn command(&self, team: &mut Team) {
+        match self.command.as_str() {
+            "trace" => {
+                let trace = Trace {
+                    trace_id: self.argument.clone(),
+                    limit: Some(20),
+                    ..Trace::default()
+                };
+                assert_eq!(team.trace(trace).unwrap().count, 20);
+            }
+            "send" => {
+                let send = Send {
+                    from: "agent-001".into(),
+                    to: "agent-002".into(),
+                    kind: "handoff".into(),
+                    trace_id: Some(self.argument.clone()),
+                    payload: Some(r#"{"subject":"one more"}"#.into()),
+                    ..Send::default()
+                };
+                team.send(send).unwrap();
+            }
+            "append" => {
+                let append = Append {
+                    kind: "note_taken".into(),
+                    ..Append::default()
+                };
+                team.append(append).unwrap();
+            }
+            "fill" => history::fill(team, self.argument.parse().unwrap()),
+            other => panic!("no such command: {other}"),
+        }
+    }
+}
+
+/// Runs a command on the team of `root` in a new process.
+pub fn cost(root: &Path, command: &str, argument: &str) -> Cost {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .arg(FLAG)
+        .args([root.as_os_str(), command.as_ref(), argument.as_ref()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text)
+        .unwrap_or_else(|_| panic!("{command}: {}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// The most memory this process ever had, in KiB; 0 where the system does not tell.
+fn peak_kib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .unwrap_or_default()
+}

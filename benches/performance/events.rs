@@ -1,0 +1,147 @@
+//! Events as real teams write them: about 400 bytes as JSON, refs set, texts varied. The same numbers give the same events.
+
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, EventId, Json, NewEvent, RefKind, Refs, Timestamp};
+
+/// Events of one story.
+pub const STORY: u64 = 20;
+
+/// What the payload holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Payload {
+    pub subject: String,
+    pub body: String,
+    pub status: String,
+    pub priority: String,
+    pub attempt: u32,
+    pub labels: Vec<String>,
+}
+
+/// An event as `serde_json` would read and write it: every field owned and typed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Line {
+    pub seq: u64,
+    pub id: String,
+    pub created_at: String,
+    pub kind: String,
+    pub actor: String,
+    pub trace_id: Option<String>,
+    pub task_id: Option<String>,
+    pub agent: Option<String>,
+    pub message_id: Option<String>,
+    pub schema_version: u32,
+    pub payload: Payload,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub crc: String,
+}
+
+const WORDS: [&str; 24] = [
+    "parser", "review", "the", "second", "half", "has", "no", "test", "for", "an", "empty", "line",
+    "lock", "merge", "before", "after", "release", "schema", "wait", "cache", "index", "please",
+    "look", "again",
+];
+const KINDS: [&str; 4] = [
+    "message_sent",
+    "message_acked",
+    "task_claimed",
+    "task_completed",
+];
+const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "blocked"];
+
+/// SplitMix64: the same numbers on every run.
+fn mixed(number: u64) -> u64 {
+    let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+fn pick<'a>(from: &[&'a str], number: u64) -> &'a str {
+    from[(number % from.len() as u64) as usize]
+}
+
+fn words(seed: u64, count: u64) -> String {
+    let words: Vec<&str> = (0..count)
+        .map(|at| pick(&WORDS, mixed(seed ^ (at << 32))))
+        .collect();
+    words.join(" ")
+}
+
+/// The payload of event `seq`.
+pub fn payload(seq: u64) -> Payload {
+    let random = mixed(seq);
+    Payload {
+        subject: format!("{} #{seq}", words(random, 3)),
+        body: words(random ^ 1, 3 + random % 10),
+        status: pick(&STATUSES, random >> 8).into(),
+        priority: "normal".into(),
+        attempt: (random >> 16) as u32 % 5,
+        labels: vec![words(random ^ 2, 1), words(random ^ 3, 1)],
+    }
+}
+
+/// The story of event `seq`.
+pub fn trace_id(seq: u64) -> String {
+    format!("tr_{:05}", seq / STORY)
+}
+
+fn refs(seq: u64) -> Refs<'static> {
+    let random = mixed(seq ^ 7);
+    let mut refs = Refs::default();
+    refs.set(RefKind::Trace, trace_id(seq));
+    refs.set(RefKind::Task, format!("bd-{}", seq / 5));
+    refs.set(RefKind::Agent, format!("agent-{:03}", random % 160));
+    refs.set(RefKind::Message, format!("msg_{:012x}", random >> 16));
+    refs
+}
+
+fn kind(seq: u64) -> &'static str {
+    pick(&KINDS, mixed(seq ^ 9))
+}
+
+fn actor(seq: u64) -> String {
+    format!("agent-{:03}", mixed(seq ^ 11) % 160)
+}
+
+/// Event `seq`, to be appended.
+pub fn new_event(seq: u64) -> NewEvent {
+    let mut event = NewEvent::new(kind(seq), actor(seq), Json::of(&payload(seq)).unwrap());
+    event.refs = refs(seq);
+    event
+}
+
+/// Event `seq` as a log could hold it.
+pub fn event(seq: u64) -> Event<'static> {
+    let at = Timestamp::from_micros(1_795_255_200_000_000 + seq as i64 * 37).unwrap();
+    Event {
+        seq,
+        id: EventId::new(at, mixed(seq)),
+        created_at: at,
+        kind: kind(seq).into(),
+        actor: actor(seq).into(),
+        refs: refs(seq),
+        schema_version: 1,
+        foreign: false,
+        payload: Json::of(&payload(seq)).unwrap().into_string().into(),
+    }
+}
+
+/// Event `seq` for `serde_json`.
+pub fn line(seq: u64) -> Line {
+    let event = event(seq);
+    let name = |kind| event.refs.get(kind).map(str::to_owned);
+    Line {
+        seq,
+        id: event.id.to_string(),
+        created_at: event.created_at.to_string(),
+        kind: event.kind.to_string(),
+        actor: event.actor.to_string(),
+        trace_id: name(RefKind::Trace),
+        task_id: name(RefKind::Task),
+        agent: name(RefKind::Agent),
+        message_id: name(RefKind::Message),
+        schema_version: 1,
+        payload: payload(seq),
+        crc: String::new(),
+    }
+}

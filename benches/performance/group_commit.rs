@@ -1,0 +1,57 @@
+//! A group commit as one writes it by hand: whoever finds nobody leading writes and syncs all that has queued.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::{Condvar, Mutex};
+
+/// A growing file that many threads append to, each waiting until its bytes are durable.
+pub struct GroupCommit {
+    file: File,
+    queue: Mutex<Queue>,
+    durable: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<u8>,
+    /// Bytes ever queued.
+    queued: u64,
+    /// Bytes known to be durable.
+    durable: u64,
+    led: bool,
+}
+
+impl GroupCommit {
+    /// On an empty file.
+    pub fn new(file: File) -> GroupCommit {
+        GroupCommit {
+            file,
+            queue: Mutex::default(),
+            durable: Condvar::new(),
+        }
+    }
+
+    /// Appends, and returns once the bytes are durable.
+    pub fn append(&self, bytes: &[u8]) {
+        let mut queue = self.queue.lock().unwrap();
+        queue.waiting.extend_from_slice(bytes);
+        queue.queued += bytes.len() as u64;
+        let end = queue.queued;
+        while queue.durable < end {
+            if queue.led {
+                queue = self.durable.wait(queue).unwrap();
+                continue;
+            }
+            queue.led = true;
+            let group = std::mem::take(&mut queue.waiting);
+            let (start, end) = (queue.durable, queue.queued);
+            drop(queue);
+            self.file.write_all_at(&group, start).unwrap();
+            self.file.sync_data().unwrap();
+            queue = self.queue.lock().unwrap();
+            queue.durable = end;
+            queue.led = false;
+            self.durable.notify_all();
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Cost against history: the same command on a short log and on a long one.
+
+use crate::child::{self, Cost};
+use crate::events::{self, STORY};
+use crate::options::Options;
+use crate::rounds::{human, median};
+use crate::table::{Target, row};
+use crate::workspace::directory;
+use serde_json::json;
+use std::io::{BufReader, Cursor, Read, Write};
+use std::path::Path;
+use std::time::Duration;
+use teamlog_engine::{Format, RefKind, Timestamp};
+use teamlog_team::command::append_batch::AppendBatch;
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::{Root, RootOptions, Team};
+use tempfile::TempDir;
+
+/// The team of every root that is measured.
+pub const TEAM: &str = "bench";
+const SHORT: u64 = 1_000;
+
+/// The rows about long histories.
+pub fn rows(options: &Options) {
+    for format in crate::workspace::FORMATS {
+        let names = [
+            "T13 open and trace, 1 M events against 1 k",
+            "T13 first trace of 20 events after open, 1 M events",
+            "T14 open and send, 1 M events against 1 k",
+            "T14 memory of a send, 1 M events over 1 k",
+        ];
+        let names = names.map(|name| format!("{name}, {}", format.name()));
+        if names.iter().any(|name| options.wants(name)) {
+            long_against_short(&names, format, options);
+        }
+    }
+}
+
+fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
+    let long = if options.quick { 100_000 } else { 1_000_000 };
+    let teams = [SHORT, long].map(|count| (imported(format, count), events::trace_id(count / 2)));
+    let mut costs: [[Vec<Cost>; 2]; 2] = Default::default();
+    for _ in 0..options.rounds(41) {
+        for ((dir, story), costs) in teams.iter().zip(&mut costs) {
+            for (command, costs) in ["trace", "send"].iter().zip(costs) {
+                costs.push(child::cost(dir.path(), command, story));
+            }
+        }
+    }
+    let of = |costs: &[Cost], figure: fn(&Cost) -> Duration| -> Duration {
+        let seconds = costs.iter().map(|cost| figure(cost).as_secs_f64());
+        Duration::from_secs_f64(median(seconds.collect()))
+    };
+    let ratio = |command: usize| {
+        let pairs = costs[1][command].iter().zip(&costs[0][command]);
+        let ratios =
+            pairs.map(|(long, short)| long.total().as_secs_f64() / short.total().as_secs_f64());
+        let [short, long] = [0, 1].map(|team| human(of(&costs[team][command], Cost::total)));
+        (median(ratios.collect()), format!("{long} against {short}"))
+    };
+    if options.wants(&names[0]) {
+        let (figure, detail) = ratio(0);
+        row(&names[0], Target::AtMost(1.5), figure, " x", &detail);
+    }
+    if options.wants(&names[1]) {
+        let [open, answer] = [|cost: &Cost| cost.open, |cost: &Cost| cost.answer]
+            .map(|figure| of(&costs[1][0], figure));
+        let detail = format!("open {}", human(open));
+        let millis = answer.as_secs_f64() * 1e3;
+        row(&names[1], Target::AtMost(2.0), millis, " ms", &detail);
+    }
+    if options.wants(&names[2]) {
+        let (figure, detail) = ratio(1);
+        row(&names[2], Target::AtMost(1.5), figure, " x", &detail);
+    }
+    if options.wants(&names[3]) {
+        let [short, long] = [0, 1].map(|team: usize| {
+            let peaks = costs[team][1].iter().map(|cost| cost.peak_kib as f64);
+            median(peaks.collect()) / 1024.0
+        });
+        let detail = format!("{long:.1} MiB against {short:.1} MiB");
+        row(
+            &names[3],
+            Target::AtMost(20.0),
+            long - short,
+            " MiB",
+            &detail,
+        );
+    }
+}
+
+/// A root with a team of so many messages, views included.
+fn imported(format: Format, count: u64) -> TempDir {
+    let dir = directory();
+    let mut envelopes = Vec::new();
+    for seq in 0..count {
+        envelope(seq, &mut envelopes);
+    }
+    import(
+        dir.path(),
+        format,
+        &mut BufReader::new(Cursor::new(envelopes)),
+    );
+    dir
+}
+
+/// Imports envelopes into a new team.
+pub fn import<R: std::io::BufRead + std::io::Seek>(root: &Path, format: Format, source: &mut R) {
+    let import = ImportMessages {
+        team: TEAM.into(),
+        format: Some(format),
+        ..ImportMessages::default()
+    };
+    let root = Root::create(root, RootOptions::default()).unwrap();
+    let answer = root.import_messages(import, source).unwrap();
+    assert_eq!((answer.malformed, answer.duplicates), (0, 0));
+}
+
+/// One message of a team's past: 20 of a task, two seconds apart.
+fn envelope(seq: u64, out: &mut Vec<u8>) {
+    let event = events::event(seq);
+    let name = |kind| event.refs.get(kind);
+    let story = events::trace_id(seq);
+    let first = seq % STORY == 0;
+    let at = Timestamp::from_micros(1_735_689_600_000_000 + seq as i64 * 2_000_000).unwrap();
+    let payload = events::payload(seq);
+    let payload = match first {
+        true => json!({"subject": payload.subject, "details": payload.body}),
+        false => json!({"status": "in_progress", "note": payload.body}),
+    };
+    let message = json!({
+        "id": format!("msg_{seq:012x}"),
+        "type": if first { "task_assign" } else { "task_update" },
+        "from": event.actor,
+        "to": name(RefKind::Agent),
+        "task_id": format!("bd-{story}"),
+        "trace_id": story,
+        "priority": "normal",
+        "created_at": at.to_string(),
+        "schema_version": 1,
+        "payload": payload,
+    });
+    serde_json::to_writer(&mut *out, &message).unwrap();
+    out.push(b'\n');
+}
+
+/// Appends so many foreign events in batches.
+pub fn fill(team: &mut Team, count: u64) {
+    let source = Facts {
+        next: 0,
+        count,
+        waiting: Cursor::default(),
+    };
+    let mut source = BufReader::with_capacity(1 << 16, source);
+    let answer = team
+        .append_batch(AppendBatch::default(), &mut source)
+        .unwrap();
+    assert_eq!(answer.count, count);
+}
+
+/// Events as the lines that a batch is made of, one after the other.
+struct Facts {
+    next: u64,
+    count: u64,
+    waiting: Cursor<Vec<u8>>,
+}
+
+impl Read for Facts {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.waiting.read(buf)?;
+        if read > 0 || self.next == self.count {
+            return Ok(read);
+        }
+        self.waiting.set_position(0);
+        self.waiting.get_mut().clear();
+        fact(self.next, self.waiting.get_mut())?;
+        self.next += 1;
+        self.waiting.read(buf)
+    }
+}
+
+fn fact(seq: u64, out: &mut Vec<u8>) -> std::io::Result<()> {
+    let event = events::event(seq);
+    let name = |kind| event.refs.get(kind);
+    let line = json!({
+        "kind": "step_taken",
+        "actor": event.actor,
+        "trace_id": events::trace_id(seq),
+        "task_id": name(RefKind::Task),
+        "agent": name(RefKind::Agent),
+        "message_id": name(RefKind::Message),
+        "payload": events::payload(seq),
+    });
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,41 @@
+//! `cargo bench`: teamlog beside bare loops that do the same work, as one table.
+//!
+//! Every figure is a ratio: both sides run in turns within one run, and the median of the rounds' ratios is shown,
+//! for absolute times on a shared machine say little. `docs/performance.md` explains the rows.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+
+mod append;
+mod child;
+mod events;
+mod group_commit;
+mod history;
+mod options;
+mod process;
+mod replay;
+mod rounds;
+mod scale;
+mod table;
+mod workspace;
+
+use options::Options;
+
+fn main() {
+    if let Some(child) = child::Child::of_args() {
+        return child.run();
+    }
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(usage) => {
+            eprintln!("{usage}");
+            std::process::exit(2);
+        }
+    };
+    if let Some(events) = options.scale {
+        return scale::run(events, &options);
+    }
+    table::head();
+    append::rows(&options);
+    replay::rows(&options);
+    process::rows(&options);
+    history::rows(&options);
+}

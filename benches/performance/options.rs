@@ -1,0 +1,64 @@
+//! What to measure, and how thoroughly.
+
+use teamlog_engine::Format;
+
+const USAGE: &str = "usage: cargo bench -- [--quick] [--scale [N]] [ROW ...]
+  --quick      fewer rounds and shorter histories
+  --scale [N]  instead of the table: logs of N events (default 10,000,000) in both formats
+  ROW          only rows whose name contains one of these words";
+const SCALE: u64 = 10_000_000;
+
+/// The command line.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Fewer rounds, shorter histories.
+    pub quick: bool,
+    /// Events of the scale mode.
+    pub scale: Option<u64>,
+    names: Vec<String>,
+}
+
+impl Options {
+    /// Reads the arguments; what cannot be understood is answered with the usage.
+    pub fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
+        let mut options = Options::default();
+        let mut args = args.peekable();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                // Cargo says so to every bench target.
+                "--bench" => {}
+                "--quick" => options.quick = true,
+                "--scale" => {
+                    let number = args.next_if(|next| !next.starts_with("--"));
+                    let events =
+                        number.map_or(Ok(SCALE), |number| number.replace([',', '_'], "").parse());
+                    options.scale = Some(events.map_err(|_| USAGE)?);
+                }
+                flag if flag.starts_with('-') => return Err(USAGE.into()),
+                name => options.names.push(name.to_lowercase()),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether that row is asked for.
+    pub fn wants(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
+    }
+
+    /// The name of a row in a format, if it is asked for.
+    pub fn wanted(&self, what: &str, format: Format) -> Option<String> {
+        let name = format!("{what}, {}", format.name());
+        self.wants(&name).then_some(name)
+    }
+
+    /// `full`, or a part of it when in a hurry.
+    pub fn rounds(&self, full: usize) -> usize {
+        if self.quick {
+            full.div_ceil(4).max(3)
+        } else {
+            full
+        }
+    }
+}

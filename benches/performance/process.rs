@@ -1,0 +1,188 @@
+//! Whole commands: a process from start to exit, a send into a long inbox, the rebuilding of a real team.
+
+use crate::history::{self, TEAM};
+use crate::options::Options;
+use crate::rounds::{Contestant, human, run, timed};
+use crate::table::{Target, row};
+use crate::workspace::{FORMATS, directory};
+use serde_json::json;
+use std::fs::File;
+use std::io::{BufReader, Cursor};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use teamlog_engine::Format;
+use teamlog_team::command::init::Init;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::send::Send;
+use teamlog_team::{Root, RootOptions};
+
+/// The rows about whole commands.
+pub fn rows(options: &Options) {
+    let mut built = None;
+    for format in FORMATS {
+        if let Some(name) = options.wanted("T16 one CLI send, start to exit", format) {
+            let teamlog = built.get_or_insert_with(build);
+            one_send(&name, teamlog, format, options);
+        }
+    }
+    for format in FORMATS {
+        if let Some(name) =
+            options.wanted("send into an inbox of 30,000 against an empty one", format)
+        {
+            long_inbox(&name, format, options);
+        }
+    }
+    for format in FORMATS {
+        if let Some(name) =
+            options.wanted("rehydrate 35,440 real messages, all views right", format)
+        {
+            rehydrate(&name, format, options);
+        }
+    }
+}
+
+/// Builds the command line as it is released; its file.
+fn build() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let target = own.ancestors().nth(3).unwrap();
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let status = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "-p",
+            "teamlog",
+            "--target-dir",
+        ])
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .unwrap();
+    assert!(status.success(), "the command line must build");
+    target.join("release/teamlog")
+}
+
+fn root(path: &Path) -> Root {
+    Root::create(path, RootOptions::default()).unwrap()
+}
+
+/// A team of two without a past.
+fn init(path: &Path, format: Format) {
+    let init = Init {
+        format: Some(format),
+        members: vec!["alice".into(), "bob".into()],
+        ..Init::of(TEAM)
+    };
+    root(path).init(init).unwrap();
+}
+
+fn run_quietly(command: &mut Command) {
+    let status = command.stdout(Stdio::null()).status().unwrap();
+    assert!(status.success(), "{command:?}");
+}
+
+const PAYLOAD: &str = r#"{"subject":"the second half of the parser","body":"it has no test for an empty line yet; please look again before the merge"}"#;
+
+fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
+    const PROCESSES: u32 = 5;
+    let dir = directory();
+    init(dir.path(), format);
+    let floor: Contestant<'_> = Box::new(|| {
+        timed(|| {
+            for _ in 0..PROCESSES {
+                run_quietly(Command::new(env!("CARGO_BIN_EXE_append-floor")).arg(dir.path()));
+            }
+        })
+    });
+    let ours: Contestant<'_> = Box::new(|| {
+        timed(|| {
+            for _ in 0..PROCESSES {
+                run_quietly(
+                    Command::new(teamlog)
+                        .arg("--data-root")
+                        .arg(dir.path())
+                        .args(["send", TEAM, "--from", "alice", "--to", "bob"])
+                        .args(["--type", "handoff", "--task-id", "bd-7", "--json"])
+                        .args(["--payload-json", PAYLOAD]),
+                );
+            }
+        })
+    });
+    let times = run(options.rounds(41), vec![floor, ours]);
+    let each = |at| human(times.median(at) / PROCESSES);
+    let detail = format!("{} against {}", each(1), each(0));
+    row(name, Target::AtMost(2.0), times.ratio(1, 0), " x", &detail);
+}
+
+/// One send by a handle that was opened for it.
+fn send(path: &Path) {
+    let mut team = root(path).team(TEAM).unwrap();
+    let send = Send {
+        from: "alice".into(),
+        to: "bob".into(),
+        kind: "handoff".into(),
+        payload: Some(PAYLOAD.into()),
+        ..Send::default()
+    };
+    team.send(send).unwrap();
+    team.finish().unwrap();
+}
+
+fn long_inbox(name: &str, format: Format, options: &Options) {
+    const MESSAGES: u64 = 30_000;
+    const SENDS: u32 = 5;
+    let (empty, long) = (directory(), directory());
+    init(empty.path(), format);
+    let mut envelopes = Vec::new();
+    for seq in 0..MESSAGES {
+        let message = json!({
+            "id": format!("msg_{seq:012x}"), "type": "handoff", "from": "alice", "to": "bob",
+            "priority": "normal", "schema_version": 1,
+            "created_at": format!("2026-01-01T{:02}:{:02}:{:02}.000000Z", seq / 3600, seq / 60 % 60, seq % 60),
+            "payload": serde_json::from_str::<serde_json::Value>(PAYLOAD).unwrap(),
+        });
+        serde_json::to_writer(&mut envelopes, &message).unwrap();
+        envelopes.push(b'\n');
+    }
+    history::import(long.path(), format, &mut Cursor::new(envelopes));
+    let contestants = [&empty, &long].map(|dir| -> Contestant<'_> {
+        Box::new(|| timed(|| (0..SENDS).for_each(|_| send(dir.path()))))
+    });
+    let times = run(options.rounds(61), contestants.into());
+    let each = |at| human(times.median(at) / SENDS);
+    let detail = format!("{} against {}", each(1), each(0));
+    row(name, Target::AtMost(1.2), times.ratio(1, 0), " x", &detail);
+}
+
+/// Real messages, where they are at hand.
+fn real_messages() -> Option<PathBuf> {
+    let beside =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/agent-messages.jsonl");
+    let named = std::env::var_os("TEAMLOG_REAL_MESSAGES").map(PathBuf::from);
+    named.or_else(|| beside.exists().then_some(beside))
+}
+
+fn rehydrate(name: &str, format: Format, options: &Options) {
+    let Some(messages) = real_messages() else {
+        println!("| {name} | – | – | skipped | TEAMLOG_REAL_MESSAGES names no file |");
+        return;
+    };
+    let dir = directory();
+    let mut source = BufReader::with_capacity(1 << 20, File::open(messages).unwrap());
+    history::import(dir.path(), format, &mut source);
+    let rebuild = |workers: usize| -> Contestant<'_> {
+        let path = dir.path();
+        Box::new(move || {
+            let mut team = root(path).team(TEAM).unwrap();
+            let options = Rehydrate {
+                workers: Some(workers),
+            };
+            timed(|| drop(team.rehydrate(options, &mut |_, _| {}).unwrap()))
+        })
+    };
+    let times = run(options.rounds(9), vec![rebuild(1), rebuild(2)]);
+    let detail = format!("two workers; {} with one", human(times.median(0)));
+    let millis = times.median(1).as_secs_f64() * 1e3;
+    row(name, Target::Report, millis, " ms", &detail);
+}

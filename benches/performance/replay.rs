@@ -1,0 +1,193 @@
+//! Replaying: jsonl beside bare `serde_json`, binary beside a bare checksum walk, one worker and two.
+
+use crate::events::{self, Line, Payload};
+use crate::options::Options;
+use crate::rounds::{Contestant, human, run, timed};
+use crate::table::{Target, row};
+use crate::workspace::{directory, log};
+use std::convert::Infallible;
+use std::hint::black_box;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use teamlog_engine::reader::{SPAN_BYTES, Span};
+use teamlog_engine::{Durability, Error, Format, Reader, codec};
+
+const EVENTS: u64 = 40_000;
+
+/// The rows about replaying.
+pub fn rows(options: &Options) {
+    let names = [
+        "T8 jsonl replay, envelope and lazy payload",
+        "T9 jsonl replay, every field typed",
+        "T9 jsonl replay, two workers against one",
+    ];
+    if names.iter().any(|name| options.wants(name)) {
+        jsonl(names, options);
+    }
+    let names = [
+        "T10 binary replay, verify and envelope",
+        "T10 binary replay, verify and full",
+    ];
+    if names.iter().any(|name| options.wants(name)) {
+        binary(names, options);
+    }
+}
+
+/// A log of `EVENTS` events, closed, and its only segment's bytes behind the header.
+fn written(format: Format) -> (tempfile::TempDir, Reader, Vec<u8>) {
+    let dir = directory();
+    let log = log(dir.path(), format);
+    let writer = log.lock().unwrap().into_writer(());
+    for seq in 1..=EVENTS {
+        let event = events::new_event(seq);
+        writer.append(vec![event], Durability::Buffered).unwrap();
+    }
+    writer.close().unwrap();
+    let reader = log.reader().unwrap();
+    let bytes = spans(&reader).flat_map(|span| span.content().to_vec());
+    let bytes = bytes.collect();
+    (dir, reader, bytes)
+}
+
+fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {
+    reader.spans(None, SPAN_BYTES).map(Result::unwrap)
+}
+
+/// Every envelope, checksums checked; the payload is at hand and not looked into.
+fn envelopes(reader: &Reader) {
+    let mut seen = 0;
+    for span in spans(reader) {
+        let mut rest = span.content();
+        while !rest.is_empty() {
+            let envelope = black_box(codec::envelope(span.format, rest).unwrap());
+            rest = &rest[envelope.len..];
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, EVENTS);
+}
+
+/// Every event, checked in itself and against the one before, without looking into payloads.
+fn full(reader: &Reader) {
+    let mut seen = 0;
+    let end: Option<Infallible> = reader
+        .each(None, |located| {
+            black_box(&located.frame.event);
+            seen += 1;
+            Ok::<_, Error>(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    assert!(end.is_none() && seen == EVENTS);
+}
+
+fn typed(payload: &str) {
+    black_box(serde_json::from_str::<Payload>(payload).unwrap());
+}
+
+/// Every event with every field typed, the payload's too.
+fn full_typed(reader: &Reader) {
+    let end: Option<Infallible> = reader
+        .each(None, |located| {
+            typed(&black_box(&located.frame.event).payload);
+            Ok::<_, Error>(ControlFlow::Continue(()))
+        })
+        .unwrap();
+    assert!(end.is_none());
+}
+
+/// The same by `count` threads that take span after span.
+fn workers(reader: &Reader, count: usize) {
+    let spans = Mutex::new(spans(reader));
+    std::thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                loop {
+                    let Some(span) = spans.lock().unwrap().next() else {
+                        break;
+                    };
+                    for located in span.decode().unwrap() {
+                        typed(&black_box(&located.frame.event).payload);
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn jsonl(names: [&str; 3], options: &Options) {
+    let (_dir, reader, bytes) = written(Format::Jsonl);
+    let bare: Contestant<'_> = Box::new(|| {
+        timed(|| {
+            for line in bytes
+                .split(|byte| *byte == b'\n')
+                .filter(|line| !line.is_empty())
+            {
+                black_box(serde_json::from_slice::<Line>(line).unwrap());
+            }
+        })
+    });
+    let contestants: Vec<Contestant<'_>> = vec![
+        bare,
+        Box::new(|| timed(|| envelopes(&reader))),
+        Box::new(|| timed(|| full_typed(&reader))),
+        Box::new(|| timed(|| workers(&reader, 1))),
+        Box::new(|| timed(|| workers(&reader, 2))),
+    ];
+    let times = run(options.rounds(21), contestants);
+    let each = |at| human(times.median(at) / EVENTS as u32);
+    for (name, at, against, least) in [
+        (names[0], 1, 0, 4.0),
+        (names[1], 2, 0, 1.0),
+        (names[2], 4, 3, 1.4),
+    ] {
+        if options.wants(name) {
+            let detail = format!("{} against {} an event", each(at), each(against));
+            let figure = times.ratio(against, at);
+            row(name, Target::AtLeast(least), figure, " x", &detail);
+        }
+    }
+}
+
+fn binary(names: [&str; 2], options: &Options) {
+    let (_dir, reader, bytes) = written(Format::Binary);
+    let mut lengths = Vec::new();
+    let mut rest = &bytes[..];
+    while !rest.is_empty() {
+        let len = codec::extent(Format::Binary, rest).unwrap();
+        lengths.push(len);
+        rest = &rest[len..];
+    }
+    // Reads the same file in the same pieces.
+    let bare: Contestant<'_> = Box::new(|| {
+        timed(|| {
+            let mut lengths = lengths.iter();
+            for span in spans(&reader) {
+                let mut rest = span.content();
+                while !rest.is_empty() {
+                    let (frame, behind) = rest.split_at(*lengths.next().unwrap());
+                    black_box(crc32fast::hash(frame));
+                    rest = behind;
+                }
+            }
+        })
+    });
+    let contestants: Vec<Contestant<'_>> = vec![
+        bare,
+        Box::new(|| timed(|| envelopes(&reader))),
+        Box::new(|| timed(|| full(&reader))),
+    ];
+    let times = run(options.rounds(21), contestants);
+    let each = |at| human(times.median(at) / EVENTS as u32);
+    for (name, at, least) in [(names[0], 1, 0.5), (names[1], 2, 0.25)] {
+        if options.wants(name) {
+            let detail = format!("{} against {} an event", each(at), each(0));
+            row(
+                name,
+                Target::AtLeast(least),
+                times.ratio(0, at),
+                " x",
+                &detail,
+            );
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Contestants in turns: a neighbour that slows the machine slows them all.
+
+use std::time::{Duration, Instant};
+
+/// One of those that are measured. It times itself, so that it can prepare first.
+pub type Contestant<'a> = Box<dyn FnMut() -> Duration + 'a>;
+
+/// The times of each contestant, round by round.
+pub struct Times(Vec<Vec<Duration>>);
+
+/// Runs all contestants in every round, every other time in reverse. One round more, not counted, warms up.
+pub fn run(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Times {
+    let count = contestants.len();
+    let mut times = vec![Vec::with_capacity(rounds); count];
+    for round in 0..=rounds {
+        for turn in 0..count {
+            let at = match round % 2 {
+                0 => turn,
+                _ => count - 1 - turn,
+            };
+            let took = contestants[at]();
+            if round > 0 {
+                times[at].push(took);
+            }
+        }
+    }
+    Times(times)
+}
+
+impl Times {
+    /// How many times as long `one` took as `other`: the median of the rounds' ratios.
+    pub fn ratio(&self, one: usize, other: usize) -> f64 {
+        let pairs = self.0[one].iter().zip(&self.0[other]);
+        median(
+            pairs
+                .map(|(one, other)| one.as_secs_f64() / other.as_secs_f64())
+                .collect(),
+        )
+    }
+
+    /// The median time of one contestant.
+    pub fn median(&self, at: usize) -> Duration {
+        let seconds = median(self.0[at].iter().map(Duration::as_secs_f64).collect());
+        Duration::from_secs_f64(seconds)
+    }
+}
+
+/// The middle value.
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// How long it takes.
+pub fn timed(run: impl FnOnce()) -> Duration {
+    let started = Instant::now();
+    run();
+    started.elapsed()
+}
+
+/// A duration for people.
+pub fn human(duration: Duration) -> String {
+    let micros = duration.as_secs_f64() * 1e6;
+    match micros {
+        0.0..1.0 => format!("{:.0} ns", micros * 1e3),
+        1.0..1e3 => format!("{micros:.1} us"),
+        1e3..1e6 => format!("{:.1} ms", micros / 1e3),
+        _ => format!("{:.1} s", micros / 1e6),
+    }
+}

@@ -1,0 +1,77 @@
+//! The scale mode: one long log in each format, and what it costs to build, open, append to and trace.
+
+use crate::child;
+use crate::events;
+use crate::history::TEAM;
+use crate::options::Options;
+use crate::rounds::{human, median};
+use crate::workspace::{FORMATS, directory};
+use std::path::Path;
+use std::time::Duration;
+use teamlog_team::command::init::Init;
+use teamlog_team::{Root, RootOptions};
+
+/// Builds logs of so many events and prints what they cost.
+pub fn run(count: u64, options: &Options) {
+    println!(
+        "| format | events | log | derived | build | peak | open | one append | peak | first trace of 20 | peak |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|");
+    for format in FORMATS {
+        let dir = directory();
+        let root = Root::create(dir.path(), RootOptions::default()).unwrap();
+        let init = Init {
+            format: Some(format),
+            open: true,
+            ..Init::of(TEAM)
+        };
+        root.init(init).unwrap();
+        let built = child::cost(dir.path(), "fill", &count.to_string());
+        let story = events::trace_id(count / 2);
+        let costs = |command| -> Vec<child::Cost> {
+            (0..options.rounds(11))
+                .map(|_| child::cost(dir.path(), command, &story))
+                .collect()
+        };
+        let (appends, traces) = (costs("append"), costs("trace"));
+        let middle = |costs: &[child::Cost], figure: fn(&child::Cost) -> Duration| {
+            let seconds = costs.iter().map(|cost| figure(cost).as_secs_f64());
+            human(Duration::from_secs_f64(median(seconds.collect())))
+        };
+        let peak = |costs: &[child::Cost]| {
+            let kib = costs.iter().map(|cost| cost.peak_kib).max();
+            format!("{} MiB", kib.unwrap_or_default() / 1024)
+        };
+        let size = |part: &str| {
+            let bytes = size(&dir.path().join("teams").join(TEAM).join(part));
+            format!("{} MiB", bytes >> 20)
+        };
+        println!(
+            "| {} | {count} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            format.name(),
+            size("events"),
+            size("derived"),
+            human(built.answer),
+            peak(&[built]),
+            middle(&traces, |cost| cost.open),
+            middle(&appends, |cost| cost.answer),
+            peak(&appends),
+            middle(&traces, |cost| cost.answer),
+            peak(&traces),
+        );
+    }
+}
+
+/// Bytes of all files beneath a directory.
+fn size(dir: &Path) -> u64 {
+    let sizes = std::fs::read_dir(dir).unwrap().map(|entry| {
+        let entry = entry.unwrap();
+        let known = entry.metadata().unwrap();
+        if known.is_dir() {
+            size(&entry.path())
+        } else {
+            known.len()
+        }
+    });
+    sizes.sum()
+}

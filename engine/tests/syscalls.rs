@@ -1,0 +1,243 @@
+//! What an append, a rotation and a read ask of the operating system, counted under strace.
+//!
+//! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
+//! Where strace is missing or may not trace, the tests say so and pass.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use support::{FORMATS, create, open, options, said, writer};
+use teamlog_engine::storage::{Files, Storage};
+use teamlog_engine::{Durability, Format, LogOptions};
+use tempfile::TempDir;
+
+const ROOT: &str = "TEAMLOG_TRACED_ROOT";
+const STEPS: &str = "TEAMLOG_TRACED_STEPS";
+const SYSCALLS: &str = "trace=write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,msync";
+const THREADS: usize = 32;
+const EACH: usize = 25;
+/// Rotates every few events.
+const SMALL_SEGMENT: u64 = 1_000;
+
+/// Calls as strace wrote them, on files of the log only.
+struct Calls(Vec<String>);
+
+impl Calls {
+    /// How many calls of these names were made on paths that contain that.
+    fn count(&self, names: &[&str], path: &str) -> usize {
+        let one_of = |line: &&String| names.iter().any(|name| line.contains(&format!("{name}(")));
+        self.0
+            .iter()
+            .filter(one_of)
+            .filter(|line| line.contains(path))
+            .count()
+    }
+    fn writes(&self, path: &str) -> usize {
+        self.count(
+            &["write", "pwrite64", "writev", "pwritev", "pwritev2"],
+            path,
+        )
+    }
+    fn syncs(&self, path: &str) -> usize {
+        let names = [
+            "fsync",
+            "fdatasync",
+            "sync",
+            "syncfs",
+            "sync_file_range",
+            "msync",
+        ];
+        self.count(&names, path)
+    }
+    /// Syncs of directories, whose names have no dot here.
+    fn directory_syncs(&self) -> usize {
+        self.syncs("/teams>") + self.syncs("/demo>") + self.syncs("/events>")
+    }
+}
+
+/// A directory on the disk that holds the build, for on a file system in memory nothing waits for a sync.
+fn directory() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn storage(root: &Path) -> Arc<dyn Storage> {
+    Arc::new(Files::create(root).unwrap())
+}
+
+/// A log with one event.
+fn existing(format: Format) -> TempDir {
+    let root = directory();
+    let log = create(&storage(root.path()), format, &options().1);
+    let writer = writer(&log);
+    writer
+        .append(vec![said("first")], Durability::Synced)
+        .unwrap();
+    writer.close().unwrap();
+    root
+}
+
+/// Runs `steps` in a process of its own; `None` where nothing can be traced.
+fn traced(steps: &str, root: &Path) -> Option<Calls> {
+    let trace = root.join("trace");
+    let strace = || {
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-y", "-s", "0", "-e", SYSCALLS, "-o"]);
+        strace.arg(&trace);
+        strace
+    };
+    if !strace()
+        .arg("true")
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        eprintln!("skipped: strace is missing or may not trace here");
+        return None;
+    }
+    let output = strace()
+        .arg(std::env::current_exe().unwrap())
+        .args(["traced_steps", "--exact", "--ignored", "--nocapture"])
+        .env(ROOT, root)
+        .env(STEPS, steps)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let teams = root.join("teams").display().to_string();
+    let ours = text.lines().filter(|line| line.contains(&teams));
+    Some(Calls(ours.map(str::to_owned).collect()))
+}
+
+/// What runs under strace; by itself it does nothing.
+#[test]
+#[ignore = "started by the other tests"]
+fn traced_steps() {
+    let (Ok(root), Ok(steps)) = (std::env::var(ROOT), std::env::var(STEPS)) else {
+        return;
+    };
+    // The clock stands still, so that no midnight asks for a segment.
+    let (storage, options) = (storage(Path::new(&root)), options().1);
+    match steps.as_str() {
+        "append" => {
+            let writer = writer(&open(&storage, &options));
+            writer
+                .append(vec![said("one")], Durability::Synced)
+                .unwrap();
+            writer.release().unwrap();
+        }
+        "threads" => {
+            let writer = writer(&open(&storage, &options));
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        for _ in 0..EACH {
+                            writer
+                                .append(vec![said("many")], Durability::Synced)
+                                .unwrap();
+                        }
+                    });
+                }
+            });
+            writer.release().unwrap();
+        }
+        "rotate" => {
+            let options = LogOptions {
+                segment_bytes_max: SMALL_SEGMENT,
+                ..options
+            };
+            let writer = writer(&open(&storage, &options));
+            for _ in 0..EACH {
+                writer
+                    .append(vec![said("grows")], Durability::Synced)
+                    .unwrap();
+            }
+            writer.release().unwrap();
+        }
+        "read" => {
+            let log = open(&storage, &options);
+            let read = log
+                .reader()
+                .unwrap()
+                .events(None)
+                .map(Result::unwrap)
+                .count();
+            assert_eq!(read, 1);
+        }
+        other => panic!("no such steps: {other}"),
+    }
+}
+
+#[test]
+fn a_synced_append_is_one_write_one_sync_and_one_head_write() {
+    for format in FORMATS {
+        let root = existing(format);
+        let Some(calls) = traced("append", root.path()) else {
+            return;
+        };
+        let counts = (
+            calls.writes("/events/"),
+            calls.count(&["fdatasync"], "/events/"),
+            calls.writes("/head>"),
+            calls.syncs("/"),
+        );
+        assert_eq!(counts, (1, 1, 1, 1), "{:#?}", calls.0);
+    }
+}
+
+#[test]
+fn threads_share_syncs() {
+    for format in FORMATS {
+        let root = existing(format);
+        let Some(calls) = traced("threads", root.path()) else {
+            return;
+        };
+        let syncs = calls.count(&["fdatasync"], "/events/");
+        assert!(
+            syncs * 12 <= THREADS * EACH,
+            "{} events took {syncs} syncs",
+            THREADS * EACH
+        );
+        assert_eq!(calls.syncs("/"), syncs, "{:#?}", calls.0);
+        assert_eq!(
+            (calls.writes("/events/"), calls.writes("/head>")),
+            (syncs, syncs)
+        );
+    }
+}
+
+#[test]
+fn directories_are_synced_at_rotation_only() {
+    for format in FORMATS {
+        let root = existing(format);
+        let Some(calls) = traced("rotate", root.path()) else {
+            return;
+        };
+        let segments = root
+            .path()
+            .join("teams/demo/events")
+            .read_dir()
+            .unwrap()
+            .count();
+        assert!(segments > 2, "{segments} segments");
+        let appended = calls.count(&["fdatasync"], "/events/");
+        assert_eq!(appended, EACH, "{:#?}", calls.0);
+        assert_eq!(calls.directory_syncs(), segments - 1, "{:#?}", calls.0);
+    }
+}
+
+#[test]
+fn a_read_writes_and_syncs_nothing() {
+    for format in FORMATS {
+        let root = existing(format);
+        let Some(calls) = traced("read", root.path()) else {
+            return;
+        };
+        assert_eq!(
+            (calls.writes("/"), calls.syncs("/")),
+            (0, 0),
+            "{:#?}",
+            calls.0
+        );
+    }
+}
