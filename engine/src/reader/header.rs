@@ -1,0 +1,120 @@
+//! Headers of segments, held against the log's identity and against each other.
+
+use super::{HEADER_BYTES_MAX, Reader};
+use crate::codec::{self, SegmentHeader};
+use crate::error::{Error, Result};
+use crate::identity::{FORMAT_VERSION, Identity};
+use std::path::Path;
+
+impl Reader {
+    /// The header of a segment, held against what is known of it.
+    ///
+    /// # Errors
+    /// `Corrupt`, `UnsupportedFormat`, `ForeignFile`, I/O.
+    pub fn header(&self, segment: u32) -> Result<SegmentHeader> {
+        let path = self.path(segment)?;
+        let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;
+        let len = file
+            .stat()
+            .map_err(Error::io("stat", &path))?
+            .len
+            .min(HEADER_BYTES_MAX as u64);
+        let mut bytes = vec![0; len as usize];
+        file.read_exact_at(&mut bytes, 0)
+            .map_err(Error::io("read", &path))?;
+        Ok(self.check_header(segment, &path, &bytes)?.0)
+    }
+
+    pub(super) fn check_header(
+        &self,
+        segment: u32,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<(SegmentHeader, usize)> {
+        let (header, len) = read_header(&self.inner.identity, path, bytes)?;
+        if header.number != segment {
+            let why = format!(
+                "its header says segment {}, but its name makes it segment {segment}",
+                header.number
+            );
+            return Err(Error::Corrupt {
+                path: path.to_path_buf(),
+                offset: 0,
+                seq: None,
+                why,
+            });
+        }
+        Ok((header, len))
+    }
+
+    /// The header has to name the segment before by its name and length (its digest is `verify`'s business).
+    pub(super) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
+        let corrupt = |why: String| -> Result<()> {
+            Err(Error::Corrupt {
+                path: self.path(header.number)?,
+                offset: 0,
+                seq: Some(header.first_seq),
+                why,
+            })
+        };
+        let (number, previous) = (header.number, &header.previous);
+        let Some(previous) = previous else {
+            return if number == 1 {
+                Ok(())
+            } else {
+                corrupt("its header names no segment before it".into())
+            };
+        };
+        if number == 1 {
+            return corrupt("its header names a segment before the first".into());
+        }
+        let path = self.path(number - 1)?;
+        let found = self
+            .inner
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?;
+        let len = found.map(|stat| stat.len);
+        if previous.name != self.name(number - 1)? || Some(previous.len) != len {
+            return corrupt(format!(
+                "its header does not describe the segment before: it names {} with {} bytes",
+                previous.name, previous.len
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Reads a segment's header and holds it against the log's identity.
+pub(crate) fn read_header(
+    identity: &Identity,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<(SegmentHeader, usize)> {
+    let (header, len) =
+        SegmentHeader::decode(identity.format, bytes).map_err(|error| match error {
+            codec::FrameError::Newer(found) => Error::UnsupportedFormat {
+                path: path.to_path_buf(),
+                found,
+                known: FORMAT_VERSION,
+            },
+            error => Error::Corrupt {
+                path: path.to_path_buf(),
+                offset: 0,
+                seq: None,
+                why: format!("its header is unusable: {error}"),
+            },
+        })?;
+    if header.log != identity.log.0 || header.team != identity.team {
+        let why = format!(
+            "its header names log {} of team {}",
+            crate::identity::LogId(header.log),
+            header.team
+        );
+        return Err(Error::ForeignFile {
+            path: path.to_path_buf(),
+            why,
+        });
+    }
+    Ok((header, len))
+}

@@ -1,0 +1,151 @@
+//! A run of whole frames, and the rule by which frames follow each other.
+
+use crate::codec::{self, Frame};
+use crate::error::{Error, Result};
+use crate::identity::Format;
+use crate::place::Place;
+use crate::recovery::tail::{Position, follows};
+use crate::storage::Bytes;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Whole frames of one segment, to be decoded anywhere.
+#[derive(Clone, Debug)]
+pub struct Span {
+    /// How they are stored.
+    pub format: Format,
+    /// The segment's number.
+    pub segment: u32,
+    /// The segment's file, for errors.
+    pub path: Arc<PathBuf>,
+    /// Where `bytes[range]` starts in the segment's file.
+    pub offset: u64,
+    /// The bytes that hold the span.
+    pub bytes: Bytes,
+    /// The span's part of `bytes`: whole frames.
+    pub range: Range<usize>,
+}
+
+/// One frame with its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located<'a> {
+    /// The frame: the event, its part in its group, its CRC.
+    pub frame: Frame<'a>,
+    /// Its place.
+    pub place: Place,
+}
+
+impl Span {
+    /// Decodes every frame of the span, checking each by itself; a [`Chain`] checks how they follow each other.
+    ///
+    /// # Errors
+    /// `Corrupt` with the place.
+    pub fn decode(&self) -> Result<Vec<Located<'_>>> {
+        let len = self.content().len();
+        let mut located = Vec::with_capacity(len / 256);
+        let mut at = 0;
+        while at < len {
+            let next = self.located(at)?;
+            at += next.frame.len;
+            located.push(next);
+        }
+        Ok(located)
+    }
+
+    /// Decodes the frame that starts at that offset of the span.
+    #[inline]
+    pub(super) fn located(&self, at: usize) -> Result<Located<'_>> {
+        let rest = self.content().get(at..).unwrap_or_default();
+        let frame = codec::decode(self.format, rest)
+            .map_err(|error| self.corrupt(at, error.to_string()))?;
+        let place = Place {
+            segment: self.segment,
+            offset: self.offset + at as u64,
+            len: frame.len as u32,
+        };
+        Ok(Located { frame, place })
+    }
+
+    /// The span's own bytes.
+    pub fn content(&self) -> &[u8] {
+        self.bytes.get(self.range.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn corrupt(&self, at: usize, why: String) -> Error {
+        Error::Corrupt {
+            path: (*self.path).clone(),
+            offset: self.offset + at as u64,
+            seq: None,
+            why,
+        }
+    }
+}
+
+/// Checks that frames follow each other: seqs without a gap, ids increasing, groups whole.
+#[derive(Debug, Clone)]
+pub struct Chain {
+    last: Position,
+    group: (u32, u32),
+}
+
+impl Chain {
+    /// Behind the event with that seq and id; `None` at the start of the log.
+    pub fn behind(last: Option<(u64, crate::event_id::EventId)>) -> Chain {
+        let last = Position {
+            seq: last.map_or(0, |(seq, _)| seq),
+            id: last.map(|(_, id)| id),
+        };
+        Chain {
+            last,
+            group: (0, 0),
+        }
+    }
+
+    /// From the middle of a log on: the first frame is taken as it is.
+    pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
+        let last = Position {
+            seq: frame.event.seq.saturating_sub(1),
+            id: None,
+        };
+        let len = if frame.group.index == 0 {
+            0
+        } else {
+            frame.group.len
+        };
+        Chain {
+            last,
+            group: (frame.group.index, len),
+        }
+    }
+
+    /// The next frames.
+    ///
+    /// # Errors
+    /// `Corrupt` at the first that does not follow.
+    pub fn link(&mut self, span: &Span, frames: &[Located<'_>]) -> Result<()> {
+        for Located { frame, place } in frames {
+            let (index, len) = match self.group {
+                (index, len) if index < len => (index, len),
+                _ => (0, frame.group.len),
+            };
+            follows(self.last, frame, index, len).map_err(|why| Error::Corrupt {
+                path: (*span.path).clone(),
+                offset: place.offset,
+                seq: Some(self.last.seq + 1),
+                why,
+            })?;
+            self.last = Position {
+                seq: frame.event.seq,
+                id: Some(frame.event.id),
+            };
+            self.group = (index + 1, len);
+        }
+        Ok(())
+    }
+
+    /// The seq of the last frame.
+    pub fn last_seq(&self) -> u64 {
+        self.last.seq
+    }
+}

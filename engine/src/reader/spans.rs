@@ -1,0 +1,161 @@
+//! Walking over a log span by span.
+
+use super::{HEADER_BYTES_MAX, Reader, Span};
+use crate::codec::{self, FrameError};
+use crate::error::{Error, Result};
+use crate::storage::Bytes;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The spans of a log, in order; see [`Reader::spans`].
+pub struct Spans {
+    pub(super) reader: Reader,
+    pub(super) about: usize,
+    pub(super) segment: u32,
+    /// Where to go on in `segment`; `None` before its header was read.
+    pub(super) offset: Option<u64>,
+    pub(super) sealed: Option<Window>,
+    pub(super) failed: bool,
+}
+
+/// The part of a segment that is in memory.
+#[derive(Clone)]
+pub(super) struct Window {
+    path: Arc<PathBuf>,
+    /// Offset of the first byte of `bytes` in the file.
+    start: u64,
+    bytes: Bytes,
+    /// Whether it reaches the segment's end.
+    last: bool,
+}
+
+impl Iterator for Spans {
+    type Item = Result<Span>;
+
+    fn next(&mut self) -> Option<Result<Span>> {
+        while self.segment <= self.reader.head().segment {
+            if let Some(span) = self.next_within(self.segment) {
+                return Some(span);
+            }
+            if self.failed {
+                return None;
+            }
+            self.segment += 1;
+            self.offset = None;
+            self.sealed = None;
+        }
+        None
+    }
+}
+
+impl Spans {
+    /// The next span of that segment, `None` at its end.
+    pub(super) fn next_within(&mut self, segment: u32) -> Option<Result<Span>> {
+        if self.failed {
+            return None;
+        }
+        let span = self.cut(segment);
+        self.failed = span.is_err();
+        span.transpose()
+    }
+
+    fn cut(&mut self, segment: u32) -> Result<Option<Span>> {
+        let format = self.reader.inner.identity.format;
+        let mut len = self.about.max(HEADER_BYTES_MAX);
+        loop {
+            let window = self.window(segment, len)?;
+            let offset = match self.offset {
+                Some(offset) => offset,
+                None => self.behind_header(segment, &window)?,
+            };
+            self.offset = Some(offset);
+            let from = (offset - window.start) as usize;
+            let rest = window.bytes.get(from..).unwrap_or_default();
+            if rest.is_empty() && window.last {
+                return Ok(None);
+            }
+            let whole = match codec::split(format, rest, self.about) {
+                Ok(whole) => whole,
+                // The window ends within a frame.
+                Err((whole, FrameError::Incomplete)) if !window.last && whole > 0 => whole,
+                Err((_, FrameError::Incomplete)) if !window.last => {
+                    len *= 2;
+                    continue;
+                }
+                Err((at, error)) => {
+                    return Err(Error::Corrupt {
+                        path: (*window.path).clone(),
+                        offset: offset + at as u64,
+                        seq: None,
+                        why: error.to_string(),
+                    });
+                }
+            };
+            self.offset = Some(offset + whole as u64);
+            return Ok(Some(Span {
+                format,
+                segment,
+                path: window.path,
+                offset,
+                bytes: window.bytes,
+                range: from..from + whole,
+            }));
+        }
+    }
+
+    /// Where the frames begin, once the header is checked.
+    fn behind_header(&self, segment: u32, window: &Window) -> Result<u64> {
+        let reader = &self.reader;
+        let (header, len) = reader.check_header(segment, &window.path, &window.bytes)?;
+        reader.check_previous(&header)?;
+        Ok(len as u64)
+    }
+
+    /// A sealed segment is mapped whole; of the active one about `len` bytes from `offset` on are read, never past the head.
+    fn window(&mut self, segment: u32, len: usize) -> Result<Window> {
+        if let Some(sealed) = &self.sealed {
+            return Ok(sealed.clone());
+        }
+        let inner = &self.reader.inner;
+        let path = Arc::new(self.reader.path(segment)?);
+        if segment < inner.head.segment {
+            let bytes = inner
+                .storage
+                .sealed(&path)
+                .map_err(|error| match error.kind() {
+                    std::io::ErrorKind::NotFound => self.reader.missing(&path),
+                    _ => Error::io("read", &*path)(error),
+                })?;
+            let window = Window {
+                path,
+                start: 0,
+                bytes,
+                last: true,
+            };
+            return Ok(self.sealed.insert(window).clone());
+        }
+        let (start, end) = (self.offset.unwrap_or(0), inner.head.end);
+        let left = end.saturating_sub(start);
+        let file = self
+            .reader
+            .file(segment)?
+            .ok_or_else(|| self.reader.missing(&path))?;
+        let mut bytes = vec![0; left.min(len as u64) as usize];
+        file.read_exact_at(&mut bytes, start)
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::UnexpectedEof => Error::Corrupt {
+                    path: (*path).clone(),
+                    offset: end,
+                    seq: Some(inner.head.last_seq),
+                    why: "the segment ends before the durable head".into(),
+                },
+                _ => Error::io("read", &*path)(error),
+            })?;
+        Ok(Window {
+            path,
+            start,
+            last: bytes.len() as u64 == left,
+            bytes: Bytes::new(bytes),
+        })
+    }
+}
