@@ -22,12 +22,13 @@ const SHORT: u64 = 1_000;
 
 /// The rows about long histories.
 pub fn rows(options: &Options) {
+    let long = if options.quick { "100 k" } else { "1 M" };
     for format in crate::workspace::FORMATS {
         let names = [
-            "T13 open and trace, 1 M events against 1 k",
-            "T13 first trace of 20 events after open, 1 M events",
-            "T14 open and send, 1 M events against 1 k",
-            "T14 memory of a send, 1 M events over 1 k",
+            format!("T13 open and trace, {long} events against 1 k"),
+            format!("T13 first trace of 20 events after open, {long} events"),
+            format!("T14 open and send, {long} events against 1 k"),
+            format!("T14 memory of a send, {long} events over 1 k"),
         ];
         let names = names.map(|name| format!("{name}, {}", format.name()));
         if names.iter().any(|name| options.wants(name)) {

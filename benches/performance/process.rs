@@ -26,8 +26,7 @@ pub fn rows(options: &Options) {
         }
     }
     for format in FORMATS {
-        if let Some(name) =
-            options.wanted("send into an inbox of 30,000 against an empty one", format)
+        if let Some(name) = options.wanted("send into an inbox of 30,000 against a new one", format)
         {
             long_inbox(&name, format, options);
         }
@@ -116,11 +115,11 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
 }
 
 /// One send by a handle that was opened for it.
-fn send(path: &Path) {
+fn send(path: &Path, to: &str) {
     let mut team = root(path).team(TEAM).unwrap();
     let send = Send {
         from: "alice".into(),
-        to: "bob".into(),
+        to: to.into(),
         kind: "handoff".into(),
         payload: Some(PAYLOAD.into()),
         ..Send::default()
@@ -132,8 +131,7 @@ fn send(path: &Path) {
 fn long_inbox(name: &str, format: Format, options: &Options) {
     const MESSAGES: u64 = 30_000;
     const SENDS: u32 = 5;
-    let (empty, long) = (directory(), directory());
-    init(empty.path(), format);
+    let dir = directory();
     let mut envelopes = Vec::new();
     for seq in 0..MESSAGES {
         let message = json!({
@@ -145,9 +143,14 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
         serde_json::to_writer(&mut envelopes, &message).unwrap();
         envelopes.push(b'\n');
     }
-    history::import(long.path(), format, &mut Cursor::new(envelopes));
-    let contestants = [&empty, &long].map(|dir| -> Contestant<'_> {
-        Box::new(|| timed(|| (0..SENDS).for_each(|_| send(dir.path()))))
+    history::import(dir.path(), format, &mut Cursor::new(envelopes));
+    let members = Init {
+        members: vec!["carol".into()],
+        ..Init::of(TEAM)
+    };
+    root(dir.path()).init(members).unwrap();
+    let contestants = ["carol", "bob"].map(|to| -> Contestant<'_> {
+        Box::new(|| timed(|| (0..SENDS).for_each(|_| send(dir.path(), to))))
     });
     let times = run(options.rounds(61), contestants.into());
     let each = |at| human(times.median(at) / SENDS);

@@ -203,7 +203,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     if fixed.flags & ref_flag(BEFORE_CAUSE) != 0 {
         refs.set(RefKind::Key, body.identifier()?);
     }
-    let payload = body.payload()?;
+    let payload = from_utf8(body.payload()?).map_err(|_| NOT_UTF8)?;
     let event = Event {
         seq: fixed.seq,
         id: fixed.id,
@@ -308,11 +308,9 @@ impl<'a> Fields<'a> {
         Ok(fixed)
     }
     /// The payload, which ends the body.
-    fn payload(&mut self) -> Result<&'a str, FrameError> {
+    fn payload(&mut self) -> Result<&'a [u8], FrameError> {
         let len = self.u32()? as usize;
-        let Ok(payload) = from_utf8(self.take(len)?) else {
-            return Err(NOT_UTF8);
-        };
+        let payload = self.take(len)?;
         if !self.0.is_empty() {
             return Err(FrameError::Damaged("something stands behind the payload"));
         }

@@ -231,12 +231,12 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     };
     body.take(at + opening.len())?;
     let (payload, group) = split_group(body.0)?;
-    super::check_payload_ends(payload)?;
+    super::check_payload_ends(payload.as_bytes())?;
     Ok(Envelope {
         seq,
         id,
         kind,
-        payload,
+        payload: payload.as_bytes(),
         group,
         len,
     })
@@ -266,7 +266,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     let foreign = body.optional(",\"foreign\":true");
     body.literal(",\"payload\":")?;
     let (payload, group) = split_group(body.0)?;
-    super::check_payload_ends(payload)?;
+    super::check_payload_ends(payload.as_bytes())?;
     // A frame within a payload ends within that payload too, and what it would take for its own payload
     // then has a bracket too many.
     if scan::value_len(payload.as_bytes()) != Some(payload.len()) {

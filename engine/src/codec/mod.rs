@@ -47,8 +47,8 @@ pub struct Envelope<'a> {
     pub id: crate::event_id::EventId,
     /// The kind as stored.
     pub kind: &'a str,
-    /// The payload as stored, not looked into.
-    pub payload: &'a str,
+    /// The payload as stored, not looked into: whether it is UTF-8 is for whoever reads it.
+    pub payload: &'a [u8],
     /// Its part in its group.
     pub group: GroupPart,
     /// Bytes from the frame's start to the next one's.
@@ -180,14 +180,14 @@ pub fn canonical_len(event: &Event<'_>) -> usize {
 }
 
 /// A payload must begin and end like a JSON value.
-fn check_payload_ends(payload: &str) -> Result<(), FrameError> {
-    let ends = (payload.as_bytes().first(), payload.as_bytes().last());
+fn check_payload_ends(payload: &[u8]) -> Result<(), FrameError> {
+    let ends = (payload.first(), payload.last());
     let plausible = match ends {
         (Some(b'{'), Some(last)) => *last == b'}',
         (Some(b'['), Some(last)) => *last == b']',
         (Some(b'"'), Some(last)) => *last == b'"' && payload.len() > 1,
         (Some(b'-' | b'0'..=b'9'), Some(last)) => last.is_ascii_digit(),
-        _ => matches!(payload, "true" | "false" | "null"),
+        _ => matches!(payload, b"true" | b"false" | b"null"),
     };
     if plausible {
         Ok(())

@@ -29,7 +29,7 @@ proptest! {
                 prop_assert_eq!((&frame.event, frame.group, frame.len), (event, part, len as usize));
                 let envelope = envelope(format, &out[at..]).unwrap();
                 prop_assert_eq!((envelope.seq, envelope.id, envelope.kind), (event.seq, event.id, &*event.kind));
-                prop_assert_eq!((envelope.payload, envelope.group), (&*event.payload, part));
+                prop_assert_eq!((envelope.payload, envelope.group), (event.payload.as_bytes(), part));
                 prop_assert_eq!(envelope.len, frame.len);
                 prop_assert_eq!(extent(format, &out[at..]), Ok(frame.len));
                 prop_assert_eq!(next_candidate(format, &out, at), Some(at));
