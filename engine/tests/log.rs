@@ -453,6 +453,27 @@ fn imported_times_may_repeat_but_not_run_backward() {
 }
 
 #[test]
+fn nothing_is_appended_behind_the_last_id_there_is() {
+    for format in FORMATS {
+        let (_dir, storage) = files();
+        let log = create(&storage, format, &options().1);
+        let writer = writer(&log);
+        let mut last = said("the end of time");
+        last.created_at = Some(Timestamp::MAX);
+        last.id = Some(EventId::new(Timestamp::MAX, u64::MAX));
+        writer.append(vec![last], Durability::Synced).unwrap();
+        let error = writer.append(vec![said("later")], Durability::Synced);
+        assert!(
+            matches!(error, Err(Error::Invalid { field: "created_at", .. })),
+            "{error:?}"
+        );
+        drop(writer);
+        assert_eq!(texts(&log), ["the end of time"]);
+        assert!(log.verify(None).unwrap().ok);
+    }
+}
+
+#[test]
 fn a_receipt_shows_what_was_changed_or_cut() {
     for format in FORMATS {
         let (dir, storage) = files();

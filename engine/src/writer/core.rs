@@ -175,7 +175,10 @@ impl<S: State> Core<S> {
             };
             let id = match new.id {
                 Some(given) => greater(given, created_at, last)?,
-                None => EventId::after(last, created_at, self.options.ids.as_ref()),
+                None => behind(
+                    last,
+                    EventId::after(last, created_at, self.options.ids.as_ref()),
+                )?,
             };
             // An id whose random bits are used up moves on to the next microsecond.
             let created_at = id.created_at();
@@ -523,6 +526,18 @@ fn greater(given: EventId, created_at: Timestamp, last: Option<EventId>) -> Resu
         field: "id",
         value: given.to_string(),
         rule,
+    })
+}
+
+/// There is no id behind the last ones of 9999: an event with a smaller one would damage the log.
+fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
+    if last.is_none_or(|last| last < id) {
+        return Ok(id);
+    }
+    Err(Error::Invalid {
+        field: "created_at",
+        value: id.created_at().to_string(),
+        rule: "must leave room for an id behind the last event's".into(),
     })
 }
 
