@@ -1,5 +1,9 @@
 //! What the engine's tests share: a log on any storage, with a clock and ids that a test owns.
-#![allow(dead_code)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses a part, and fails by panicking"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
