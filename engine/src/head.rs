@@ -115,17 +115,26 @@ impl Head {
         id.copy_from_slice(&fields[56..72]);
         let last_id = EventId::from_bytes(id);
         let (flags, last_seq) = (u32_at(fields, 12), u64_at(fields, 48));
+        let (generation, segment) = (u64_at(fields, 32), u32_at(fields, 72));
+        // Each of them has to leave room for a next one.
+        let countable = generation < u64::MAX && segment < u32::MAX && last_seq < u64::MAX;
         match name {
-            Some(name) if last_id.is_some() == (last_seq > 0) => Slot::Valid(Head {
-                generation: u64_at(fields, 32),
-                segment: u32_at(fields, 72),
-                name: name.to_string(),
-                end: u64_at(fields, 40),
-                last_seq,
-                last_id,
-                rotating: flags & ROTATING != 0,
-                quarantining: flags & QUARANTINING != 0,
-            }),
+            Some(name)
+                if countable
+                    && name.len() <= NAME_BYTES_MAX
+                    && last_id.is_some() == (last_seq > 0) =>
+            {
+                Slot::Valid(Head {
+                    generation,
+                    segment,
+                    name: name.to_string(),
+                    end: u64_at(fields, 40),
+                    last_seq,
+                    last_id,
+                    rotating: flags & ROTATING != 0,
+                    quarantining: flags & QUARANTINING != 0,
+                })
+            }
             _ => Slot::Damaged,
         }
     }
@@ -305,6 +314,30 @@ mod tests {
                 "bit {bit}"
             );
         }
+    }
+
+    #[test]
+    fn a_sound_slot_that_leaves_no_room_is_damaged() {
+        let sealed = |change: &dyn Fn(&mut [u8; SLOT_BYTES])| {
+            let mut slot = example().encode(LOG);
+            change(&mut slot);
+            let crc = crc32fast::hash(&slot[..CRC_AT]);
+            slot[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+            Head::decode(LOG, &slot)
+        };
+        assert!(matches!(sealed(&|_| {}), Slot::Valid(_)));
+        for (at, bytes) in [(32, 8), (48, 8), (72, 4)] {
+            let full = sealed(&|slot| slot[at..at + bytes].fill(0xFF));
+            assert!(matches!(full, Slot::Damaged), "field at {at}");
+        }
+        let long = sealed(&|slot| {
+            slot[80..84].copy_from_slice(&65_u32.to_le_bytes());
+            slot[NAME_AT..NAME_AT + 65].fill(b'x');
+        });
+        assert!(
+            matches!(long, Slot::Damaged),
+            "no name of 65 bytes can be written again"
+        );
     }
 
     #[test]
