@@ -464,7 +464,13 @@ fn nothing_is_appended_behind_the_last_id_there_is() {
         writer.append(vec![last], Durability::Synced).unwrap();
         let error = writer.append(vec![said("later")], Durability::Synced);
         assert!(
-            matches!(error, Err(Error::Invalid { field: "created_at", .. })),
+            matches!(
+                error,
+                Err(Error::Invalid {
+                    field: "created_at",
+                    ..
+                })
+            ),
             "{error:?}"
         );
         drop(writer);
