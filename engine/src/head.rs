@@ -125,9 +125,12 @@ impl Head {
             rotating: flags & ROTATING != 0,
             quarantining: flags & QUARANTINING != 0,
         };
+        // Each of them has to leave room for a next one.
+        let countable =
+            head.generation < u64::MAX && head.segment < u32::MAX && last_seq < u64::MAX;
         // Only what this code would write is a head: unknown flags, a long name or a nonzero gap are not.
         let written = head.name.len() <= NAME_BYTES_MAX && head.encode(log) == *slot;
-        if written && last_id.is_some() == (last_seq > 0) {
+        if countable && written && last_id.is_some() == (last_seq > 0) {
             Slot::Valid(head)
         } else {
             Slot::Damaged
@@ -309,6 +312,30 @@ mod tests {
                 "bit {bit}"
             );
         }
+    }
+
+    #[test]
+    fn a_sound_slot_that_leaves_no_room_is_damaged() {
+        let sealed = |change: &dyn Fn(&mut [u8; SLOT_BYTES])| {
+            let mut slot = example().encode(LOG);
+            change(&mut slot);
+            let crc = crc32fast::hash(&slot[..CRC_AT]);
+            slot[CRC_AT..].copy_from_slice(&crc.to_le_bytes());
+            Head::decode(LOG, &slot)
+        };
+        assert!(matches!(sealed(&|_| {}), Slot::Valid(_)));
+        for (at, bytes) in [(32, 8), (48, 8), (72, 4)] {
+            let full = sealed(&|slot| slot[at..at + bytes].fill(0xFF));
+            assert!(matches!(full, Slot::Damaged), "field at {at}");
+        }
+        let long = sealed(&|slot| {
+            slot[80..84].copy_from_slice(&65_u32.to_le_bytes());
+            slot[NAME_AT..NAME_AT + 65].fill(b'x');
+        });
+        assert!(
+            matches!(long, Slot::Damaged),
+            "no name of 65 bytes can be written again"
+        );
     }
 
     #[test]

@@ -168,7 +168,7 @@ impl Log {
         }
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
-            Err(Error::Locked { .. }) => self.reader_beside_writer(),
+            Err(locked @ Error::Locked { .. }) => self.reader_beside_writer(locked),
             Err(Error::Io { source, .. }) if is_read_only(&source) => {
                 self.reader_without_recovery(slots.newest)
             }
@@ -176,30 +176,23 @@ impl Log {
         }
     }
 
-    /// Somebody writes at this moment: what lies past the head is theirs.
-    fn reader_beside_writer(&self) -> Result<Reader> {
+    /// Somebody writes at this moment: what lies past the head is theirs. Where there is no head, they are
+    /// rebuilding it, and the log is only `locked`.
+    fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
-        let head = slots
-            .newest
-            .ok_or_else(|| self.headless("another process is recovering the log"))?;
+        let head = slots.newest.ok_or(locked)?;
         Ok(self.reader_to(head, 0))
     }
 
     fn reader_without_recovery(&self, head: Option<Head>) -> Result<Reader> {
-        let head = head.ok_or_else(|| {
-            self.headless("no valid head slot is left, and the log may only be read")
-        })?;
-        let beyond = self.beyond(&head)?;
-        Ok(self.reader_to(head, beyond))
-    }
-
-    fn headless(&self, why: &str) -> Error {
-        Error::Corrupt {
+        let head = head.ok_or_else(|| Error::Corrupt {
             path: self.dir.join(head::HEAD_FILE),
             offset: 0,
             seq: None,
-            why: why.into(),
-        }
+            why: "no valid head slot is left, and the log may only be read".into(),
+        })?;
+        let beyond = self.beyond(&head)?;
+        Ok(self.reader_to(head, beyond))
     }
 
     fn reader_to(&self, head: Head, beyond: u64) -> Reader {

@@ -12,8 +12,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// The offset just behind the event.
+    /// The offset just behind the event. Places come from disk too, so it must not overflow.
     pub fn end(&self) -> u64 {
-        self.offset + u64::from(self.len)
+        self.offset.saturating_add(u64::from(self.len))
     }
 }

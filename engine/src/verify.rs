@@ -2,19 +2,23 @@
 
 use crate::codec;
 use crate::error::{Error, Result};
-use crate::head::{self, Head};
+use crate::head::{self, Head, Slots};
 use crate::identity::Format;
 use crate::log::Log;
 use crate::reader::{Reader, read_header};
 use crate::receipt::Receipt;
 use crate::recovery::tail::{self, Broken, Position};
 use crate::segment::{EVENTS_DIR, SegmentName};
-use crate::storage::Bytes;
+use crate::storage::{Bytes, Open};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
+
+/// So often head and segments are looked at where they do not fit: writers do not rotate that fast.
+const LOOKS_MAX: usize = 3;
 
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -79,7 +83,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
         last: Position { seq: 0, id: None },
         previous: None,
     };
-    let slots = head::read_slots(log.storage().as_ref(), log.dir(), log.identity().log)?;
+    let (slots, names) = check.look()?;
     if slots.damaged > 0 {
         let severity = if slots.newest.is_some() {
             Severity::Warning
@@ -95,7 +99,6 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
             format!("{} of its 2 slots cannot be read", slots.damaged),
         );
     }
-    let names = check.names()?;
     for (index, name) in names.iter().enumerate() {
         check.segment(
             index as u32 + 1,
@@ -178,50 +181,71 @@ impl Check<'_> {
         self.log.identity().format
     }
 
-    /// Names of the segments in order; other files are reported.
-    fn names(&mut self) -> Result<Vec<String>> {
-        let dir = self.log.dir().join(EVENTS_DIR);
-        let listed = self
-            .log
-            .storage()
-            .list(&dir)
-            .map_err(Error::io("list", dir))?;
-        let mut names = Vec::new();
-        for name in listed {
-            match SegmentName::parse(&name, self.format()) {
-                Some(parsed) => names.push(parsed),
-                None => {
-                    let message = "no segment has such a name; it is not read".to_string();
-                    self.problem(
-                        "unknown_file",
-                        Severity::Warning,
-                        &format!("{EVENTS_DIR}/{name}"),
-                        0,
-                        None,
-                        message,
-                    );
-                }
+    /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
+    fn look(&mut self) -> Result<(Slots, Vec<String>)> {
+        let mut looks = 0;
+        let (slots, listed) = loop {
+            let log = self.log;
+            let slots = head::read_slots(log.storage().as_ref(), log.dir(), log.identity().log)?;
+            let listed = self.list()?;
+            let names: Vec<String> = self.segment_names(&listed);
+            looks += 1;
+            if looks == LOOKS_MAX
+                || slots
+                    .newest
+                    .as_ref()
+                    .is_none_or(|head| ends_with(&names, head))
+            {
+                break (slots, listed);
+            }
+        };
+        for name in &listed {
+            if SegmentName::parse(name, self.format()).is_none() {
+                let message = "no segment has such a name; it is not read".to_string();
+                let file = format!("{EVENTS_DIR}/{name}");
+                self.problem("unknown_file", Severity::Warning, &file, 0, None, message);
             }
         }
+        Ok((slots, self.segment_names(&listed)))
+    }
+
+    fn list(&self) -> Result<Vec<String>> {
+        let dir = self.log.dir().join(EVENTS_DIR);
+        self.log
+            .storage()
+            .list(&dir)
+            .map_err(Error::io("list", dir))
+    }
+
+    /// Those of the names that are segments', in order.
+    fn segment_names(&self, listed: &[String]) -> Vec<String> {
+        let parsed = listed
+            .iter()
+            .filter_map(|name| SegmentName::parse(name, self.format()));
+        let mut names: Vec<SegmentName> = parsed.collect();
         names.sort();
-        Ok(names.iter().map(|name| name.file(self.format())).collect())
+        names.iter().map(|name| name.file(self.format())).collect()
     }
 
     fn segment(&mut self, number: u32, name: &str, last: bool, head: Option<&Head>) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{name}");
         let path = self.log.dir().join(&file);
-        let bytes = self
-            .log
-            .storage()
-            .sealed(&path)
-            .map_err(Error::io("read", &path))?;
+        let bytes = match last {
+            false => self.log.storage().sealed(&path),
+            true => self.active(&path),
+        }
+        .map_err(Error::io("read", &path))?;
         self.report.segments += 1;
         self.report.bytes += bytes.len() as u64;
         let content = self.header(number, &file, path, &bytes)?;
         // The active segment may go on past the head; every other one ends where the next header says.
         let head_end = head
-            .filter(|head| last && head.name == name)
-            .map(|head| head.end);
+            .filter(|_| last)
+            .and_then(|head| match head.name == name {
+                true => Some(head.end),
+                // Of a segment that a rotation has just begun nothing is acknowledged yet.
+                false => head.rotating.then_some(content as u64),
+            });
         self.events(
             &file,
             &bytes,
@@ -242,6 +266,22 @@ impl Check<'_> {
         Ok(())
     }
 
+    /// What the last segment holds now. Read, not mapped: a writer that recovers may cut it meanwhile, and a map of
+    /// what was cut ends the process.
+    fn active(&self, path: &Path) -> io::Result<Bytes> {
+        let file = self.log.storage().open(path, Open::Read)?;
+        let mut bytes = vec![0; file.stat()?.len as usize];
+        let mut done = 0;
+        while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match file.read_at(rest, done as u64)? {
+                0 => break,
+                n => done += n,
+            }
+        }
+        bytes.truncate(done);
+        Ok(Bytes::new(bytes))
+    }
+
     /// Checks a header; returns where the events start.
     fn header(&mut self, number: u32, file: &str, path: PathBuf, bytes: &Bytes) -> Result<usize> {
         let (header, len) = match read_header(self.log.identity(), &path, bytes) {
@@ -253,7 +293,7 @@ impl Check<'_> {
                 } else {
                     "damaged_header"
                 };
-                self.error(kind, file, 0, Some(self.last.seq + 1), error.to_string());
+                self.error(kind, file, 0, Some(self.last.next()), error.to_string());
                 return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
             }
         };
@@ -263,19 +303,19 @@ impl Check<'_> {
                 "it is segment {}, but stands where segment {number} should: {missing} missing",
                 header.number
             );
-            self.error("missing_segment", file, 0, Some(self.last.seq + 1), message);
+            self.error("missing_segment", file, 0, Some(self.last.next()), message);
         } else if header.previous != self.previous {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
             self.error("broken_chain", file, 0, Some(header.first_seq), message);
         }
-        if header.first_seq != self.last.seq + 1 {
+        if header.first_seq != self.last.next() {
             let message = format!(
                 "it starts with event {}, but the one before ends with event {}",
                 header.first_seq, self.last.seq
             );
-            self.error("missing_events", file, 0, Some(self.last.seq + 1), message);
+            self.error("missing_events", file, 0, Some(self.last.next()), message);
             self.last = Position {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
@@ -400,10 +440,23 @@ impl Check<'_> {
             }
             return;
         };
+        let file = format!("{EVENTS_DIR}/{}", head.name);
+        if let Some(last) = names.last().filter(|_| !ends_with(names, head)) {
+            let message = format!(
+                "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
+                head.segment, head.name
+            );
+            self.error(
+                "stale_head",
+                head::HEAD_FILE,
+                0,
+                Some(head.last_seq),
+                message,
+            );
+        }
         if head.segment == 0 {
             return;
         }
-        let file = format!("{EVENTS_DIR}/{}", head.name);
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
             self.error("missing_segment", &file, 0, Some(head.last_seq), message);
@@ -416,7 +469,7 @@ impl Check<'_> {
                 "lost_events",
                 &file,
                 head.end,
-                Some(self.last.seq + 1),
+                Some(self.last.next()),
                 message,
             );
         }
@@ -486,6 +539,19 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the segment that the head names is the last one, or a rotation has just begun the one behind it.
+fn ends_with(names: &[String], head: &Head) -> bool {
+    let here = match head.segment {
+        0 => 0,
+        _ => match names.iter().position(|name| *name == head.name) {
+            Some(index) => index + 1,
+            // Missing, which is another problem.
+            None => return true,
+        },
+    };
+    here == names.len() || (head.rotating && here + 1 == names.len())
 }
 
 impl Log {

@@ -552,6 +552,124 @@ fn a_reader_stops_at_the_head_while_somebody_writes() {
     }
 }
 
+/// A log of two segments, and the bytes of its first one and of its head before it had a second event.
+fn two_segments(format: Format) -> (Memory, Vec<u8>) {
+    let memory = fresh(format);
+    run(&arc(&memory), &[Step::Append(1, 5)]);
+    let head = arc(&memory).read(&dir().join("head"), 1 << 20).unwrap();
+    run(
+        &arc(&memory),
+        &[Step::Append(1, 5), Step::NextDay, Step::Append(1, 5)],
+    );
+    assert_eq!(arc(&memory).list(&dir().join("events")).unwrap().len(), 2);
+    (memory, head)
+}
+
+#[test]
+fn an_older_head_in_front_of_later_segments_is_never_gone_on_from() {
+    for format in FORMATS {
+        let (memory, old) = two_segments(format);
+        put(&memory, &dir().join("head"), &old);
+        let log = open(&arc(&memory), &options().1);
+        let report = log.verify(None).unwrap();
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!((report.ok, kinds), (false, vec!["stale_head"]));
+        let error = log.lock().err().unwrap();
+        assert!(
+            matches!(error, teamlog_engine::Error::Corrupt { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_head_of_the_empty_log_goes_on_in_the_one_segment_there_is() {
+    for format in FORMATS {
+        let memory = fresh(format);
+        let empty = arc(&memory).read(&dir().join("head"), 1 << 20).unwrap();
+        run(&arc(&memory), &[Step::Append(1, 5), Step::Append(2, 5)]);
+        put(&memory, &dir().join("head"), &empty);
+        let log = open(&arc(&memory), &options().1);
+        log.lock().unwrap();
+        assert_eq!(texts(&log).len(), 3);
+        assert!(log.verify(None).unwrap().ok);
+    }
+}
+
+#[test]
+fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
+    for format in FORMATS {
+        let (memory, _) = two_segments(format);
+        let storage = arc(&memory);
+        let log = open(&storage, &options().1);
+        let head = log.reader().unwrap().head().clone();
+        let first = storage.read(&segment(format), 1 << 20).unwrap();
+        let last_id = events(&log)[1].id;
+        // As it stood while the first group of the second segment was being written.
+        let rotating = teamlog_engine::Head {
+            segment: 1,
+            name: format!("2026-11-21.{}", format.extension()),
+            end: first.len() as u64,
+            last_seq: 2,
+            last_id: Some(last_id),
+            rotating: true,
+            ..head.clone()
+        };
+        let log_id = log.identity().log;
+        put(
+            &memory,
+            &dir().join("head"),
+            &[rotating.encode(log_id), [0; 512]].concat(),
+        );
+        let second = dir().join("events").join(&head.name);
+        let bytes = storage.read(&second, 1 << 20).unwrap();
+        put(&memory, &second, &bytes[..bytes.len() - 1]);
+        let report = log.verify(None).unwrap();
+        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!((report.ok, kinds), (true, vec!["torn_tail"]));
+        assert!(
+            log.lock()
+                .unwrap()
+                .recovered()
+                .iter()
+                .any(|note| note.contains("set aside"))
+        );
+    }
+}
+
+#[test]
+fn verification_maps_sealed_segments_only() {
+    for format in FORMATS {
+        let (memory, _) = two_segments(format);
+        let faulty = Faulty::new(arc(&memory));
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        assert!(open(&storage, &options().1).verify(None).unwrap().ok);
+        let mapped: Vec<_> = faulty
+            .calls()
+            .into_iter()
+            .filter(|(call, _)| *call == "sealed")
+            .map(|(_, path)| path)
+            .collect();
+        assert_eq!(mapped, [segment(format)]);
+    }
+}
+
+#[test]
+fn a_log_whose_head_is_being_rebuilt_is_locked_not_damaged() {
+    let memory = fresh(Format::Jsonl);
+    run(&arc(&memory), &[Step::Append(1, 5)]);
+    let log = open(&arc(&memory), &options().1);
+    let writer = log.lock().unwrap();
+    put(&memory, &dir().join("head"), &[0; 1024]);
+    let error = log.reader().unwrap_err();
+    assert!(
+        matches!(error, teamlog_engine::Error::Locked { .. }),
+        "{error}"
+    );
+    drop(writer);
+    assert_eq!(texts(&log).len(), 1);
+}
+
 mod model {
     use super::*;
     use proptest::prelude::*;

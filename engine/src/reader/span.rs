@@ -132,7 +132,7 @@ impl Chain {
             follows(self.last, frame, index, len).map_err(|why| Error::Corrupt {
                 path: (*span.path).clone(),
                 offset: place.offset,
-                seq: Some(self.last.seq + 1),
+                seq: Some(self.last.next()),
                 why,
             })?;
             self.last = Position {

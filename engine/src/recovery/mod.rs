@@ -116,7 +116,7 @@ impl Scene<'_> {
             return Ok(None);
         }
         if head.segment == 0 {
-            return Ok(Some(None));
+            return Ok(self.segments()?.is_empty().then_some(None));
         }
         let Some(file) = self.open_segment(&head.name)? else {
             return Ok(None);
@@ -144,9 +144,7 @@ impl Scene<'_> {
         if evidence.head.segment > 0 {
             self.examine_segment(&mut evidence)?;
         }
-        if evidence.head.rotating {
-            self.examine_position(&mut evidence)?;
-        }
+        self.examine_position(&mut evidence)?;
         Ok(evidence)
     }
 
@@ -204,7 +202,8 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// After a rotation that may not have finished: what follows the head's segment?
+    /// What follows the head's segment? One may after a rotation that did not finish; more only where an older
+    /// head was put back, and going on from that would write the same seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);

@@ -63,6 +63,13 @@ pub struct Position {
     pub id: Option<EventId>,
 }
 
+impl Position {
+    /// The seq that follows. Seqs come from disk, so it must not overflow; behind the greatest there is nothing.
+    pub fn next(&self) -> u64 {
+        self.seq.saturating_add(1)
+    }
+}
+
 /// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of
 /// every complete group.
 pub fn read_tail<'a>(
@@ -111,7 +118,7 @@ pub fn read_tail<'a>(
                     offset: offset + stop.at as u64,
                     seq: stop.seq,
                     why: stop.why,
-                    later: later_event(format, bytes, stop.at, last.seq + 1),
+                    later: later_event(format, bytes, stop.at, last.next()),
                 });
                 break;
             }
@@ -138,7 +145,7 @@ fn read_group<'a>(
     loop {
         let stop = |why: String| Stop {
             at,
-            seq: last.seq + 1,
+            seq: last.next(),
             why,
         };
         let frame = codec::decode(format, bytes.get(at..).unwrap_or_default())
@@ -163,11 +170,11 @@ fn read_group<'a>(
 /// Whether `frame` may stand behind the event `last` as part `index` of a group of `len`.
 pub fn follows(last: Position, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
     let event = &frame.event;
-    if event.seq != last.seq + 1 {
+    if event.seq != last.next() {
         return Err(format!(
             "event {} stands where event {} should",
             event.seq,
-            last.seq + 1
+            last.next()
         ));
     }
     if last.id.is_some_and(|id| event.id <= id) {

@@ -103,6 +103,12 @@ impl<S: State> Core<S> {
             .map_or(Ok(()), |why| Err(Error::Poisoned(why.clone())))
     }
 
+    /// Ends this handle: a thread panicked, and nobody knows how much of its group was written.
+    pub fn poison(&mut self) {
+        self.poisoned
+            .get_or_insert_with(|| "a writing thread panicked".into());
+    }
+
     /// Runs a step that must not be half done: its failure ends this handle.
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;

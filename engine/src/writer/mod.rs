@@ -178,10 +178,7 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// I/O.
     pub fn close(self) -> Result<S> {
-        let mut core = self
-            .core
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut core = self.into_core();
         core.flush()?;
         core.head_file.sync()?;
         Ok(core.state)
@@ -193,19 +190,23 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// I/O.
     pub fn release(self) -> Result<S> {
-        let mut core = self
-            .core
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut core = self.into_core();
         core.flush()?;
         Ok(core.state)
     }
 
     fn locked(&self) -> MutexGuard<'_, Core<S>> {
-        self.core.lock().unwrap_or_else(|poison| {
-            let mut core = poison.into_inner();
-            core.poisoned
-                .get_or_insert_with(|| "a writing thread panicked".into());
+        self.core.lock().unwrap_or_else(|panicked| {
+            let mut core = panicked.into_inner();
+            core.poison();
+            core
+        })
+    }
+
+    fn into_core(self) -> Core<S> {
+        self.core.into_inner().unwrap_or_else(|panicked| {
+            let mut core = panicked.into_inner();
+            core.poison();
             core
         })
     }
