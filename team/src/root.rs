@@ -2,6 +2,7 @@
 
 use crate::failure::Result;
 use crate::names;
+use crate::notes::Notes;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct RootOptions {
     pub lock_deadline: Duration,
     /// See [`LogOptions::segment_bytes_max`].
     pub segment_bytes_max: u64,
+    /// Hears what the teams of the root have to say beside their answers.
+    pub notes: Notes,
 }
 
 impl Default for RootOptions {
@@ -36,6 +39,7 @@ impl Default for RootOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
+            notes: Notes::default(),
         }
     }
 }
@@ -173,18 +177,13 @@ impl Root {
 
     fn unknown(&self, name: &str) -> Result<Refusal> {
         let teams = self.teams()?;
-        let hint = match teams.is_empty() {
-            true => format!("create it with: teamlog init {name}"),
-            false => format!("known teams: {}", teams.join(", ")),
+        let message = format!("team must name a team of this data root, but is {name:?}");
+        let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
+        let refusal = match teams.is_empty() {
+            true => refusal,
+            false => refusal.hint(format!("known teams: {}", teams.join(", "))),
         };
-        Ok(Refusal::new(
-            Code::TeamNotFound,
-            format!("team must name a team of this data root, but is {name:?}"),
-        )
-        .field("team")
-        .hint(hint)
-        .detail("team", name)
-        .detail("known", teams))
+        Ok(refusal.detail("team", name).detail("known", teams))
     }
 }
 

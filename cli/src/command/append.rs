@@ -1,6 +1,6 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
 use std::fs::File;
@@ -88,6 +88,7 @@ fn one(
     payload: Option<String>,
     refs: Refs,
 ) -> Outcome {
+    context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let answer = team.append(Append {
         kind,
@@ -114,6 +115,7 @@ fn one(
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
     let mut source = lines_of("batch", path)?;
+    context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let batch = AppendBatch {
         batch_size,

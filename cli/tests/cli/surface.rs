@@ -1,6 +1,6 @@
 //! What holds for every command: help, usage errors, global flags, exit codes.
 
-use crate::answers::Status;
+use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
@@ -141,6 +141,51 @@ fn output_that_cannot_be_written_is_an_io_failure() {
         ran.stderr
             .starts_with("error: cannot write standard output: "),
         "{ran:?}"
+    );
+}
+
+#[test]
+fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
+    let cli = Cli::with_team();
+    let root = cli.dir().display().to_string();
+    let send = "send demo --from lead --to dev --type handoff";
+    let look = format!(
+        "whether it was recorded is unknown; look before you repeat it:\n\
+        teamlog --data-root {root} replay demo --reverse --limit 5 --json"
+    );
+    let again = "whether it was recorded is unknown; type the same again: \
+        what is recorded already changes nothing";
+    for (line, hint) in [
+        (format!("{send} --message-id m"), Some(again)),
+        (send.to_owned(), Some(&*look)),
+        ("append demo --kind k --key x".to_owned(), Some(&*look)),
+        (
+            "ack demo --agent dev --message-id m".to_owned(),
+            Some(again),
+        ),
+        ("init demo --members new".to_owned(), Some(again)),
+        ("status demo".to_owned(), None),
+    ] {
+        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+            return;
+        };
+        let mut command = cli.command(&format!("{line} --data-root {root} --json"));
+        let child = command.stdout(full).stderr(std::process::Stdio::piped());
+        let ran = Ran::from_output(child.spawn().unwrap().wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(74), "{line}: {ran:?}");
+        let error: serde_json::Value = parse(&ran.stderr);
+        assert_eq!(error["error"]["hint"].as_str(), hint, "{line}");
+    }
+    let shown = look
+        .lines()
+        .nth(1)
+        .unwrap()
+        .strip_prefix("teamlog ")
+        .unwrap();
+    assert_eq!(cli.ok(shown).lines().count(), 5);
+    assert_eq!(
+        cli.json::<Sent>(&format!("{send} --message-id m")).status,
+        "duplicate"
     );
 }
 
