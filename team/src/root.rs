@@ -100,7 +100,7 @@ impl Root {
     /// I/O.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);
-        if self.stat(dir)?.is_none() {
+        if !self.holds_teams()? {
             return Ok(Vec::new());
         }
         let mut names = self.storage.list(dir).map_err(Error::io("list", dir))?;
@@ -171,7 +171,24 @@ impl Root {
             .into())
     }
 
-    pub(crate) fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
+    /// Whether there is a directory for teams.
+    ///
+    /// # Errors
+    /// `invalid_input` where something else has its name; I/O.
+    pub(crate) fn holds_teams(&self) -> Result<bool> {
+        match self.stat(Path::new(TEAMS_DIR))? {
+            None => Ok(false),
+            Some(stat) if stat.is_dir => Ok(true),
+            Some(_) => {
+                let message = "data_root must hold teams as a directory, but teams is a file";
+                Err(Refusal::new(Code::InvalidInput, message)
+                    .field("data_root")
+                    .into())
+            }
+        }
+    }
+
+    fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
         Ok(self.storage.stat(path).map_err(Error::io("stat", path))?)
     }
 

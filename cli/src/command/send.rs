@@ -94,6 +94,10 @@ fn payload_from(path: &Path) -> Result<String, CommandError> {
         io::ErrorKind::NotFound => {
             CommandError::invalid("payload_file", format!("payload file not found: {shown}"))
         }
+        io::ErrorKind::IsADirectory => CommandError::invalid(
+            "payload_file",
+            format!("payload file must be a file, but {shown} is a directory"),
+        ),
         io::ErrorKind::InvalidData => CommandError::invalid(
             "payload_file",
             format!("payload file must be UTF-8: {shown}"),

@@ -271,3 +271,13 @@ fn tear(cli: &Cli) {
         .unwrap();
     segment.write_all(b"torn").unwrap();
 }
+
+#[test]
+fn damage_that_verify_itself_cannot_pass_does_not_send_people_to_verify() {
+    let cli = Cli::with_team();
+    std::fs::write(cli.dir().join("teams/demo/log.json"), "{}").unwrap();
+    let error = cli.refused_json(65, "status demo");
+    assert_eq!(error.hint.as_deref(), Some("teamlog verify demo"));
+    let error = cli.refused_json(65, "verify demo");
+    assert!(error.hint.unwrap().starts_with("restore "));
+}

@@ -19,10 +19,11 @@ const GROUP: usize = 3;
 fn a_storm_of_kills_loses_nothing_that_was_acknowledged() {
     for format in ["jsonl", "binary"] {
         let cli = Cli::with_team_of(format);
-        let storm = Storm::new(&cli, 76, Duration::from_secs(9));
+        let seed = seed();
+        let storm = Storm::new(&cli, seed, 76, Duration::from_secs(9));
         let (kills, acked) = storm.rage();
         let shown = acked.values().map(BTreeSet::len).sum::<usize>();
-        println!("{format}: {kills} kills, {shown} acknowledged");
+        println!("{format}: {kills} kills, {shown} acknowledged (seed {seed})");
         assert!(kills >= 20, "{format}: only {kills} kills");
         assert!(shown >= 20, "{format}: only {shown} acknowledged");
         survey(&cli, &acked);
@@ -115,6 +116,7 @@ fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
 /// Writers that go on and on, and a killer that takes all of them at once.
 struct Storm<'a> {
     cli: &'a Cli,
+    seed: u64,
     kills: usize,
     deadline: Instant,
     over: AtomicBool,
@@ -128,9 +130,10 @@ enum End {
 }
 
 impl Storm<'_> {
-    fn new(cli: &Cli, kills: usize, longest: Duration) -> Storm<'_> {
+    fn new(cli: &Cli, seed: u64, kills: usize, longest: Duration) -> Storm<'_> {
         Storm {
             cli,
+            seed,
             kills,
             deadline: Instant::now() + longest,
             over: AtomicBool::new(false),
@@ -228,7 +231,7 @@ impl Storm<'_> {
 
     /// Takes all of them, now at any moment, now right when the log has grown, now right when its head has changed.
     fn kill(&self) {
-        let mut random = seed();
+        let mut random = self.seed;
         let mut kills = 0;
         let mut moment = 0;
         while kills < self.kills && Instant::now() < self.deadline {
@@ -271,7 +274,5 @@ impl Storm<'_> {
 
 fn seed() -> u64 {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let seed = now.unwrap().as_nanos() as u64 | 1;
-    println!("seed {seed}");
-    seed
+    now.unwrap().as_nanos() as u64 | 1
 }

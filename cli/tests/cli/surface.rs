@@ -223,3 +223,48 @@ fn off_a_terminal_there_is_no_colour() {
         assert!(!cli.ok(line).contains('\u{1b}'), "{line}");
     }
 }
+
+#[test]
+fn what_is_no_file_or_no_directory_is_refused_before_anything_happens() {
+    let cli = Cli::with_team();
+    std::fs::create_dir(cli.dir().join("dir")).unwrap();
+    for (line, field) in [
+        ("append demo --batch dir", "batch"),
+        ("import demo --messages dir", "messages"),
+        ("import other --events dir", "events"),
+        ("verify demo --against dir", "against"),
+        (
+            "send demo --from lead --to dev --type handoff --payload-file dir",
+            "payload_file",
+        ),
+    ] {
+        let error = cli.refused_json(1, line);
+        assert_eq!(error.field.as_deref(), Some(field), "{line}");
+        assert!(error.message.contains("is a directory"), "{line}");
+        assert!(error.hint.is_none(), "{line}");
+    }
+    cli.file("dir/teams", "");
+    for line in [
+        "status demo",
+        "init demo",
+        "send demo --from a --to b --type handoff",
+    ] {
+        let error = cli.refused_json(1, &format!("--data-root dir {line}"));
+        assert!(
+            error.message.contains("teams is a file"),
+            "{line}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_is_told_the_bound() {
+    let cli = Cli::with_team();
+    let error = cli.refused(2, "read demo --agent dev --limit 99999999999999999999");
+    assert!(
+        error.contains("a whole number from 0 to 18446744073709551615"),
+        "{error}"
+    );
+    cli.ok("read demo --agent dev --limit 18446744073709551615");
+    cli.ok("status demo --stale-minutes 18446744073709551615");
+}
