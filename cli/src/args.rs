@@ -84,12 +84,11 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Err(error) => return usage(&error, &argv, json),
     };
     let outcome = Context::new(&args.global).and_then(|mut context| {
-        let outcome = args
-            .command
-            .run(&mut context)
-            .map_err(|error| context.advise(error));
+        let outcome = args.command.run(&mut context);
         // What was answered is owed to the reader also when something failed behind it.
-        context.out.flush().and(outcome)
+        let outcome = context.out.flush().and(outcome);
+        context.say_notes();
+        outcome.map_err(|error| context.advise(error))
     });
     match outcome {
         Ok(exit) => exit,

@@ -6,12 +6,13 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::output::Output;
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
+use crate::render::shell::quoted;
 use crate::root;
 use serde::Serialize;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::{Clock, SystemClock};
-use teamlog_team::{Root, RootOptions, Team};
+use teamlog_team::engine::{Clock, Error, SystemClock};
+use teamlog_team::{Failure, Root, RootOptions, Team, names};
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -19,11 +20,35 @@ pub struct Context {
     /// Standard output.
     pub out: Output,
     data_root: PathBuf,
+    /// As the command line names it, if it does.
+    data_root_flag: Option<PathBuf>,
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
     /// The team concerned, for hints.
     team: Option<String>,
+    outcome: Unknown,
+}
+
+/// What to do where it is unknown whether a command's events were recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unknown {
+    /// Nothing would be recorded.
+    Never,
+    /// Type it again: what is known already changes nothing.
+    Repeat,
+    /// Look first: the same again would be a second event.
+    Look,
+}
+
+impl Unknown {
+    /// Of a message, which only an id of its own makes repeatable.
+    pub fn of_message(id: Option<&str>) -> Unknown {
+        match id {
+            Some(_) => Unknown::Repeat,
+            None => Unknown::Look,
+        }
+    }
 }
 
 impl Context {
@@ -42,16 +67,23 @@ impl Context {
         Ok(Context {
             out: Output::stdout(global.json),
             data_root,
+            data_root_flag: global.data_root.clone(),
             actor: actor(global)?,
             actor_flag: global.actor.clone(),
             options,
             team: None,
+            outcome: Unknown::Never,
         })
     }
 
     /// The directory that holds `teams/`.
     pub fn data_root(&self) -> &Path {
         &self.data_root
+    }
+
+    /// The `--data-root` of this command line.
+    pub fn data_root_flag(&self) -> Option<PathBuf> {
+        self.data_root_flag.clone()
     }
 
     /// Who acts, if said by `--actor` or the environment.
@@ -78,39 +110,99 @@ impl Context {
         })
     }
 
-    /// The data root, opened for something that concerns that team.
-    ///
-    /// # Errors
-    /// I/O.
-    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
-        self.team = Some(team.to_owned());
-        Ok(Root::open(&self.data_root, self.options.clone())?)
+    /// From here on something may be recorded; so much for where its outcome is unknown.
+    pub fn records(&mut self, outcome: Unknown) {
+        self.outcome = outcome;
     }
 
-    /// A team of it, opened.
+    /// The data root for what creates that team, itself created if it is missing.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; I/O.
+    pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.team = Some(team.to_owned());
+        self.outcome = Unknown::Repeat;
+        // Before a directory comes into the world for a name that never can.
+        names::check_known("team", team)?;
+        Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
+            match missing(&failure) {
+                true => self.no_directory("invalid_input", "cannot become one"),
+                false => failure.into(),
+            }
+        })
+    }
+
+    /// A team, opened.
     ///
     /// # Errors
     /// There is no such team, or it cannot be opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
-        self.root(name)?.team(name).map_err(|failure| {
-            let error = CommandError::from(failure);
-            if error.code() != "team_not_found" {
-                return error;
+        self.team = Some(name.to_owned());
+        names::check_known("team", name)?;
+        let root = Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
+            match missing(&failure) {
+                true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
+                true => self.no_directory("data_root_not_found", "does not exist"),
+                false => failure.into(),
             }
-            error.or_hint(|| {
-                format!(
-                    "teamlog init {name} (the data root is {})",
-                    self.data_root.display()
-                )
-            })
-        })
+        })?;
+        Ok(root.team(name)?)
+    }
+
+    fn no_directory(&self, code: &str, but: &str) -> CommandError {
+        let shown = self.data_root.display();
+        let message = format!("data_root must be a directory, but {shown} {but}");
+        CommandError::new(Exit::Refused, code, message).about("data_root")
+    }
+
+    /// A command for the same data root, as it has to be typed.
+    pub fn command(&self, rest: &str) -> String {
+        match &self.data_root_flag {
+            Some(root) => format!(
+                "teamlog --data-root {} {rest}",
+                quoted(&root.display().to_string())
+            ),
+            None => format!("teamlog {rest}"),
+        }
     }
 
     /// The error with what to try next on the team concerned.
     pub fn advise(&self, error: CommandError) -> CommandError {
-        match &self.team {
-            Some(team) => error.for_team(team),
-            None => error,
+        let Some(team) = self.team.as_deref().map(quoted) else {
+            return error;
+        };
+        let command = |rest: String| self.command(&rest);
+        match error.code() {
+            "damaged" | "foreign_file" | "undecodable" => {
+                error.or_hint(|| command(format!("verify {team}")))
+            }
+            "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
+            "worker_not_found" => match error.detail("worker").map(quoted) {
+                Some(worker) => error.and_hint(&format!(
+                    "to add it: {}",
+                    command(format!("init {team} --members {worker}"))
+                )),
+                None => error,
+            },
+            "team_not_found" => {
+                let error = error.and_hint(&format!("the data root is {}", self.data_root.display()));
+                error.and_hint(&format!("to create it: {}", command(format!("init {team}"))))
+            }
+            "data_root_not_found" => {
+                error.or_hint(|| format!("to create it: {}", command(format!("init {team}"))))
+            }
+            _ if error.exit() == Exit::Io => match self.outcome {
+                Unknown::Never => error,
+                Unknown::Repeat => error.or_hint(|| {
+                    "whether it was recorded is unknown; type the same again: what is recorded already changes nothing"
+                        .to_owned()
+                }),
+                Unknown::Look => error.or_hint(|| {
+                    let look = command(format!("replay {team} --reverse --limit 5 --json"));
+                    format!("whether it was recorded is unknown; look before you repeat it:\n{look}")
+                }),
+            },
+            _ => error,
         }
     }
 
@@ -145,9 +237,6 @@ impl Context {
     /// Standard output failed.
     pub fn done(&mut self, mut team: Team, exit: Exit) -> Outcome {
         self.out.flush()?;
-        for line in team.recovered() {
-            self.note(line);
-        }
         if let Err(failure) = team.finish() {
             self.note(&format!(
                 "the answer stands, but maintenance behind it failed: {failure}"
@@ -156,8 +245,15 @@ impl Context {
         Ok(exit)
     }
 
+    /// Passes on what the team had to say.
+    pub fn say_notes(&self) {
+        for note in self.options.notes.take() {
+            self.note(&note);
+        }
+    }
+
     /// Says something beside the answer, on standard error.
-    pub fn note(&self, text: &str) {
+    fn note(&self, text: &str) {
         #[derive(Serialize)]
         struct Note<'a> {
             note: &'a str,
@@ -176,6 +272,18 @@ impl Context {
         // Nobody is left to tell when standard error is gone.
         let _ = writeln!(stderr.lock(), "{line}");
     }
+}
+
+/// Whether no directory is there.
+fn missing(failure: &Failure) -> bool {
+    let kind = match failure.engine() {
+        Some(Error::Io { source, .. }) => source.kind(),
+        _ => return false,
+    };
+    matches!(
+        kind,
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists
+    )
 }
 
 fn actor(global: &Global) -> Result<Option<String>, CommandError> {

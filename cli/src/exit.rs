@@ -81,9 +81,7 @@ impl CommandError {
 
     /// Input that cannot be taken.
     pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
-        let mut error = CommandError::new(Exit::Refused, "invalid_input", message);
-        error.body.field = Some(field.to_owned());
-        error
+        CommandError::new(Exit::Refused, "invalid_input", message).about(field)
     }
 
     /// Standard output, standard input or a file that the user named failed.
@@ -122,17 +120,32 @@ impl CommandError {
         self
     }
 
-    /// The same with what to try next on that team.
+    /// The same with one more hint behind those that it has.
     #[must_use]
-    pub fn for_team(self, team: &str) -> CommandError {
-        match self.body.code.as_str() {
-            "damaged" | "foreign_file" | "undecodable" => {
-                self.or_hint(|| format!("teamlog verify {team}"))
-            }
-            "derived_unusable" => self.or_hint(|| format!("teamlog rehydrate {team}")),
-            "worker_not_found" => self.or_hint(|| format!("teamlog init {team} --members AGENT")),
-            _ => self,
+    pub fn and_hint(mut self, hint: &str) -> CommandError {
+        let hints = self.body.hint.get_or_insert_default();
+        if !hints.is_empty() {
+            hints.push('\n');
         }
+        hints.push_str(hint);
+        self
+    }
+
+    /// The same with the field named that is at fault.
+    #[must_use]
+    pub fn about(mut self, field: &str) -> CommandError {
+        self.body.field = Some(field.to_owned());
+        self
+    }
+
+    /// A detail that is text.
+    pub fn detail(&self, name: &str) -> Option<&str> {
+        self.body.details.get(name).and_then(Value::as_str)
+    }
+
+    /// How the process is to end.
+    pub fn exit(&self) -> Exit {
+        self.exit
     }
 
     /// The stable code.
@@ -244,9 +257,6 @@ impl From<EngineError> for CommandError {
 
 fn engine_hint(error: &EngineError) -> Option<String> {
     let hint = match error {
-        EngineError::Io { source, .. } if io_exit(source) == Exit::Io => {
-            "whether it was recorded is unknown: try again with the same --message-id or --key"
-        }
         EngineError::Locked { .. } => "try again, or wait longer with --lock-timeout 60",
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         _ => return None,

@@ -35,7 +35,7 @@ impl Aside {
     ) -> Result<(Aside, Team)> {
         let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();
-        if root.stat(teams)?.is_none() {
+        if !root.holds_teams()? {
             storage
                 .create_dir(teams)
                 .map_err(Error::io("create", teams))?;

@@ -13,6 +13,7 @@ pub mod failure;
 mod lines;
 pub mod membership;
 pub mod names;
+pub mod notes;
 pub mod recorded;
 pub mod refusal;
 pub mod root;
@@ -20,6 +21,7 @@ mod shapes;
 pub mod team;
 
 pub use failure::{Failure, Result};
+pub use notes::Notes;
 pub use recorded::Recorded;
 pub use refusal::{Code, Refusal};
 pub use root::{Root, RootOptions};

@@ -2,6 +2,7 @@
 
 use crate::failure::Result;
 use crate::names;
+use crate::notes::Notes;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct RootOptions {
     pub lock_deadline: Duration,
     /// See [`LogOptions::segment_bytes_max`].
     pub segment_bytes_max: u64,
+    /// Hears what the teams of the root have to say beside their answers.
+    pub notes: Notes,
 }
 
 impl Default for RootOptions {
@@ -36,6 +39,7 @@ impl Default for RootOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
+            notes: Notes::default(),
         }
     }
 }
@@ -96,7 +100,7 @@ impl Root {
     /// I/O.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);
-        if self.stat(dir)?.is_none() {
+        if !self.holds_teams()? {
             return Ok(Vec::new());
         }
         let mut names = self.storage.list(dir).map_err(Error::io("list", dir))?;
@@ -167,24 +171,36 @@ impl Root {
             .into())
     }
 
-    pub(crate) fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
+    /// Whether there is a directory for teams.
+    ///
+    /// # Errors
+    /// `invalid_input` where something else has its name; I/O.
+    pub(crate) fn holds_teams(&self) -> Result<bool> {
+        match self.stat(Path::new(TEAMS_DIR))? {
+            None => Ok(false),
+            Some(stat) if stat.is_dir => Ok(true),
+            Some(_) => {
+                let message = "data_root must hold teams as a directory, but teams is a file";
+                Err(Refusal::new(Code::InvalidInput, message)
+                    .field("data_root")
+                    .into())
+            }
+        }
+    }
+
+    fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
         Ok(self.storage.stat(path).map_err(Error::io("stat", path))?)
     }
 
     fn unknown(&self, name: &str) -> Result<Refusal> {
         let teams = self.teams()?;
-        let hint = match teams.is_empty() {
-            true => format!("create it with: teamlog init {name}"),
-            false => format!("known teams: {}", teams.join(", ")),
+        let message = format!("team must name a team of this data root, but is {name:?}");
+        let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
+        let refusal = match teams.is_empty() {
+            true => refusal,
+            false => refusal.hint(format!("known teams: {}", teams.join(", "))),
         };
-        Ok(Refusal::new(
-            Code::TeamNotFound,
-            format!("team must name a team of this data root, but is {name:?}"),
-        )
-        .field("team")
-        .hint(hint)
-        .detail("team", name)
-        .detail("known", teams))
+        Ok(refusal.detail("team", name).detail("known", teams))
     }
 }
 

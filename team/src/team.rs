@@ -18,8 +18,6 @@ pub struct Team {
     pub(crate) options: RootOptions,
     /// The state as this handle last saw it; good as long as the head names its last event.
     live: Option<Live>,
-    recovered: Vec<String>,
-    views_behind: Option<String>,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -58,8 +56,6 @@ impl Team {
             log,
             options,
             live: None,
-            recovered: Vec::new(),
-            views_behind: None,
         }
     }
     /// The team's name.
@@ -69,15 +65,6 @@ impl Team {
     /// Its log.
     pub fn log(&self) -> &Log {
         &self.log
-    }
-    /// What recovery did when this handle took the lock, for people; empty in the clean case.
-    pub fn recovered(&self) -> &[String] {
-        &self.recovered
-    }
-    /// Why view files fell behind in a command of this handle, if they did. What was acknowledged is durable all the same,
-    /// and the next command mends them.
-    pub fn views_behind(&self) -> Option<&str> {
-        self.views_behind.as_deref()
     }
     /// Refuses to take a team's format for another.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
@@ -137,7 +124,11 @@ impl Team {
             return Err(failure);
         }
         let live = writer.release()?;
-        self.views_behind = live.views_error().map(ToString::to_string);
+        if let Some(error) = live.views_error() {
+            let note =
+                format!("recorded, but view files fell behind until the next command: {error}");
+            self.options.notes.say(note);
+        }
         self.live = Some(live);
         outcome
     }
@@ -145,8 +136,27 @@ impl Team {
     /// The lock; the log is recovered.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
         let exclusive = self.log.lock()?;
-        self.recovered.extend_from_slice(exclusive.recovered());
+        self.say_recovered(exclusive.recovered());
         Ok(exclusive)
+    }
+
+    /// A reader up to the head of this moment; opening it may recover the log.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        let reader = self.log.reader()?;
+        self.say_recovered(reader.recovered());
+        if reader.beyond() > 0 {
+            self.options.notes.say(format!(
+                "{} bytes lie beyond the durable head; this log may only be read",
+                reader.beyond()
+            ));
+        }
+        Ok(reader)
+    }
+
+    fn say_recovered(&self, recovered: &[String]) {
+        for note in recovered {
+            self.options.notes.say(note);
+        }
     }
 
     /// The lock, and under it the state up to the head, with views that are kept current.
@@ -174,7 +184,7 @@ impl Team {
         &mut self,
         mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ) -> Result<A> {
-        let reader = self.log.reader()?;
+        let reader = self.reader()?;
         let mut live = self.state_at(&reader)?;
         let mut answered = answer(&live, &reader);
         if answered.as_ref().is_err_and(Failure::is_derived) {

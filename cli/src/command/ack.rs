@@ -1,8 +1,9 @@
 //! `ack`: the recipient has read a message.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
+use crate::render::shell::quoted;
 use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
 
 #[derive(Debug, clap::Args)]
@@ -21,13 +22,14 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
+        context.records(Unknown::Repeat);
         let mut team = context.team(&self.team)?;
         let answer = team.ack(Ack {
             agent,
             message_id: self.message_id,
             actor: context.actor(),
         })?;
-        match rejection(&answer, &self.team) {
+        match rejection(&answer, &self.team, context) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
             Some(_) if context.out.is_json() => {
                 context.out.json(&answer)?;
@@ -45,7 +47,7 @@ impl Args {
     }
 }
 
-fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
+fn rejection(answer: &AckAnswer, team: &str, context: &Context) -> Option<CommandError> {
     let AckAnswer {
         message_id, agent, ..
     } = answer;
@@ -55,7 +57,10 @@ fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
             let message =
                 format!("message_id must name a message of {team}, but is {message_id:?}");
             let error = CommandError::new(Exit::Refused, "not_found", message);
-            Some(error.or_hint(|| format!("teamlog read {team} --agent {agent}")))
+            Some(error.or_hint(|| {
+                let agent = quoted(agent);
+                context.command(&format!("read {} --agent {agent}", quoted(team)))
+            }))
         }
         AckStatus::WrongRecipient => {
             let expected = answer.expected.as_deref().unwrap_or("somebody else");
@@ -64,7 +69,11 @@ fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
             );
             let error = CommandError::new(Exit::Refused, "wrong_recipient", message);
             Some(error.or_hint(|| {
-                format!("teamlog ack {team} --agent {expected} --message-id {message_id}")
+                let (agent, id) = (quoted(expected), quoted(message_id));
+                context.command(&format!(
+                    "ack {} --agent {agent} --message-id {id}",
+                    quoted(team)
+                ))
             }))
         }
     }

@@ -1,6 +1,6 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
 use std::fs::File;
@@ -88,6 +88,7 @@ fn one(
     payload: Option<String>,
     refs: Refs,
 ) -> Outcome {
+    context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let answer = team.append(Append {
         kind,
@@ -114,6 +115,7 @@ fn one(
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
     let mut source = lines_of("batch", path)?;
+    context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let batch = AppendBatch {
         batch_size,
@@ -143,12 +145,19 @@ pub fn lines_of(flag: &str, path: &Path) -> Result<Box<dyn BufRead>, CommandErro
 
 /// A file that the user named.
 pub fn open(flag: &str, path: &Path) -> Result<File, CommandError> {
-    File::open(path).map_err(|error| match error.kind() {
+    let shown = path.display();
+    let file = File::open(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            CommandError::invalid(flag, format!("{flag} file not found: {}", path.display()))
+            CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
         }
-        _ => CommandError::io("open", &format!("{flag} file {}", path.display()), &error),
-    })
+        _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
+    })?;
+    // Opening one works; reading from it would fail later, when something may have been done.
+    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+        let message = format!("{flag} must be a file, but {shown} is a directory");
+        return Err(CommandError::invalid(flag, message));
+    }
+    Ok(file)
 }
 
 fn event_id(text: &str) -> Result<EventId, String> {

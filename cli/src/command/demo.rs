@@ -5,6 +5,7 @@ mod history;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible;
+use crate::render::shell::quoted;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, event, integrity, timeline};
@@ -25,7 +26,7 @@ use teamlog_team::{Team, projections};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Where to put it, a directory that does not exist yet [default: a fresh one for temporary files]
+    /// Where to put it, a directory that does not exist yet [default: --data-root, else a fresh one for temporary files]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
@@ -54,7 +55,7 @@ struct Check {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let dir = fresh_dir(self.dir)?;
+        let dir = fresh_dir(self.dir.or_else(|| context.data_root_flag()))?;
         let mut demo = Demo {
             view: context.view(),
             lines: Vec::new(),
@@ -185,7 +186,7 @@ impl Demo {
             written_at: None,
         };
         let answer = stage.update(team, 150, passed)?;
-        let recovered = team.recovered().to_vec();
+        let recovered = stage.root.options().notes.take();
         for line in &recovered {
             let head = self.view.paint.show(Style::Warn, "recovered:");
             self.say(format!("  {head} {}", visible(line)));
@@ -267,7 +268,11 @@ impl Demo {
             .next()
             .map(PathBuf::from)
             .unwrap_or_else(|| "teamlog".into());
-        let start = format!("{} --data-root {}", quoted(&teamlog), quoted(dir));
+        let start = format!(
+            "{} --data-root {}",
+            quoted(&teamlog.display().to_string()),
+            quoted(&dir.display().to_string())
+        );
         for rest in [
             format!("trace {TEAM} --trace-id {TRACE}"),
             format!("task show {TEAM} {TASK} --history"),
@@ -382,22 +387,16 @@ fn fresh_dir(wanted: Option<PathBuf>) -> Result<PathBuf, CommandError> {
         std::env::temp_dir().join(format!("teamlog-demo-{random:08x}"))
     });
     let shown = dir.display().to_string();
-    std::fs::create_dir(&dir).map_err(|error| match error.kind() {
+    let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             CommandError::invalid("dir", format!("dir must not exist yet, but {shown} does"))
         }
         _ => CommandError::io("create", &shown, &error),
-    })?;
+    };
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty());
+    above
+        .map_or(Ok(()), std::fs::create_dir_all)
+        .map_err(failed)?;
+    std::fs::create_dir(&dir).map_err(failed)?;
     std::fs::canonicalize(&dir).map_err(|error| CommandError::io("find", &shown, &error))
-}
-
-/// A path as a shell takes it back.
-fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
-    if text.chars().all(is_plain) && !text.is_empty() {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
 }

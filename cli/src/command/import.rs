@@ -68,16 +68,17 @@ impl Args {
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
         };
-        let root = context.root(&self.team)?;
         // Sorting reads the source twice, which a pipe cannot do.
         if let Some(mut pipe) = unseekable(path)? {
             let mut held = Vec::new();
             pipe.read_to_end(&mut held).map_err(|error| {
                 CommandError::io("read", &format!("messages file {}", path.display()), &error)
             })?;
+            let root = context.new_root(&self.team)?;
             return Ok(root.import_messages(import, &mut Cursor::new(held))?);
         }
         let file = open("messages", path)?;
+        let root = context.new_root(&self.team)?;
         Ok(root.import_messages(import, &mut BufReader::with_capacity(64 << 10, file))?)
     }
 
@@ -89,7 +90,7 @@ impl Args {
         };
         let mut source = lines_of("events", path)?;
         Ok(context
-            .root(&self.team)?
+            .new_root(&self.team)?
             .import_events(import, &mut source)?)
     }
 }

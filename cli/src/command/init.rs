@@ -31,7 +31,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let answer = context.root(&self.team)?.init(Init {
+        let answer = context.new_root(&self.team)?.init(Init {
             team: self.team,
             members: self.members,
             format: self.format,

@@ -98,9 +98,12 @@ commands! {
 }
 
 /// A count or a position.
-fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
-    let rule = "must be a whole number, not negative";
-    text.parse().map_err(|_| rule.to_owned())
+fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
+    let number = text
+        .parse()
+        .ok()
+        .and_then(|number| N::try_from(number).ok());
+    number.ok_or_else(|| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
 /// `jsonl` or `binary`.

@@ -1,6 +1,6 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
 use std::io::{self, Read};
@@ -68,6 +68,7 @@ impl Args {
             None => self.payload_json,
         };
         let from = context.agent("--from", self.from)?;
+        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
         let mut team = context.team(&self.team)?;
         let answer = team.send(Send {
             from,
@@ -93,6 +94,10 @@ fn payload_from(path: &Path) -> Result<String, CommandError> {
         io::ErrorKind::NotFound => {
             CommandError::invalid("payload_file", format!("payload file not found: {shown}"))
         }
+        io::ErrorKind::IsADirectory => CommandError::invalid(
+            "payload_file",
+            format!("payload file must be a file, but {shown} is a directory"),
+        ),
         io::ErrorKind::InvalidData => CommandError::invalid(
             "payload_file",
             format!("payload file must be UTF-8: {shown}"),

@@ -1,7 +1,7 @@
 //! `task-assign`: a task goes to an agent, by message.
 
 use crate::command::send::Envelope;
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::task_assign::TaskAssign;
@@ -25,6 +25,9 @@ pub struct Args {
     /// What it is, at length
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
+    /// Tasks that must be done first, separated by commas
+    #[arg(long, value_name = "T,U", value_delimiter = ',')]
+    deps: Vec<String>,
     #[command(flatten)]
     envelope: Envelope,
 }
@@ -33,6 +36,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
+        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
         let mut team = context.team(&self.team)?;
         let answer = team.task_assign(TaskAssign {
             from,
@@ -40,7 +44,7 @@ impl Args {
             task_id: self.task_id,
             subject: self.subject,
             details: self.details,
-            deps: Vec::new(),
+            deps: self.deps,
             trace_id: self.envelope.trace_id,
             priority: self.envelope.priority,
             message_id: self.envelope.message_id,

@@ -1,7 +1,7 @@
 //! `task-update`: an agent reports on a task, by message.
 
 use crate::command::send::Envelope;
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::task_update::TaskUpdate;
@@ -45,6 +45,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
+        context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
         let mut team = context.team(&self.team)?;
         let answer = team.task_update(TaskUpdate {
             from,

@@ -22,7 +22,15 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let receipt = self.against.as_deref().map(receipt_from).transpose()?;
-        let team = context.team(&self.team)?;
+        let unreadable =
+            "restore the team's directory from a backup, or import what `export` wrote";
+        let team = context
+            .team(&self.team)
+            .map_err(|error| match error.code() {
+                // The others are sent here.
+                "damaged" => error.or_hint(|| unreadable.to_owned()),
+                _ => error,
+            })?;
         let answer = team.verify(receipt.as_ref())?;
         context.answer(&answer, integrity::verified)?;
         let exit = if answer.ok { Exit::Done } else { Exit::Damaged };

@@ -8,6 +8,7 @@ pub mod event;
 pub mod inbox;
 pub mod integrity;
 pub mod progress;
+pub mod shell;
 pub mod status;
 pub mod style;
 pub mod table;

@@ -170,3 +170,61 @@ fn a_team_without_views_has_none() {
     cli.ok("send full --from a --to b --type handoff");
     assert!(cli.dir().join("teams/full/inboxes/b.jsonl").is_file());
 }
+
+#[test]
+fn what_creates_a_team_creates_its_data_root_too() {
+    let cli = Cli::new();
+    let envelope =
+        r#"{"id":"m","type":"handoff","from":"a","to":"b","created_at":"2026-01-01T00:00:00Z"}"#;
+    cli.file("messages.jsonl", envelope);
+    cli.ok("--data-root new/a init demo");
+    cli.ok("--data-root new/b import demo --messages messages.jsonl");
+    let exported = cli.ok("--data-root new/b export demo");
+    cli.file("events.jsonl", &exported);
+    cli.ok("--data-root new/c import demo --events events.jsonl");
+    cli.ok("--data-root new/d demo");
+    cli.ok("demo --dir new/e/f");
+    for root in ["a", "b", "c", "d"] {
+        cli.ok(&format!("--data-root new/{root} status demo"));
+    }
+    cli.refused(1, "--data-root new/g init 'a b'");
+    cli.refused(1, "--data-root new/g import demo --messages none.jsonl");
+    cli.refused(1, "--data-root new/g import demo --events none.jsonl");
+    assert!(!cli.dir().join("new/g").exists());
+}
+
+#[test]
+fn a_data_root_that_is_not_there_is_refused_with_the_command_that_makes_it() {
+    let cli = Cli::new();
+    for line in [
+        "status demo",
+        "send demo --from a --to b --type handoff",
+        "append demo --kind k",
+        "verify demo",
+        "replay demo",
+    ] {
+        let error = cli.refused_json(1, &format!("--data-root 'no where' {line}"));
+        assert_eq!(error.code, "data_root_not_found", "{line}");
+        assert!(error.message.contains("no where"), "{}", error.message);
+        let next = "to create it: teamlog --data-root 'no where' init demo";
+        assert_eq!(error.hint.as_deref(), Some(next));
+    }
+    assert!(!cli.dir().join("no where").exists());
+    cli.ok("--data-root 'no where' init demo");
+    cli.ok("--data-root 'no where' status demo");
+    let error = cli.refused_json(1, "--data-root 'no where' status other");
+    assert_eq!(
+        error.hint.as_deref(),
+        Some(
+            "known teams: demo\nthe data root is no where\n\
+            to create it: teamlog --data-root 'no where' init other"
+        )
+    );
+    cli.file("plain", "");
+    for line in ["status demo", "init demo", "import demo --events plain"] {
+        for root in ["plain", "plain/below"] {
+            let error = cli.refused_json(1, &format!("--data-root {root} {line}"));
+            assert_eq!(error.field.as_deref(), Some("data_root"), "{line}");
+        }
+    }
+}

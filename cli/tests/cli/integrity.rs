@@ -221,3 +221,63 @@ fn a_file_of_a_newer_format_is_refused() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn recovery_is_said_by_whoever_does_it_also_where_the_command_is_refused() {
+    let cli = Cli::with_team();
+    history(&cli);
+    cli.file(
+        "stale.jsonl",
+        r#"{"id":"s","type":"handoff","from":"dev","to":"qa","created_at":"2020-01-01T00:00:00Z"}"#,
+    );
+    for (code, line) in [
+        (0, "read demo --agent dev"),
+        (0, "status demo"),
+        (0, "trace demo --trace-id tr"),
+        (0, "replay demo"),
+        (0, "replay demo --reverse"),
+        (0, "tasks demo"),
+        (0, "task show demo T-1"),
+        (0, "head demo"),
+        (0, "export demo"),
+        (0, "rehydrate demo"),
+        (0, "init demo"),
+        (1, "read demo --agent nobody"),
+        (1, "task show demo T-9"),
+        (1, "send demo --from nobody --to dev --type handoff"),
+        (1, "import demo --messages stale.jsonl"),
+    ] {
+        tear(&cli);
+        let ran = cli.run(line);
+        assert_eq!(ran.code, Some(code), "{line}: {ran:?}");
+        let said: Vec<&str> = ran.stderr.lines().collect();
+        assert!(
+            said[0].starts_with("note: set aside 4 bytes of an unfinished write"),
+            "{line}: {ran:?}"
+        );
+        assert_eq!(said.len() > 1, code == 1, "{line}: {ran:?}");
+        assert!(
+            code == 0 || said[1].starts_with("error: "),
+            "{line}: {ran:?}"
+        );
+        assert!(!cli.run(line).stderr.contains("note:"), "{line}: said once");
+    }
+}
+
+fn tear(cli: &Cli) {
+    let mut segment = OpenOptions::new()
+        .append(true)
+        .open(cli.segment("demo"))
+        .unwrap();
+    segment.write_all(b"torn").unwrap();
+}
+
+#[test]
+fn damage_that_verify_itself_cannot_pass_does_not_send_people_to_verify() {
+    let cli = Cli::with_team();
+    std::fs::write(cli.dir().join("teams/demo/log.json"), "{}").unwrap();
+    let error = cli.refused_json(65, "status demo");
+    assert_eq!(error.hint.as_deref(), Some("teamlog verify demo"));
+    let error = cli.refused_json(65, "verify demo");
+    assert!(error.hint.unwrap().starts_with("restore "));
+}

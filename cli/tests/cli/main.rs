@@ -14,6 +14,7 @@ mod import;
 mod inbox;
 mod init;
 mod integrity;
+mod kills;
 mod processes;
 mod replay;
 mod surface;

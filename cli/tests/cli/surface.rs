@@ -1,6 +1,6 @@
 //! What holds for every command: help, usage errors, global flags, exit codes.
 
-use crate::answers::Status;
+use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
@@ -145,6 +145,51 @@ fn output_that_cannot_be_written_is_an_io_failure() {
 }
 
 #[test]
+fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
+    let cli = Cli::with_team();
+    let root = cli.dir().display().to_string();
+    let send = "send demo --from lead --to dev --type handoff";
+    let look = format!(
+        "whether it was recorded is unknown; look before you repeat it:\n\
+        teamlog --data-root {root} replay demo --reverse --limit 5 --json"
+    );
+    let again = "whether it was recorded is unknown; type the same again: \
+        what is recorded already changes nothing";
+    for (line, hint) in [
+        (format!("{send} --message-id m"), Some(again)),
+        (send.to_owned(), Some(&*look)),
+        ("append demo --kind k --key x".to_owned(), Some(&*look)),
+        (
+            "ack demo --agent dev --message-id m".to_owned(),
+            Some(again),
+        ),
+        ("init demo --members new".to_owned(), Some(again)),
+        ("status demo".to_owned(), None),
+    ] {
+        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+            return;
+        };
+        let mut command = cli.command(&format!("{line} --data-root {root} --json"));
+        let child = command.stdout(full).stderr(std::process::Stdio::piped());
+        let ran = Ran::from_output(child.spawn().unwrap().wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(74), "{line}: {ran:?}");
+        let error: serde_json::Value = parse(&ran.stderr);
+        assert_eq!(error["error"]["hint"].as_str(), hint, "{line}");
+    }
+    let shown = look
+        .lines()
+        .nth(1)
+        .unwrap()
+        .strip_prefix("teamlog ")
+        .unwrap();
+    assert_eq!(cli.ok(shown).lines().count(), 5);
+    assert_eq!(
+        cli.json::<Sent>(&format!("{send} --message-id m")).status,
+        "duplicate"
+    );
+}
+
+#[test]
 fn what_the_system_does_not_permit_exits_77() {
     let cli = Cli::with_team();
     // To root nothing is forbidden by modes; the mapping itself has its test beside it.
@@ -177,4 +222,49 @@ fn off_a_terminal_there_is_no_colour() {
     ] {
         assert!(!cli.ok(line).contains('\u{1b}'), "{line}");
     }
+}
+
+#[test]
+fn what_is_no_file_or_no_directory_is_refused_before_anything_happens() {
+    let cli = Cli::with_team();
+    std::fs::create_dir(cli.dir().join("dir")).unwrap();
+    for (line, field) in [
+        ("append demo --batch dir", "batch"),
+        ("import demo --messages dir", "messages"),
+        ("import other --events dir", "events"),
+        ("verify demo --against dir", "against"),
+        (
+            "send demo --from lead --to dev --type handoff --payload-file dir",
+            "payload_file",
+        ),
+    ] {
+        let error = cli.refused_json(1, line);
+        assert_eq!(error.field.as_deref(), Some(field), "{line}");
+        assert!(error.message.contains("is a directory"), "{line}");
+        assert!(error.hint.is_none(), "{line}");
+    }
+    cli.file("dir/teams", "");
+    for line in [
+        "status demo",
+        "init demo",
+        "send demo --from a --to b --type handoff",
+    ] {
+        let error = cli.refused_json(1, &format!("--data-root dir {line}"));
+        assert!(
+            error.message.contains("teams is a file"),
+            "{line}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_number_that_is_too_large_is_told_the_bound() {
+    let cli = Cli::with_team();
+    let error = cli.refused(2, "read demo --agent dev --limit 99999999999999999999");
+    assert!(
+        error.contains("a whole number from 0 to 18446744073709551615"),
+        "{error}"
+    );
+    cli.ok("read demo --agent dev --limit 18446744073709551615");
+    cli.ok("status demo --stale-minutes 18446744073709551615");
 }

@@ -210,3 +210,28 @@ fn status_tells_what_is_unread_blocked_and_stale() {
         );
     }
 }
+
+#[test]
+fn an_assignment_may_name_what_must_be_done_first() {
+    let cli = Cli::with_team();
+    let assign = "task-assign demo --from lead --to dev --subject S";
+    cli.ok(&format!("{assign} --task-id T-1"));
+    let sent: Sent = cli.json(&format!("{assign} --task-id T-3 --deps T-1,T-2"));
+    assert_eq!(
+        sent.message.payload["deps"],
+        serde_json::json!(["T-1", "T-2"])
+    );
+    let shown: TaskShow = cli.json("task show demo T-3");
+    assert_eq!(shown.task["deps"], serde_json::json!(["T-1", "T-2"]));
+    assert_eq!(shown.task["depends_on"], shown.task["deps"]);
+    for (deps, rule) in [
+        ("T-1,", "must not be empty"),
+        ("''", "must not be empty"),
+        ("a/b", "path separator"),
+        ("'T-1, T-2'", "must match the pattern"),
+    ] {
+        let error = cli.refused_json(1, &format!("{assign} --task-id T-4 --deps {deps}"));
+        assert_eq!(error.field.as_deref(), Some("message.payload.deps"));
+        assert!(error.message.contains(rule), "{}", error.message);
+    }
+}

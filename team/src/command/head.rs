@@ -23,7 +23,7 @@ impl Team {
     /// `invalid_input` for a log without events; the log's.
     pub fn head(&mut self) -> Result<HeadAnswer> {
         let team = self.name().to_owned();
-        match self.log.reader()?.receipt()? {
+        match self.reader()?.receipt()? {
             Some(receipt) => Ok(HeadAnswer { team, receipt }),
             None => Err(Refusal::new(
                 Code::InvalidInput,

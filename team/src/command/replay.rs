@@ -67,7 +67,7 @@ impl Team {
         if replay.needs_state() {
             self.query(|live, reader| replay.run_on_state(live, reader, &mut output))?;
         } else {
-            replay.run_on_log(&self.log.reader()?, &mut output)?;
+            replay.run_on_log(&self.reader()?, &mut output)?;
         }
         Ok(output.given)
     }

@@ -1,0 +1,278 @@
+//! Processes that die by SIGKILL in the middle of their work: what was acknowledged is there once, the rest is whole or not
+//! there at all.
+
+use crate::answers::{Event, Rehydrate, Status, Verify};
+use crate::harness::{Cli, Ran, parse_lines};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+const WRITERS: usize = 4;
+/// Lines of a batch, and of one of its groups.
+const LINES: usize = 6;
+const GROUP: usize = 3;
+
+#[test]
+fn a_storm_of_kills_loses_nothing_that_was_acknowledged() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        let seed = seed();
+        let storm = Storm::new(&cli, seed, 76, Duration::from_secs(9));
+        let (kills, acked) = storm.rage();
+        let shown = acked.values().map(BTreeSet::len).sum::<usize>();
+        println!("{format}: {kills} kills, {shown} acknowledged (seed {seed})");
+        assert!(kills >= 20, "{format}: only {kills} kills");
+        assert!(shown >= 20, "{format}: only {shown} acknowledged");
+        survey(&cli, &acked);
+    }
+}
+
+/// What was acknowledged, by kind of event.
+type Acked = BTreeMap<&'static str, BTreeSet<String>>;
+
+/// Everything that must hold after whatever happened.
+fn survey(cli: &Cli, acked: &Acked) {
+    let ran = cli.run("send demo --from lead --to qa --type handoff --lock-timeout 2");
+    assert_eq!(ran.code, Some(0), "the lock went with its holder: {ran:?}");
+    let verify: Verify = cli.json("verify demo");
+    assert!(verify.ok && verify.problems.is_empty(), "{verify:?}");
+
+    let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json"));
+    let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
+    assert!(events.is_sorted_by(|a, b| a.id < b.id));
+    let found = |kind: &str, name: fn(&Event) -> Option<String>| {
+        let named = events.iter().filter(|event| event.kind == kind);
+        let named: Vec<String> = named.filter_map(name).collect();
+        let once: BTreeSet<String> = named.iter().cloned().collect();
+        assert_eq!(once.len(), named.len(), "{kind}: twice");
+        once
+    };
+    let sent = found("message_sent", |event| event.message_id.clone());
+    let noted = found("note_taken", |event| event.key.clone());
+    let steps = found("step_done", |event| event.key.clone());
+    for (kind, found) in [
+        ("message_sent", &sent),
+        ("note_taken", &noted),
+        ("step_done", &steps),
+    ] {
+        let lost: Vec<_> = acked[kind].difference(found).collect();
+        assert!(lost.is_empty(), "{kind}: acknowledged and lost: {lost:?}");
+    }
+    assert_whole_groups(&events);
+    assert_quarantine_named(cli, &events);
+
+    let inbox = std::fs::read_to_string(cli.dir().join("teams/demo/inboxes/dev.jsonl")).unwrap();
+    let to_dev = events
+        .iter()
+        .filter(|event| event.kind == "message_sent" && event.agent.as_deref() == Some("dev"));
+    assert_eq!(inbox.lines().count(), to_dev.count(), "the inbox file");
+    let live: Status = cli.json("status demo --digest");
+    let rebuilt: Rehydrate = cli.json("rehydrate demo");
+    assert_eq!(live.state_digest, Some(rebuilt.state_digest));
+}
+
+/// A group is there whole, its lines one behind the other.
+fn assert_whole_groups(events: &[Event]) {
+    let steps: Vec<(u64, &str)> = events
+        .iter()
+        .filter(|event| event.kind == "step_done")
+        .map(|event| (event.seq, event.key.as_deref().unwrap()))
+        .collect();
+    for group in steps.chunks(GROUP) {
+        let (seq, key) = group[0];
+        let (run, first) = key.rsplit_once('/').unwrap();
+        let first: usize = first.parse().unwrap();
+        assert!(first.is_multiple_of(GROUP), "{group:?}");
+        for (i, step) in group.iter().enumerate() {
+            let expected = format!("{run}/{}", first + i);
+            assert_eq!(*step, (seq + i as u64, &*expected), "{group:?}");
+        }
+        assert_eq!(group.len(), GROUP, "{group:?}");
+    }
+}
+
+/// Bytes that were set aside are named by the log itself.
+fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
+    let named: BTreeSet<&str> = events
+        .iter()
+        .filter(|event| event.kind == "log_tail_quarantined")
+        .map(|event| event.payload["file"].as_str().unwrap())
+        .collect();
+    let Ok(kept) = std::fs::read_dir(cli.dir().join("teams/demo/quarantine")) else {
+        assert!(named.is_empty(), "{named:?}");
+        return;
+    };
+    for file in kept {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        let is_it = |named: &&str| Path::new(named).file_name().unwrap() == &*name;
+        assert!(named.iter().any(is_it), "{name} is named by no event");
+    }
+}
+
+/// Writers that go on and on, and a killer that takes all of them at once.
+struct Storm<'a> {
+    cli: &'a Cli,
+    seed: u64,
+    kills: usize,
+    deadline: Instant,
+    over: AtomicBool,
+    at_work: [Mutex<Option<Child>>; WRITERS],
+}
+
+/// How one process ended.
+enum End {
+    Acknowledged,
+    Killed,
+}
+
+impl Storm<'_> {
+    fn new(cli: &Cli, seed: u64, kills: usize, longest: Duration) -> Storm<'_> {
+        Storm {
+            cli,
+            seed,
+            kills,
+            deadline: Instant::now() + longest,
+            over: AtomicBool::new(false),
+            at_work: Default::default(),
+        }
+    }
+
+    /// How many were killed, and what was acknowledged.
+    fn rage(&self) -> (usize, Acked) {
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS)
+                .map(|writer| scope.spawn(move || self.write(writer)))
+                .collect();
+            let killer = scope.spawn(|| self.kill());
+            let killed = killer.join();
+            // Also where the killer failed, or the writers would go on for ever.
+            self.over.store(true, Ordering::Relaxed);
+            killed.unwrap();
+            let (mut kills, mut all) = (0, Acked::new());
+            for writer in writers {
+                let (killed, kind, acked) = writer.join().unwrap();
+                kills += killed;
+                all.entry(kind).or_default().extend(acked);
+            }
+            (kills, all)
+        })
+    }
+
+    fn write(&self, writer: usize) -> (usize, &'static str, BTreeSet<String>) {
+        let (mut killed, mut acked, mut n) = (0, BTreeSet::new(), 0);
+        let kind = ["message_sent", "message_sent", "note_taken", "step_done"][writer];
+        while !self.over.load(Ordering::Relaxed) {
+            let name = format!("{writer}-{n}");
+            let line = match kind {
+                "message_sent" => {
+                    format!("send demo --from lead --to dev --type handoff --message-id {name}")
+                }
+                "note_taken" => format!("append demo --kind note_taken --key {name}"),
+                _ => self.batch(&name),
+            };
+            match self.run(writer, &line) {
+                End::Acknowledged if kind == "step_done" => {
+                    acked.extend((0..LINES).map(|line| format!("{name}/{line}")));
+                }
+                End::Acknowledged => drop(acked.insert(name)),
+                End::Killed => {
+                    killed += 1;
+                    // Only a message can be repeated under its name; the others go on with the next.
+                    if kind == "message_sent" {
+                        continue;
+                    }
+                }
+            }
+            n += 1;
+        }
+        (killed, kind, acked)
+    }
+
+    fn batch(&self, name: &str) -> String {
+        let line = |n| format!("{{\"kind\":\"step_done\",\"key\":\"{name}/{n}\"}}\n");
+        let file = format!("{name}.jsonl");
+        self.cli
+            .file(&file, &(0..LINES).map(line).collect::<String>());
+        format!("append demo --batch {file} --batch-size {GROUP}")
+    }
+
+    /// One process to its end, or to its death. Any other end than these two is a failure.
+    fn run(&self, writer: usize, line: &str) -> End {
+        let child = self
+            .cli
+            .command(line)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        *self.at_work[writer].lock().unwrap() = Some(child);
+        loop {
+            let mut slot = self.at_work[writer].lock().unwrap();
+            if slot.as_mut().unwrap().try_wait().unwrap().is_some() {
+                let ran = slot.take().unwrap().wait_with_output().unwrap();
+                let ran = Ran::from_output(ran);
+                match ran.code {
+                    Some(0) => return End::Acknowledged,
+                    None => return End::Killed,
+                    Some(_) => {
+                        self.over.store(true, Ordering::Relaxed);
+                        panic!("{line}: {ran:?}");
+                    }
+                }
+            }
+            drop(slot);
+            std::thread::sleep(Duration::from_micros(300));
+        }
+    }
+
+    /// Takes all of them, now at any moment, now right when the log has grown, now right when its head has changed.
+    fn kill(&self) {
+        let mut random = self.seed;
+        let mut kills = 0;
+        let mut moment = 0;
+        while kills < self.kills && Instant::now() < self.deadline {
+            if self.over.load(Ordering::Relaxed) {
+                return;
+            }
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // Long enough for some to be done before.
+            std::thread::sleep(Duration::from_micros(random % 120_000));
+            match moment % 3 {
+                0 => {}
+                1 => self.until_changed(|| self.cli.segment("demo").metadata().unwrap().len()),
+                _ => self.until_changed(|| {
+                    let head = self.cli.dir().join("teams/demo/head");
+                    std::fs::read(head).unwrap()
+                }),
+            }
+            moment += 1;
+            for slot in &self.at_work {
+                if let Some(child) = slot.lock().unwrap().as_mut()
+                    && child.try_wait().unwrap().is_none()
+                {
+                    child.kill().unwrap();
+                    kills += 1;
+                }
+            }
+        }
+    }
+
+    fn until_changed<T: PartialEq>(&self, look: impl Fn() -> T) {
+        let before = look();
+        let patience = Instant::now() + Duration::from_millis(500);
+        while look() == before && Instant::now() < patience {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.unwrap().as_nanos() as u64 | 1
+}
