@@ -172,7 +172,7 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
     agent.received += 1;
     agent.unread += 1;
-    agent.view_bytes += line_bytes(event.seq, sent.envelope_bytes);
+    agent.view_bytes += line_bytes(event.seq, sent.envelope.len() as u64);
     agent.last_seq = event.seq;
     tx.put(&agent_key, &agent);
     tx.put(
