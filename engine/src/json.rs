@@ -50,6 +50,18 @@ impl Json {
         })?;
         Json::parse(&text)
     }
+    /// A text that is canonical by the way it was put together, which is not looked at again.
+    ///
+    /// # Panics
+    /// Where assertions are on and it is not canonical.
+    pub fn from_canonical(text: String) -> Json {
+        debug_assert_eq!(
+            canonical(&text, NESTING_MAX).as_deref(),
+            Ok(text.as_str()),
+            "the text must be canonical"
+        );
+        Json(text.into_boxed_str())
+    }
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::message::{Message, MessageType, Priority};
 use crate::tasks::Status;
 use crate::vocabulary;
+use std::ops::Range;
 use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
 /// What an event says.
@@ -65,8 +66,8 @@ pub struct Sent {
     pub created_at: Timestamp,
     /// What it says of its task.
     pub change: Option<TaskChange>,
-    /// Bytes of the envelope as stored.
-    pub envelope_bytes: u64,
+    /// Where in the payload the envelope stands, as canonical JSON text.
+    pub envelope: Range<usize>,
 }
 
 /// What a task message says of its task; what it does not mention stays as it is.
@@ -88,6 +89,13 @@ pub struct TaskChange {
     pub blocked: Option<bool>,
     /// `note` of an update.
     pub note: Option<String>,
+}
+
+impl Sent {
+    /// The envelope as stored, out of the event that recorded it.
+    pub fn envelope<'a>(&self, event: &'a Event<'_>) -> &'a str {
+        event.payload.get(self.envelope.clone()).unwrap_or_default()
+    }
 }
 
 /// `message_acked`.

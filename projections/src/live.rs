@@ -114,8 +114,8 @@ impl Live {
         if self.past || !settled {
             return Ok(());
         }
-        let overlay = std::slice::from_ref(&self.overlay);
-        if let Some(store) = workers::write_run(self.overlay.store(), &self.tail, overlay)? {
+        let changes = vec![self.overlay.changes().collect()];
+        if let Some(store) = workers::write_run(self.overlay.store(), &self.tail, changes)? {
             self.overlay.flushed(store);
             self.tail = Tail::default();
         }

@@ -9,6 +9,7 @@ pub use rules::{check_id, check_name};
 
 use crate::fields::Fields;
 use serde_json::value::RawValue;
+use teamlog_engine::limits::NESTING_MAX;
 use teamlog_engine::{Json, Timestamp};
 
 /// Version of the envelope.
@@ -365,36 +366,51 @@ impl Message {
 
     /// The text of [`Message::to_json`], not checked for nesting.
     pub(crate) fn text(&self) -> String {
+        self.text_behind("")
+    }
+
+    /// As [`Message::text`], with something in front.
+    pub(crate) fn text_behind(&self, opening: &str) -> String {
         let mut out = String::with_capacity(self.payload.as_str().len() + 320);
+        out.push_str(opening);
+        out.push_str("{\"id\":");
+        rules::quote(&self.id, &mut out);
         let mut field = |name: &str, value: &str| {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            out.push_str(&rules::quoted(name));
-            out.push(':');
-            out.push_str(value);
+            out.push_str(name);
+            rules::quote(value, &mut out);
         };
         let created_at = self.created_at.canonical();
-        field("id", &rules::quoted(&self.id));
-        field("type", &rules::quoted(self.kind.name()));
-        field("from", &rules::quoted(&self.from));
-        field("to", &rules::quoted(&self.to));
+        field(",\"type\":", self.kind.name());
+        field(",\"from\":", &self.from);
+        field(",\"to\":", &self.to);
         if let Some(task) = &self.task_id {
-            field("task_id", &rules::quoted(task));
+            field(",\"task_id\":", task);
         }
         if let Some(trace) = &self.trace_id {
-            field("trace_id", &rules::quoted(trace));
+            field(",\"trace_id\":", trace);
         }
-        field("priority", &rules::quoted(self.priority.name()));
-        field(
-            "created_at",
-            &rules::quoted(&String::from_utf8_lossy(&created_at)),
-        );
-        field("schema_version", &SCHEMA_VERSION.to_string());
-        field("payload", self.payload.as_str());
+        field(",\"priority\":", self.priority.name());
+        field(",\"created_at\":", &String::from_utf8_lossy(&created_at));
+        out.push_str(",\"schema_version\":");
+        out.push_str(&SCHEMA_VERSION.to_string());
+        out.push_str(",\"payload\":");
+        out.push_str(self.payload.as_str());
         for (name, value) in &self.extra {
-            field(name, value.as_str());
+            out.push(',');
+            rules::quote(name, &mut out);
+            out.push(':');
+            out.push_str(value.as_str());
         }
         out.push('}');
         out
+    }
+
+    /// Whether the message stands in an event without being looked at again: nothing but its payload nests, and that
+    /// has too few brackets to nest deep.
+    pub(crate) fn is_shallow(&self) -> bool {
+        let bracket = |byte: &u8| matches!(byte, b'{' | b'[');
+        let brackets = self.payload.as_str().bytes().filter(bracket).count();
+        self.extra.is_empty() && brackets < NESTING_MAX - 2
     }
 }
 

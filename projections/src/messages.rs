@@ -155,7 +155,7 @@ impl Projection for MessagesProjection {
 
 fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     let key = key_of(MESSAGE, sent.id.as_bytes());
-    if tx.rows().has(&key)? {
+    if tx.has(&key)? {
         return Ok(());
     }
     let at = event.created_at.micros();
@@ -167,26 +167,26 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
         task_id: sent.task_id.clone(),
         trace_id: sent.trace_id.clone(),
     };
-    tx.put(key, &message);
+    tx.put(&key, &message);
     let agent_key = key_of(AGENT, sent.to.as_bytes());
     let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
     agent.received += 1;
     agent.unread += 1;
-    agent.view_bytes += line_bytes(event.seq, sent.envelope_bytes);
+    agent.view_bytes += line_bytes(event.seq, sent.envelope.len() as u64);
     agent.last_seq = event.seq;
-    tx.put(agent_key, &agent);
+    tx.put(&agent_key, &agent);
     tx.put(
-        cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
+        &cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
         &LastSentRow { seq: event.seq, at },
     );
-    tx.mark(numbered(INBOX, &sent.to, event.seq));
-    tx.mark(numbered(UNREAD, &sent.to, event.seq));
+    tx.mark(&numbered(INBOX, &sent.to, event.seq));
+    tx.mark(&numbered(UNREAD, &sent.to, event.seq));
     let unacked = UnackedRow {
         at,
         id: sent.id.clone(),
         to: sent.to.clone(),
     };
-    tx.put(numbered(UNACKED, "", event.seq), &unacked);
+    tx.put(&numbered(UNACKED, "", event.seq), &unacked);
     Ok(())
 }
 
@@ -199,13 +199,13 @@ fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Resu
         return Ok(());
     }
     message.acked = event.seq;
-    tx.put(key, &message);
+    tx.put(&key, &message);
     let agent_key = key_of(AGENT, message.to.as_bytes());
     let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
     agent.unread = agent.unread.saturating_sub(1);
-    tx.put(agent_key, &agent);
-    tx.delete(numbered(UNREAD, &message.to, message.seq));
-    tx.delete(numbered(UNACKED, "", message.seq));
+    tx.put(&agent_key, &agent);
+    tx.delete(&numbered(UNREAD, &message.to, message.seq));
+    tx.delete(&numbered(UNACKED, "", message.seq));
     Ok(())
 }
 
@@ -218,10 +218,8 @@ pub(crate) fn line_bytes(seq: u64, envelope_bytes: u64) -> u64 {
 
 /// The key of the cooldown: `to::task-or-dash::type`.
 fn cooldown_key(to: &str, task_id: Option<&str>, kind: MessageType) -> Vec<u8> {
-    key_of(
-        LAST_SENT,
-        format!("{to}::{}::{}", task_id.unwrap_or("-"), kind.name()).as_bytes(),
-    )
+    let parts = [to, "::", task_id.unwrap_or("-"), "::", kind.name()];
+    key_of(LAST_SENT, parts.concat().as_bytes())
 }
 
 fn time(micros: i64) -> Timestamp {

@@ -49,7 +49,7 @@ impl Projection for TeamProjection {
         let event = recorded.event;
         let count = key_of(COUNT, event.kind.as_bytes());
         let before: u64 = tx.get(&count)?.unwrap_or_default();
-        tx.put(count, &(before + 1));
+        tx.put(&count, &(before + 1));
         let info: Option<InfoRow> = tx.get(&[INFO])?;
         match (recorded.fact, info) {
             (Fact::TeamCreated(created), None) => {
@@ -73,13 +73,13 @@ impl Projection for TeamProjection {
 fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -> Result<()> {
     for name in names {
         let key = key_of(MEMBER, name.as_bytes());
-        if !tx.rows().has(&key)? {
-            tx.mark(key);
+        if !tx.has(&key)? {
+            tx.mark(&key);
             info.members += 1;
             info.seq = seq;
         }
     }
-    tx.put(vec![INFO], &info);
+    tx.put(&[INFO], &info);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::fact::Fact;
 use std::borrow::Cow;
 use teamlog_engine::Event;
-use teamlog_engine::derived::{Overlay, View, key};
+use teamlog_engine::derived::{Changes, View, key};
 
 /// An event with what it says.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,8 @@ pub trait Projection: Send + Sync {
 
 /// A value of the derived store.
 pub(crate) trait Row: Sized {
-    fn encode(&self) -> Vec<u8>;
+    /// Puts its bytes in the place of what `out` holds.
+    fn encode(&self, out: &mut Vec<u8>);
     /// `None` for bytes that are no such row.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
@@ -42,10 +43,14 @@ pub(crate) trait Row: Sized {
 macro_rules! row {
     ($name:ty) => {
         impl $crate::tx::Row for $name {
-            fn encode(&self) -> Vec<u8> {
+            fn encode(&self, out: &mut Vec<u8>) {
+                out.clear();
                 // Into memory only allocation fails, which aborts anyway.
-                rkyv::to_bytes::<rkyv::rancor::Error>(self)
-                    .map_or_else(|_| Vec::new(), |bytes| bytes.to_vec())
+                *out = rkyv::api::high::to_bytes_in::<_, rkyv::rancor::Error>(
+                    self,
+                    std::mem::take(out),
+                )
+                .unwrap_or_default();
             }
             fn decode(bytes: &[u8]) -> Option<Self> {
                 rkyv::from_bytes::<Self, rkyv::rancor::Error>(bytes).ok()
@@ -56,8 +61,9 @@ macro_rules! row {
 pub(crate) use row;
 
 impl Row for u64 {
-    fn encode(&self) -> Vec<u8> {
-        self.to_le_bytes().to_vec()
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(&self.to_le_bytes());
     }
     fn decode(bytes: &[u8]) -> Option<u64> {
         bytes.try_into().ok().map(u64::from_le_bytes)
@@ -158,30 +164,39 @@ pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
     key
 }
 
-/// Ordered reads and writes of a fold: an overlay over the derived store.
+/// Reads and writes of a fold: single keys of the state.
 pub struct Tx<'a> {
-    overlay: &'a mut Overlay,
+    state: &'a mut dyn Changes,
+    /// Where rows are encoded.
+    buffer: Vec<u8>,
 }
 
 impl<'a> Tx<'a> {
-    /// Reads and writes `overlay`.
-    pub fn new(overlay: &'a mut Overlay) -> Tx<'a> {
-        Tx { overlay }
-    }
-    pub(crate) fn rows(&self) -> Rows<'_> {
-        Rows(self.overlay.view())
+    /// Reads and writes `state`.
+    pub fn new(state: &'a mut dyn Changes) -> Tx<'a> {
+        Tx {
+            state,
+            buffer: Vec::new(),
+        }
     }
     pub(crate) fn get<T: Row>(&self, key: &[u8]) -> Result<Option<T>> {
-        self.rows().get(key)
+        match self.state.get(key)? {
+            None => Ok(None),
+            Some(value) => decoded(key, &value).map(Some),
+        }
     }
-    pub(crate) fn put(&mut self, key: Vec<u8>, row: &impl Row) {
-        self.overlay.put(key, row.encode());
+    pub(crate) fn has(&self, key: &[u8]) -> Result<bool> {
+        Ok(self.state.get(key)?.is_some())
+    }
+    pub(crate) fn put(&mut self, key: &[u8], row: &impl Row) {
+        row.encode(&mut self.buffer);
+        self.state.put(key, &self.buffer);
     }
     /// Sets a key that says all by being there.
-    pub(crate) fn mark(&mut self, key: Vec<u8>) {
-        self.overlay.put(key, Vec::new());
+    pub(crate) fn mark(&mut self, key: &[u8]) {
+        self.state.put(key, &[]);
     }
-    pub(crate) fn delete(&mut self, key: Vec<u8>) {
-        self.overlay.delete(key);
+    pub(crate) fn delete(&mut self, key: &[u8]) {
+        self.state.delete(key);
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use inbox::Inboxes;
 pub(crate) use mend::{mend_tasks, mend_team};
 
 use crate::error::{Error, Result};
-use crate::fact::{self, Fact};
+use crate::fact::Fact;
 use crate::live::Live;
 use crate::{messages, tasks};
 use cursor::Cursor;
@@ -117,8 +117,9 @@ impl Touched {
             Fact::MessageSent(sent) => {
                 let known = messages::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
+                    let envelope = sent.envelope(event);
                     let lines = self.inboxes.entry(sent.to).or_default();
-                    inbox::line(event.seq, fact::envelope(event)?, lines);
+                    inbox::line(event.seq, envelope, lines);
                 }
                 if let (Some(task), Some(_)) = (sent.task_id, sent.change)
                     && !tasks::superseded(live.rows(), event.seq)?

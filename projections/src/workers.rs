@@ -4,7 +4,7 @@
 //! reader ──► decoder 0..n ──► sequencer ──► team │ messages │ tasks │ postings │ (inbox views)
 //! ```
 //! Span `i` goes through decoder `i mod n` and comes back in turn, so the order never depends on timing; all channels
-//! are bounded. After a fixed amount of log the sequencer collects the overlays and writes a run. Hence any number of
+//! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use std::iter::Peekable;
 use std::sync::Arc;
 use std::thread::{self, ScopedJoinHandle};
 use teamlog_engine::codec::Frame;
-use teamlog_engine::derived::{Anchor, Delta, Overlay, Store, key};
+use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Store, Table, key};
 use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
@@ -26,7 +26,7 @@ use teamlog_engine::{Event, Place, Reader};
 pub const PROJECTIONS: [&dyn Projection; 3] =
     [&TeamProjection, &MessagesProjection, &TasksProjection];
 
-/// A run is written after so much log; the overlays then take about twice as much memory.
+/// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
 /// How a bulk fold goes about it.
@@ -133,14 +133,14 @@ fn fact(event: &Event<'_>) -> Result<Option<Fact>> {
 }
 
 /// Folds one event into everything, postings included.
-pub(crate) fn fold(overlay: &mut Overlay, event: &Event<'_>) -> Result<()> {
+pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
     if let Some(fact) = &fact(event)? {
         let mut tx = Tx::new(overlay);
         for projection in PROJECTIONS {
             projection.apply(&mut tx, Recorded { event, fact })?;
         }
     }
-    key::postings(event, |key| overlay.put(key, Vec::new()));
+    key::postings(event, |key| overlay.put(&key, &[]));
     Ok(())
 }
 
@@ -149,19 +149,19 @@ pub(crate) struct Folded {
     /// The store with the runs that were written.
     pub store: Store,
     /// Changes that no run holds, with the events they come from; empty unless runs could not be written.
-    pub unwritten: Vec<Overlay>,
+    pub unwritten: Vec<Table>,
     pub tail: Tail,
 }
 
 /// Sees every batch in order, on a worker of its own.
 pub(crate) type Sink<'a> = Box<dyn FnMut(&Batch) -> Result<()> + Send + 'a>;
 
-type Step<'a> = Box<dyn FnMut(&mut Overlay, &Batch) -> Result<()> + Send + 'a>;
+type Step<'a> = Box<dyn FnMut(&mut Table, &Batch) -> Result<()> + Send + 'a>;
 
 enum Order {
     Fold(Arc<Batch>),
-    /// Hand the overlay over, and go on with the one that comes back.
-    Cut(Sender<Overlay>, Receiver<Overlay>),
+    /// Hand the table over, and go on with the one that comes back.
+    Cut(Sender<Table>, Receiver<Table>),
 }
 
 /// Folds everything behind the covered part of `store`. Where a run cannot be written (somebody
@@ -179,8 +179,8 @@ pub(crate) fn fold_all(
         let mut workers = Vec::new();
         for step in steps(sink) {
             let (orders, received) = bounded(WAITING_MAX);
-            let overlay = Overlay::new(store.clone());
-            workers.push((orders, scope.spawn(move || work(&received, overlay, step))));
+            let table = Table::new(store.clone());
+            workers.push((orders, scope.spawn(move || work(&received, table, step))));
         }
         let (orders, handles): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
         let sequencer = Sequencer {
@@ -210,8 +210,8 @@ pub(crate) fn fold_all(
 fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
     for projection in PROJECTIONS {
-        steps.push(Box::new(move |overlay, batch| {
-            let mut tx = Tx::new(overlay);
+        steps.push(Box::new(move |table, batch| {
+            let mut tx = Tx::new(table);
             for (event, fact) in batch.events() {
                 if let Some(fact) = fact {
                     projection.apply(&mut tx, Recorded { event, fact })?;
@@ -220,9 +220,9 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
             Ok(())
         }));
     }
-    steps.push(Box::new(|overlay, batch| {
+    steps.push(Box::new(|table, batch| {
         for (event, _) in batch.events() {
-            key::postings(event, |key| overlay.put(key, Vec::new()));
+            key::postings(event, |key| table.put(&key, &[]));
         }
         Ok(())
     }));
@@ -232,16 +232,16 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     steps
 }
 
-fn work(orders: &Receiver<Order>, mut overlay: Overlay, mut step: Step<'_>) -> Result<()> {
+fn work(orders: &Receiver<Order>, mut table: Table, mut step: Step<'_>) -> Result<()> {
     for order in orders {
         match order {
-            Order::Fold(batch) => step(&mut overlay, &batch)?,
+            Order::Fold(batch) => step(&mut table, &batch)?,
             Order::Cut(out, back) => {
-                if out.send(overlay).is_err() {
+                if out.send(table).is_err() {
                     return Ok(());
                 }
                 match back.recv() {
-                    Ok(given) => overlay = given,
+                    Ok(given) => table = given,
                     Err(_) => return Ok(()),
                 }
             }
@@ -355,31 +355,31 @@ impl Sequencer {
         })
     }
 
-    /// Collects the overlays and writes a run; the workers go on unless it is the end. Gives back what is not written.
-    fn cut(&mut self, end: bool) -> Result<Vec<Overlay>> {
+    /// Collects the tables and writes a run; the workers go on unless it is the end. Gives back what is not written.
+    fn cut(&mut self, end: bool) -> Result<Vec<Table>> {
         let mut backs = Vec::new();
-        let mut overlays = Vec::new();
+        let mut tables = Vec::new();
         let mut outs = Vec::new();
         for orders in &self.orders {
-            let ((out, overlay), (back, given)) = (bounded(1), bounded(1));
+            let ((out, table), (back, given)) = (bounded(1), bounded(1));
             let _ = orders.send(Order::Cut(out, given));
-            outs.push(overlay);
+            outs.push(table);
             backs.push(back);
         }
         for out in outs {
             match out.recv() {
-                Ok(overlay) => overlays.push(overlay),
+                Ok(table) => tables.push(table),
                 // The worker failed; its handle tells.
                 Err(_) => return Ok(Vec::new()),
             }
         }
         if self.writes && !self.tail.places.is_empty() {
-            match write_run(&self.store, &self.tail, &overlays) {
+            match write_run(&self.store, &self.tail, sorted(&tables)) {
                 Ok(Some(store)) => {
                     self.store = store;
                     self.tail = Tail::default();
-                    for overlay in &mut overlays {
-                        overlay.flushed(self.store.clone());
+                    for table in &mut tables {
+                        table.flushed(self.store.clone());
                     }
                 }
                 // Somebody else writes, or nobody may: what was folded stays in memory.
@@ -390,25 +390,46 @@ impl Sequencer {
             }
         }
         if end {
-            overlays.retain(|overlay| !overlay.is_empty());
-            return Ok(overlays);
+            tables.retain(|table| !table.is_empty());
+            return Ok(tables);
         }
-        for (back, overlay) in backs.into_iter().zip(overlays) {
-            let _ = back.send(overlay);
+        for (back, table) in backs.into_iter().zip(tables) {
+            let _ = back.send(table);
         }
         Ok(Vec::new())
     }
 }
 
-/// Writes the changes of disjoint overlays, which come from the events of `tail`, as one run.
-pub(crate) fn write_run(store: &Store, tail: &Tail, overlays: &[Overlay]) -> Result<Option<Store>> {
+/// The changes of each table in order, sorted side by side.
+fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
+    thread::scope(|scope| {
+        let sorting: Vec<_> = tables
+            .iter()
+            .map(|table| scope.spawn(|| table.changes()))
+            .collect();
+        sorting
+            .into_iter()
+            .map(|handle| {
+                handle
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    })
+}
+
+/// Writes ordered changes with different keys, which come from the events of `tail`, as one run.
+pub(crate) fn write_run(
+    store: &Store,
+    tail: &Tail,
+    changes: Vec<Vec<Change<'_>>>,
+) -> Result<Option<Store>> {
     let Some(last) = tail.last else {
         return Ok(None);
     };
-    let heads = overlays.iter().map(|overlay| {
-        let changes: Box<dyn Iterator<Item = Change<'_>>> = Box::new(overlay.changes());
-        changes.peekable()
-    });
+    let heads = changes
+        .into_iter()
+        .map(|changes| changes.into_iter().peekable());
     let delta = Delta {
         first_seq: last.seq + 1 - tail.places.len() as u64,
         last,
@@ -420,11 +441,9 @@ pub(crate) fn write_run(store: &Store, tail: &Tail, overlays: &[Overlay]) -> Res
     Ok(store.write(delta)?)
 }
 
-type Change<'a> = (&'a [u8], Option<&'a [u8]>);
-
-/// The changes of several overlays with different keys, in order.
+/// Several ordered lists of changes with different keys, in order.
 struct Merged<'a> {
-    heads: Vec<Peekable<Box<dyn Iterator<Item = Change<'a>> + 'a>>>,
+    heads: Vec<Peekable<std::vec::IntoIter<Change<'a>>>>,
 }
 
 impl<'a> Iterator for Merged<'a> {

@@ -26,11 +26,13 @@ mod places;
 mod run;
 mod scan;
 mod store;
+mod table;
 
 pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
 pub use overlay::{Overlay, OverlayScan, Value, View};
 pub use scan::Scan;
 pub use store::{Anchor, Change, Delta, RunMeta, Store};
+pub use table::{Changes, Table};
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@
 
 use super::scan::Scan;
 use super::store::{Change, Store};
+use super::table::Changes;
 use crate::error::Result;
 use crate::storage::Bytes;
 use std::borrow::Cow;
@@ -128,6 +129,18 @@ impl Overlay {
 
     fn top(&mut self) -> &mut Layer {
         self.open.as_mut().unwrap_or(&mut self.settled)
+    }
+}
+
+impl Changes for Overlay {
+    fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>> {
+        self.view().get(key)
+    }
+    fn put(&mut self, key: &[u8], value: &[u8]) {
+        Overlay::put(self, key, value);
+    }
+    fn delete(&mut self, key: &[u8]) {
+        Overlay::delete(self, key);
     }
 }
 

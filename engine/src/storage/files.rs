@@ -208,6 +208,17 @@ impl Storage for Files {
         let (file, stat) = self.regular(path, Open::Read)?;
         map::map(&file, stat.len)
     }
+
+    /// As every storage reads, but the length comes with opening the file.
+    fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        let (file, stat) = self.regular(path, Open::Read)?;
+        if stat.len > max {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut bytes = vec![0; stat.len as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes)
+    }
 }
 
 fn sync(fd: impl AsFd) -> io::Result<()> {

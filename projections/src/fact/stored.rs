@@ -19,9 +19,13 @@ use crate::tasks::Status;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::ops::Range;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
 type Decoded<T> = Result<T, String>;
+
+/// How the payload of `message_sent` begins.
+const SENT_OPENING: &str = "{\"message\":";
 
 #[derive(Serialize, Deserialize)]
 struct StoredTeam {
@@ -184,9 +188,26 @@ pub(super) fn message(payload: &str) -> Decoded<Message> {
     complete.map_err(|error| error.to_string())
 }
 
+/// What lies between the brackets of a payload that holds nothing but an envelope; whoever reads it as one value finds
+/// out whether that is so.
+fn sole_envelope(payload: &str) -> Option<&str> {
+    let text = payload.strip_prefix(SENT_OPENING)?.strip_suffix('}')?;
+    (text.starts_with('{') && text.ends_with('}')).then_some(text)
+}
+
 pub(super) fn sent(payload: &str) -> Decoded<Sent> {
+    // As we write it, the envelope needs no search.
+    if let Some(text) = sole_envelope(payload)
+        && let Ok(stored) = read(text)
+    {
+        return sent_as(stored, SENT_OPENING.len()..SENT_OPENING.len() + text.len());
+    }
     let text = envelope(payload)?;
-    let stored: StoredEnvelope<'_> = read(text)?;
+    let start = payload.find(text).unwrap_or_default();
+    sent_as(read(text)?, start..start + text.len())
+}
+
+fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> {
     if stored.schema_version != SCHEMA_VERSION {
         return Err(format!(
             "message.schema_version is {}, not 1",
@@ -219,7 +240,7 @@ pub(super) fn sent(payload: &str) -> Decoded<Sent> {
         task_id: stored.task_id.map(Cow::into_owned),
         trace_id: stored.trace_id.map(Cow::into_owned),
         change,
-        envelope_bytes: text.len() as u64,
+        envelope,
     })
 }
 
@@ -294,7 +315,12 @@ impl Message {
     /// # Errors
     /// A payload that is nested too deep to stand in an event.
     pub fn sent(&self) -> Result<NewEvent, InvalidMessage> {
-        let payload = self.wrapped(format!("{{\"message\":{}}}", self.text()))?;
+        let mut text = self.text_behind(SENT_OPENING);
+        text.push('}');
+        let payload = match self.is_shallow() {
+            true => Json::from_canonical(text),
+            false => self.wrapped(text)?,
+        };
         Ok(self.record("message_sent", payload))
     }
 

@@ -4,7 +4,7 @@ use super::Live;
 use crate::error::Result;
 use crate::workers::{self, Bulk, PROJECTIONS, Tail};
 use std::path::{Path, PathBuf};
-use teamlog_engine::derived::{Overlay, Store};
+use teamlog_engine::derived::{Overlay, Store, Table};
 use teamlog_engine::{Log, Reader};
 
 /// A tail of more events goes through the bulk pipeline.
@@ -108,7 +108,7 @@ fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
 fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
     let folded = workers::fold_all(reader, store, Bulk::new(DECODERS), None, &mut |_| {})?;
     let mut overlay = Overlay::new(folded.store);
-    for (key, value) in folded.unwritten.iter().flat_map(Overlay::changes) {
+    for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
         match value {
             Some(value) => overlay.put(key, value),
             None => overlay.delete(key),

@@ -368,7 +368,7 @@ proptest! {
         let Fact::MessageSent(sent) = Fact::decode(&event).unwrap() else { panic!("not sent") };
         prop_assert_eq!((&sent.id, sent.kind, &sent.from, &sent.to), (&message.id, message.kind, &message.from, &message.to));
         prop_assert_eq!(sent.created_at, message.created_at);
-        prop_assert_eq!(sent.envelope_bytes, message.to_json().unwrap().as_str().len() as u64);
+        prop_assert_eq!(sent.envelope(&event).to_owned(), message.to_json().unwrap().into_string());
         prop_assert_eq!(event.refs.get(RefKind::Agent), Some(message.to.as_str()));
         prop_assert_eq!(event.refs.get(RefKind::Trace), message.trace_id.as_deref());
         prop_assert_eq!(&*event.actor, message.from.as_str());

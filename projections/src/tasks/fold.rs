@@ -5,7 +5,7 @@ use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, task_key};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange};
 use crate::message::{MessageType, Priority};
-use crate::tx::{Projection, Recorded, Rows, Tx, key_of, numbered};
+use crate::tx::{Projection, Recorded, Tx, key_of, numbered};
 use std::collections::BTreeSet;
 
 /// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
@@ -39,13 +39,13 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
     let key = key_of(super::row::TASK, &natural);
     let old: Option<TaskRow> = tx.get(&key)?;
     if old.as_ref().is_some_and(|old| !is_newer(sent, old)) {
-        tx.mark(numbered(SUPERSEDED, "", seq));
+        tx.mark(&numbered(SUPERSEDED, "", seq));
         return Ok(());
     }
     let mut new = old.clone().unwrap_or_else(|| born(sent));
     let deps = match &change.deps {
         None => None,
-        Some(wanted) => Some(split_deps(tx.rows(), id, wanted)?),
+        Some(wanted) => Some(split_deps(tx, id, wanted)?),
     };
     if let Some((deps, ignored)) = deps {
         new.deps = deps;
@@ -59,7 +59,7 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
     new.last_message_created_at = sent.created_at.micros();
     new.seq = seq;
     reindex(tx, &natural, old.as_ref(), &new)?;
-    tx.put(key, &new);
+    tx.put(&key, &new);
     Ok(())
 }
 
@@ -149,13 +149,13 @@ fn report(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
 }
 
 /// The wanted dependencies without repeats, and those that are left out because they lead back to the task.
-fn split_deps(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<(Vec<String>, Vec<String>)> {
+fn split_deps(tx: &Tx<'_>, id: &str, wanted: &[String]) -> Result<(Vec<String>, Vec<String>)> {
     let (mut deps, mut ignored) = (Vec::new(), Vec::new());
     for dep in wanted {
         if deps.contains(dep) || ignored.contains(dep) {
             continue;
         }
-        match leads_to(rows, dep, id)? {
+        match leads_to(tx, dep, id)? {
             true => ignored.push(dep.clone()),
             false => deps.push(dep.clone()),
         }
@@ -164,14 +164,14 @@ fn split_deps(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<(Vec<String
 }
 
 /// Whether the dependencies of `from`, followed as far as they go, come to `to`.
-fn leads_to(rows: Rows<'_>, from: &str, to: &str) -> Result<bool> {
+fn leads_to(tx: &Tx<'_>, from: &str, to: &str) -> Result<bool> {
     let mut seen = BTreeSet::from([from.to_owned()]);
     let mut open = vec![from.to_owned()];
     while let Some(id) = open.pop() {
         if id == to || seen.len() > DEPENDENCY_WALK_MAX {
             return Ok(true);
         }
-        let Some(task) = rows.get::<TaskRow>(&task_key(&id))? else {
+        let Some(task) = tx.get::<TaskRow>(&task_key(&id))? else {
             continue;
         };
         for dep in task.deps {
@@ -189,12 +189,12 @@ fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow
     let after = new.index_keys(natural);
     for key in &before {
         if !after.contains(key) {
-            tx.delete(key.clone());
+            tx.delete(key);
         }
     }
     for key in after {
         if !before.contains(&key) {
-            tx.mark(key);
+            tx.mark(&key);
         }
     }
     if old.map(|old| old.status) == Some(new.status) {
@@ -207,6 +207,6 @@ fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow
     if let Some(count) = counts.0.get_mut(usize::from(new.status)) {
         *count += 1;
     }
-    tx.put(vec![COUNTS], &counts);
+    tx.put(&[COUNTS], &counts);
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Inboxes {
                 }
                 if let Some(building) = self.open.get_mut(&sent.to) {
                     let before = building.text.len();
-                    line(event.seq, fact::envelope(event)?, &mut building.text);
+                    line(event.seq, sent.envelope(event), &mut building.text);
                     self.waiting += building.text.len() - before;
                 }
                 match self.waiting > WAITING_BYTES {

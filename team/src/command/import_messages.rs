@@ -74,7 +74,7 @@ impl Root {
         report: &mut Report,
     ) -> Result<Found> {
         let latest = (!import.restamp).then(|| self.options().clock.now());
-        let entries = index(source, latest, report)?;
+        let mut entries = index(source, latest, report)?;
         if report.rejects(import.strict) || (entries.is_empty() && report.malformed > 0) {
             return Ok(Found::Rejected);
         }
@@ -91,7 +91,9 @@ impl Root {
         writer
             .append(vec![event], Durability::Buffered)
             .map_err(input_fault)?;
-        let (first, last) = record(&writer, &entries, import.restamp, source, &mut |_| Ok(()))?;
+        let (first, last) = record(&writer, &mut entries, import.restamp, source, &mut |_| {
+            Ok(())
+        })?;
         writer.close()?;
         // Everything derived is built at once from the whole log, which is cheaper than following every event.
         team.rehydrate(Default::default(), &mut |_, _| {})?;
@@ -118,7 +120,7 @@ impl Team {
         let latest = (!import.restamp).then(|| self.options.clock.now());
         let entries = index(source, latest, report)?;
         let (exclusive, live) = self.exclusive()?;
-        let entries = admitted(&live, entries, report)?;
+        let mut entries = admitted(&live, entries, report)?;
         if report.rejects(import.strict) {
             return Ok(Found::Rejected);
         }
@@ -135,7 +137,7 @@ impl Team {
             writer.sync()?;
             Ok(writer.with_state(Live::flush_if_due)?)
         };
-        let recorded = record(&writer, &entries, import.restamp, source, &mut flush);
+        let recorded = record(&writer, &mut entries, import.restamp, source, &mut flush);
         let live = writer.close()?;
         self.keep(live);
         let (first, last) = recorded?;
@@ -182,7 +184,7 @@ fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEv
 /// Appends the messages of the entries; returns the seqs of the first and the last one.
 fn record<S: State, R: BufRead + Seek>(
     writer: &Writer<S>,
-    entries: &[Entry],
+    entries: &mut [Entry],
     restamp: bool,
     source: &mut R,
     flush: &mut dyn FnMut(&Writer<S>) -> Result<()>,

@@ -9,7 +9,7 @@ use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::Timestamp;
 
 /// One message of the input: its key, who it concerns, and where it lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub created_at: Timestamp,
     pub id: Box<str>,
@@ -18,7 +18,12 @@ pub(crate) struct Entry {
     pub line: u64,
     offset: u64,
     pub len: u32,
+    /// The message itself, as long as there was room: it need not be read again.
+    held: Option<Box<Message>>,
 }
+
+/// So many bytes of lines stay in memory as messages between the two passes.
+const HELD_BYTES_MAX: u64 = 32 << 20;
 
 /// How an import ended.
 pub(crate) enum Found {
@@ -57,12 +62,13 @@ pub(crate) fn index<R: BufRead>(
             Err(invalid) => report.malformed(line.number, invalid.to_string()),
             Ok(message) => entries.push(Entry {
                 created_at: message.created_at,
-                id: message.id.into(),
-                from: message.from.into(),
-                to: message.to.into(),
+                id: message.id.as_str().into(),
+                from: message.from.as_str().into(),
+                to: message.to.as_str().into(),
                 line: line.number,
                 offset: line.offset,
                 len: line.text.len() as u32,
+                held: (line.offset < HELD_BYTES_MAX).then(|| Box::new(message)),
             }),
         }
     }
@@ -71,15 +77,18 @@ pub(crate) fn index<R: BufRead>(
     Ok(entries)
 }
 
-/// Reads an entry's message again. `at` is where the source stands.
+/// An entry's message, read again if it is not held. `at` is where the source stands.
 ///
 /// # Errors
 /// The source's, also where it no longer holds what it held.
 pub(crate) fn read<R: BufRead + Seek>(
     source: &mut R,
     at: &mut u64,
-    entry: &Entry,
+    entry: &mut Entry,
 ) -> Result<Message> {
+    if let Some(message) = entry.held.take() {
+        return Ok(*message);
+    }
     // A relative seek keeps what a buffered reader holds; an absolute one is for distances that have no sign.
     match i64::try_from(i128::from(entry.offset) - i128::from(*at)) {
         Ok(distance) => source.seek_relative(distance),
