@@ -213,7 +213,7 @@ fn every_rule_names_its_field() {
         (
             assign(r#"{"deps":["a\nb"]}"#),
             "message.payload.deps",
-            "control characters",
+            "must match the pattern",
         ),
         (
             update(r#"{"status":"finished"}"#),
