@@ -108,7 +108,8 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
             }
         })
     });
-    let times = run(options.rounds(41), vec![floor, ours]);
+    // So many that the tail of the derived store has been long and short.
+    let times = run(options.rounds(131), vec![floor, ours]);
     let each = |at| human(times.median(at) / PROCESSES);
     let detail = format!("{} against {}", each(1), each(0));
     row(name, Target::AtMost(2.0), times.ratio(1, 0), " x", &detail);
