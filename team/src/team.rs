@@ -136,9 +136,7 @@ impl Team {
             }
             return Err(failure);
         }
-        let live = writer.release()?;
-        self.views_behind = live.views_error().map(ToString::to_string);
-        self.live = Some(live);
+        self.keep(writer.release()?);
         outcome
     }
 
@@ -154,18 +152,13 @@ impl Team {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;
-        match live.keep_views(&reader) {
-            Err(error) if error.is_derived() => {
-                live.repair()?;
-                live.keep_views(&reader)?;
-            }
-            other => drop(other?),
-        }
+        live.keep_views(&reader)?;
         Ok((exclusive, live))
     }
 
-    /// Keeps a state for the next command of this handle.
+    /// Keeps a state for the next command of this handle, and notes what it says of the views.
     pub(crate) fn keep(&mut self, live: Live) {
+        self.views_behind = live.views_error().map(ToString::to_string);
         self.live = Some(live);
     }
 
