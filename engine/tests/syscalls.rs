@@ -2,7 +2,11 @@
 //!
 //! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
 //! Where strace is missing or may not trace, the tests say so and pass.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says why it skips")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it skips"
+)]
 
 mod support;
 

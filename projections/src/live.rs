@@ -59,25 +59,39 @@ impl Live {
     }
 
     /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
-    /// now on. Writes none for a team without views.
+    /// now on. Writes none for a team without views. A view that cannot be written is no error, for it must not stand in
+    /// the way of the log: [`Live::views_error`] tells.
     ///
     /// # Errors
-    /// I/O, `Derived`.
+    /// `Corrupt`, `Derived`, `Undecodable`.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
-        let mut views = Views::open(reader)?;
-        let mended = match views.catch_up(self, reader) {
+        self.views_error = None;
+        let mended = match self.catch_up_views(reader) {
             // This may be the first to read a damaged part of the derived store.
             Err(error) if error.is_derived() => {
                 self.repair()?;
-                views.catch_up(self, reader)?
+                self.catch_up_views(reader)
             }
-            mended => mended?,
+            mended => mended,
         };
+        match mended {
+            Err(error @ Error::Engine(teamlog_engine::Error::Io { .. })) => {
+                self.views_error = Some(error);
+                Ok(Mended::default())
+            }
+            mended => mended,
+        }
+    }
+
+    fn catch_up_views(&mut self, reader: &Reader) -> Result<Mended> {
+        self.views = None;
+        let mut views = Views::open(reader)?;
+        let mended = views.catch_up(self, reader)?;
         self.views = Some(views);
         Ok(mended)
     }
 
-    /// Why the views stopped being kept since [`Live::keep_views`], if they did. Nothing is lost: the next writer mends them.
+    /// Why the views are not kept since [`Live::keep_views`], if they are not. Nothing is lost: the next writer mends them.
     pub fn views_error(&self) -> Option<&Error> {
         self.views_error.as_ref()
     }

@@ -123,13 +123,7 @@ impl Team {
             }
             return Err(failure);
         }
-        let live = writer.release()?;
-        if let Some(error) = live.views_error() {
-            let note =
-                format!("recorded, but view files fell behind until the next command: {error}");
-            self.options.notes.say(note);
-        }
-        self.live = Some(live);
+        self.keep(writer.release()?);
         outcome
     }
 
@@ -164,18 +158,17 @@ impl Team {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;
-        match live.keep_views(&reader) {
-            Err(error) if error.is_derived() => {
-                live.repair()?;
-                live.keep_views(&reader)?;
-            }
-            other => drop(other?),
-        }
+        live.keep_views(&reader)?;
         Ok((exclusive, live))
     }
 
-    /// Keeps a state for the next command of this handle.
+    /// Keeps a state for the next command of this handle, and notes what it says of the views.
     pub(crate) fn keep(&mut self, live: Live) {
+        if let Some(error) = live.views_error() {
+            let note =
+                format!("recorded, but view files fell behind until the next command: {error}");
+            self.options.notes.say(note);
+        }
         self.live = Some(live);
     }
 

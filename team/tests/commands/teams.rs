@@ -1,4 +1,4 @@
-use crate::world::{World, json, kinds, refused, status};
+use crate::world::{World, assign, json, kinds, message, refused, status};
 use std::path::Path;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Open, Storage};
@@ -93,6 +93,29 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
         world.memory.list(Path::new("teams/demo")).unwrap(),
         ["inboxes"]
     );
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_view_does_not_stand_in_the_way_of_the_log() {
+    let world = World::new();
+    let mut team = world.demo();
+    let tasks = Path::new("teams/demo/tasks");
+    world.memory.open(tasks, Open::CreateNew).unwrap();
+    for task in ["1", "2"] {
+        team.task_assign(assign(task, "dev")).unwrap();
+        assert!(team.views_behind().is_some(), "task {task}");
+        // The next process.
+        team = world.root.team("demo").unwrap();
+    }
+    team.send(message("lead", "qa")).unwrap();
+    assert!(team.views_behind().is_some());
+    world.memory.remove_file(tasks).unwrap();
+    team.send(message("lead", "qa")).unwrap();
+    assert_eq!(team.views_behind(), None);
+    assert_eq!(world.memory.list(tasks).unwrap(), ["1.json", "2.json"]);
+    let inbox = Path::new("teams/demo/inboxes/qa.jsonl");
+    let inbox = world.memory.read(inbox, 1 << 20).unwrap();
+    assert_eq!(inbox.iter().filter(|byte| **byte == b'\n').count(), 2);
 }
 
 #[test]
