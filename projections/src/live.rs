@@ -19,7 +19,7 @@ use teamlog_engine::{Event, Head, Log, Place, Reader, State};
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 /// A tail of more events becomes a run.
-pub const TAIL_EVENTS_MAX: usize = 128;
+pub const TAIL_EVENTS_MAX: usize = 32;
 /// A command merges no more bytes than this.
 pub const MERGE_BYTES_MAX: u64 = 16 << 20;
 
