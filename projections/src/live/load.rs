@@ -1,7 +1,7 @@
 //! Loading the state: what the derived store covers, and the fold of the rest.
 
 use super::Live;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::workers::{self, Bulk, PROJECTIONS, Tail};
 use std::path::{Path, PathBuf};
 use teamlog_engine::derived::{Overlay, Store, Table};
@@ -65,7 +65,16 @@ impl Live {
         let views = self.views.take();
         *self = over(&self.log.clone(), &reader, sound)?;
         self.views = views;
-        self.flush()
+        self.mend()
+    }
+
+    /// Writes a run in the place of a damaged one. Where nothing can be written the state is right all the same, and
+    /// the next command folds once more: a log that may only be read still answers.
+    fn mend(&mut self) -> Result<()> {
+        match self.flush() {
+            Err(Error::Engine(teamlog_engine::Error::Io { .. })) => Ok(()),
+            flushed => flushed,
+        }
     }
 }
 
@@ -100,7 +109,7 @@ fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let mut live = Live::new(log, overlay, tail, head);
     if damaged.is_some() {
         // Without a new run the next command would meet the damaged one again.
-        live.flush()?;
+        live.mend()?;
     }
     Ok(live)
 }

@@ -3,8 +3,9 @@
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use teamlog_engine::storage::Open;
-use teamlog_engine::{Format, NewEvent};
+use std::sync::Arc;
+use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
+use teamlog_engine::{Format, Log, NewEvent};
 use teamlog_projections::rehydrate::rehydrate_with;
 use teamlog_projections::workers::Bulk;
 use teamlog_projections::{Live, MessageType};
@@ -273,6 +274,44 @@ fn a_damaged_run_is_replaced() {
             "{name}, part {part}, the next one"
         );
     }
+}
+
+#[test]
+fn a_damaged_run_of_a_log_that_may_only_be_read() {
+    let team = Team::new();
+    let dir = team.path("derived/v1");
+    for n in 0..3 {
+        let id = |i| format!("m{n}-{i}");
+        let sent: Vec<_> = (0..20)
+            .map(|i| assign(&id(i), "7", "dev", i, "{}"))
+            .collect();
+        team.send(&sent);
+        team.live().flush().unwrap();
+    }
+    let digest = team.live().digest().unwrap();
+    let writes = ["write_at", "set_len", "rename", "lock", "remove_file"];
+    let mut refused = 0;
+    for call in 0.. {
+        team.live().flush().unwrap();
+        let mut runs = team.storage.list(&dir).unwrap();
+        runs.retain(|name| name.ends_with(".run"));
+        team.storage.remove_file(&dir.join(&runs[0])).unwrap();
+        let faulty = Faulty::new(team.storage.clone());
+        faulty.arm(call, Fault::Error(std::io::ErrorKind::ReadOnlyFilesystem));
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let log = Log::open(storage, team.log.dir(), team.log.options().clone());
+        let loaded = log.and_then(|log| Ok(Live::load(&log, &log.reader()?)?.digest()?));
+        match faulty.calls().get(call) {
+            None => break,
+            Some((name, _)) if writes.contains(name) => {
+                assert_eq!(loaded.unwrap(), digest, "{name} refused");
+                refused += 1;
+            }
+            // A read that fails is an error; a wrong answer never.
+            Some(_) => assert!(loaded.is_err() || loaded.is_ok_and(|found| found == digest)),
+        }
+    }
+    assert!(refused >= 3, "{refused}");
 }
 
 #[test]
