@@ -122,7 +122,7 @@ fn envelope(seq: u64, out: &mut Vec<u8>) {
     let event = events::event(seq);
     let name = |kind| event.refs.get(kind);
     let story = events::trace_id(seq);
-    let first = seq % STORY == 0;
+    let first = seq.is_multiple_of(STORY);
     let at = Timestamp::from_micros(1_735_689_600_000_000 + seq as i64 * 2_000_000).unwrap();
     let payload = events::payload(seq);
     let payload = match first {
