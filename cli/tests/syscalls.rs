@@ -2,7 +2,11 @@
 //! whatever views and derived files it touches besides. Where strace is missing or may not trace, the tests say so and
 //! pass.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and one that is skipped says so"
+)]
 
 use std::path::Path;
 use std::process::Command;

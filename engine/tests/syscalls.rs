@@ -3,6 +3,8 @@
 //! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
 //! Where strace is missing or may not trace, the tests say so and pass.
 
+#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
+
 mod support;
 
 use std::path::Path;
