@@ -8,8 +8,6 @@
     reason = "a test fails by panicking, and says why it skips"
 )]
 
-#![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
-
 mod support;
 
 use std::path::Path;

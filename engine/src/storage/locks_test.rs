@@ -7,6 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NOW: Duration = Duration::ZERO;
+/// For a lock that is free: a process that another test starts holds copies of this one's locks until it runs its own
+/// program.
+const SOON: Duration = Duration::from_secs(5);
 
 fn busy(storage: &dyn Storage, deadline: Duration) -> String {
     match storage.lock(Path::new("lock"), deadline) {
@@ -26,21 +29,21 @@ pub(super) fn testing_locks(storage: Arc<dyn Storage>) {
 }
 
 fn excludes_and_releases(storage: &dyn Storage) {
-    let held = storage.lock(Path::new("lock"), NOW).unwrap();
+    let held = storage.lock(Path::new("lock"), SOON).unwrap();
     assert_eq!(
         held.identity(),
         storage.stat(Path::new("lock")).unwrap().unwrap().identity
     );
     let me = format!("pid {}", std::process::id());
     assert!(busy(storage, NOW).starts_with(&me));
-    storage.lock(Path::new("another"), NOW).unwrap();
+    storage.lock(Path::new("another"), SOON).unwrap();
     drop(held);
-    storage.lock(Path::new("lock"), NOW).unwrap();
+    storage.lock(Path::new("lock"), SOON).unwrap();
     assert!(storage.stat(Path::new("lock")).unwrap().is_some());
 }
 
 fn waits_as_long_as_told(storage: &dyn Storage) {
-    let _held = storage.lock(Path::new("lock"), NOW).unwrap();
+    let _held = storage.lock(Path::new("lock"), SOON).unwrap();
     let start = Instant::now();
     busy(storage, Duration::from_millis(60));
     let waited = start.elapsed();
@@ -51,7 +54,7 @@ fn waits_as_long_as_told(storage: &dyn Storage) {
 }
 
 fn passes_to_a_waiter(storage: &Arc<dyn Storage>) {
-    let held = storage.lock(Path::new("lock"), NOW).unwrap();
+    let held = storage.lock(Path::new("lock"), SOON).unwrap();
     let waiter = {
         let storage = storage.clone();
         thread::spawn(move || {
@@ -68,28 +71,22 @@ fn passes_to_a_waiter(storage: &Arc<dyn Storage>) {
 
 /// The lock must be free a moment after its holder lets go, whoever waited and left in between.
 fn an_abandoned_waiter_leaves_nothing_locked(storage: &Arc<dyn Storage>) {
-    let held = storage.lock(Path::new("lock"), NOW).unwrap();
+    let held = storage.lock(Path::new("lock"), SOON).unwrap();
     for _ in 0..5 {
         busy(&**storage, Duration::from_millis(2));
     }
     drop(held);
-    drop(
-        storage
-            .lock(Path::new("lock"), Duration::from_secs(5))
-            .unwrap(),
-    );
+    drop(storage.lock(Path::new("lock"), SOON).unwrap());
     // All five have had it and given it back: from now on it stays free.
     thread::sleep(Duration::from_millis(50));
     for _ in 0..20 {
-        drop(storage.lock(Path::new("lock"), NOW).unwrap());
+        drop(storage.lock(Path::new("lock"), SOON).unwrap());
     }
 }
 
 fn a_release_at_the_deadline_loses_nothing(storage: &Arc<dyn Storage>) {
     for round in 0..200 {
-        let held = storage
-            .lock(Path::new("lock"), Duration::from_secs(5))
-            .unwrap();
+        let held = storage.lock(Path::new("lock"), SOON).unwrap();
         let holder = thread::spawn(move || {
             thread::sleep(Duration::from_micros(900 + round));
             drop(held);
@@ -99,11 +96,7 @@ fn a_release_at_the_deadline_loses_nothing(storage: &Arc<dyn Storage>) {
         drop(answer);
         holder.join().unwrap();
     }
-    drop(
-        storage
-            .lock(Path::new("lock"), Duration::from_secs(5))
-            .unwrap(),
-    );
+    drop(storage.lock(Path::new("lock"), SOON).unwrap());
 }
 
 fn only_one_holds_at_a_time(storage: &Arc<dyn Storage>) {
