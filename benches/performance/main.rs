@@ -2,6 +2,7 @@
 //!
 //! Every figure is a ratio: both sides run in turns within one run, and the median of the rounds' ratios is shown,
 //! for absolute times on a shared machine say little. `docs/performance.md` explains the rows.
+#![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 mod append;

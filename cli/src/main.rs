@@ -1,6 +1,7 @@
 //! The command line of teamlog: argv in, an answer out, an exit code.
 //!
 //! It knows how people and scripts talk to teamlog; what may happen is the business of `teamlog-team`.
+#![forbid(unsafe_code)]
 
 mod args;
 mod command;

@@ -6,7 +6,7 @@
 //!
 //! Start at [`Live`] for the state of a team, at [`rehydrate`](rehydrate::rehydrate) for rebuilding it, and at
 //! [`Message`] for what agents send each other.
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod error;
 pub mod fact;

@@ -6,6 +6,7 @@
 //! beneath it is the other half of [`Failure`].
 //!
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
+#![forbid(unsafe_code)]
 
 mod aside;
 pub mod command;
