@@ -190,7 +190,7 @@ impl Team {
 
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
-            Some(live) if live.seq() == reader.head().last_seq => Ok(live),
+            Some(live) if live.is_at_head(reader) => Ok(live),
             _ => Ok(Live::load(&self.log, reader)?),
         }
     }
