@@ -5,6 +5,7 @@ use crate::failure::Result;
 use crate::names;
 use crate::projections::Live;
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Reader, RefKind};
 
@@ -20,7 +21,7 @@ pub struct Trace {
 }
 
 /// `{team, trace_id, events, count, next_cursor}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TraceAnswer {
     /// The team.
     pub team: String,
