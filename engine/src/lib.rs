@@ -28,6 +28,7 @@ pub mod storage;
 pub mod timestamp;
 pub mod uuid;
 pub mod verify;
+pub mod watch;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -42,4 +43,5 @@ pub use place::Place;
 pub use reader::{Reader, Span};
 pub use receipt::Receipt;
 pub use timestamp::Timestamp;
+pub use watch::Watch;
 pub use writer::{CommitError, Committed, Durability, State, Writer};

@@ -12,6 +12,7 @@ use crate::reader::Reader;
 use crate::recovery::{self, QUARANTINED, Quarantined, Scene};
 use crate::segment::EVENTS_DIR;
 use crate::storage::{Open, Storage};
+use crate::watch::Watch;
 use crate::writer::core::Core;
 use crate::writer::{State, Writer};
 use std::io;
@@ -174,6 +175,15 @@ impl Log {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Notices when the head moves, or another log takes this one's place. Make it first, then read, then wait: so
+    /// nothing is missed.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn watch(&self) -> Result<Watch> {
+        Watch::new(self.storage.clone(), &self.dir)
     }
 
     /// Somebody writes at this moment: what lies past the head is theirs. Where there is no head, they are
