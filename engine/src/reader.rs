@@ -8,6 +8,7 @@ mod header;
 mod span;
 mod spans;
 
+pub use find::Point;
 pub(crate) use header::read_header;
 pub use span::{Chain, Located, Span};
 pub use spans::Spans;
