@@ -15,6 +15,7 @@ mod lines;
 pub mod membership;
 pub mod names;
 pub mod notes;
+pub mod past;
 pub mod recorded;
 pub mod refusal;
 pub mod root;
