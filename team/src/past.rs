@@ -111,7 +111,6 @@ impl Team {
 /// The refusal of a mutation on such a handle.
 pub(crate) fn unchangeable(past: &Past) -> Refusal {
     let Moment { seq, time } = past.moment;
-    let message =
-        format!("the past cannot be changed: this handle stands at event {seq} ({time})");
+    let message = format!("the past cannot be changed: this handle stands at event {seq} ({time})");
     Refusal::new(Code::PastReadOnly, message)
 }

@@ -215,9 +215,7 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            _ if self.past.is_some() => {
-                Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
-            }
+            _ if self.past.is_some() => Ok(Live::at(&self.log, reader, reader.head().last_seq)?),
             _ => Ok(Live::load(&self.log, reader)?),
         }
     }
