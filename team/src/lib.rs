@@ -20,6 +20,7 @@ pub mod recorded;
 pub mod refusal;
 pub mod root;
 mod shapes;
+pub mod story;
 pub mod team;
 
 pub use failure::{Failure, Result};
