@@ -10,7 +10,7 @@ use crate::codec::SegmentHeader;
 use crate::copy::copy_groups;
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
-use crate::head::{Head, HeadFile};
+use crate::head::{HEAD_FILE, Head, HeadFile};
 use crate::identity::{Format, Identity, LOG_FILE, LogId};
 use crate::json::Json;
 use crate::log::{ENGINE_ACTOR, Exclusive, Log, NewLog};
@@ -205,12 +205,16 @@ impl Site<'_> {
     fn describe_original(&self, head: &Head) -> Result<()> {
         let dir = self.archive().join(self.old.log.to_string());
         self.create(&dir.join(EVENTS_DIR))?;
-        HeadFile::open(self.storage.as_ref(), &dir, self.old.log, Open::Create)?
-            .write(&mut head.clone(), true)?;
-        let path = dir.join(LOG_FILE);
-        self.storage
-            .replace(&path, &self.old.encode(), true)
-            .map_err(Error::io("write", path))?;
+        let files = [
+            (HEAD_FILE, head.file(self.old.log)),
+            (LOG_FILE, self.old.encode()),
+        ];
+        for (name, bytes) in files {
+            let path = dir.join(name);
+            self.storage
+                .replace(&path, &bytes, true)
+                .map_err(Error::io("write", path))?;
+        }
         self.sync(&self.archive())?;
         self.sync(self.dir)
     }

@@ -89,6 +89,16 @@ impl Head {
         slot
     }
 
+    /// The bytes of a head file that holds this head alone.
+    pub fn file(&self, log: LogId) -> Vec<u8> {
+        let mut bytes = vec![0; 2 * SLOT_BYTES];
+        let at = (self.generation % 2) as usize * SLOT_BYTES;
+        if let Some(slot) = bytes.get_mut(at..at + SLOT_BYTES) {
+            slot.copy_from_slice(&self.encode(log));
+        }
+        bytes
+    }
+
     /// Reads a slot.
     fn decode(log: LogId, slot: &[u8]) -> Slot {
         let Ok(slot): Result<&[u8; SLOT_BYTES], _> = slot.try_into() else {
