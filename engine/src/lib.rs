@@ -8,6 +8,8 @@
 
 pub mod clock;
 pub mod codec;
+pub mod convert;
+pub mod copy;
 pub mod derived;
 pub mod error;
 pub mod event;

@@ -120,6 +120,19 @@ impl Reader {
         &self.inner.identity
     }
 
+    /// File names of the segments up to the head, in order: the n-th is segment n.
+    ///
+    /// # Errors
+    /// `Corrupt` where one is missing, I/O.
+    pub fn segments(&self) -> Result<Vec<String>> {
+        if self.head().segment == 0 {
+            return Ok(Vec::new());
+        }
+        let mut names = self.names()?.to_vec();
+        names.push(self.head().name.clone());
+        Ok(names)
+    }
+
     /// Reads and checks the event at a place.
     ///
     /// # Errors
