@@ -43,7 +43,7 @@ pub use json::{Json, JsonError};
 pub use log::{Exclusive, Log, LogOptions, NewLog};
 pub use place::Place;
 pub use reader::{Reader, Span};
-pub use receipt::Receipt;
+pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
 pub use writer::{CommitError, Committed, Durability, State, Writer};

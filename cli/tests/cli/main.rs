@@ -21,3 +21,4 @@ mod surface;
 mod tasks;
 mod terminal;
 mod trace;
+mod trust;
