@@ -11,7 +11,8 @@ use crate::root;
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::{Clock, Error, SystemClock};
+use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::{Clock, Error, SystemClock, Timestamp};
 use teamlog_team::{Failure, Root, RootOptions, Team, names};
 
 /// The surroundings of one command.
@@ -28,6 +29,8 @@ pub struct Context {
     /// The team concerned, for hints.
     team: Option<String>,
     outcome: Unknown,
+    /// The time of an answer about the past.
+    now: Option<Timestamp>,
 }
 
 /// What to do where it is unknown whether a command's events were recorded.
@@ -73,6 +76,7 @@ impl Context {
             options,
             team: None,
             outcome: Unknown::Never,
+            now: None,
         })
     }
 
@@ -149,6 +153,25 @@ impl Context {
         Ok(root.team(name)?)
     }
 
+    /// The same, at a point of its past if one is given.
+    ///
+    /// # Errors
+    /// As [`Context::team`]; the team has no such point.
+    pub fn team_at(&mut self, name: &str, at: Option<Point>) -> Result<Team, CommandError> {
+        let team = self.team(name)?;
+        let Some(point) = at else {
+            return Ok(team);
+        };
+        let team = team.at(point)?;
+        if let Some(moment) = team.moment() {
+            self.now = Some(moment.time);
+            if !self.out.is_json() {
+                self.note(&format!("as of event {}, {}", moment.seq, moment.time));
+            }
+        }
+        Ok(team)
+    }
+
     fn no_directory(&self, code: &str, but: &str) -> CommandError {
         let shown = self.data_root.display();
         let message = format!("data_root must be a directory, but {shown} {but}");
@@ -210,7 +233,7 @@ impl Context {
     pub fn view(&self) -> View {
         View {
             paint: self.out.paint(),
-            now: SystemClock.now(),
+            now: self.now.unwrap_or_else(|| SystemClock.now()),
         }
     }
 
