@@ -11,6 +11,7 @@
 mod aside;
 pub mod command;
 pub mod failure;
+mod follower;
 mod lines;
 pub mod membership;
 pub mod names;
