@@ -5,6 +5,10 @@ use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog head demo
+  teamlog head demo --json > receipt.json")]
 pub struct Args {
     /// The team
     team: String,

@@ -6,6 +6,10 @@ use crate::render::timeline;
 use teamlog_team::command::trace::Trace;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog trace demo --trace-id tr-1
+  teamlog trace demo --trace-id tr-1 --limit 10 --json")]
 pub struct Args {
     /// The team
     team: String,

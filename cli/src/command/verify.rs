@@ -10,6 +10,10 @@ use teamlog_team::command::verify::read_receipt;
 use teamlog_team::engine::Receipt;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog verify demo
+  teamlog verify demo --against receipt.json")]
 pub struct Args {
     /// The team
     team: String,

@@ -1,5 +1,6 @@
 //! Runs the built binary in a world of its own: empty environment, own home, own directory.
 
+use crate::schemas;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -107,7 +108,9 @@ impl Cli {
     /// The same, and standard output is one line of JSON of just that shape.
     #[track_caller]
     pub fn json<T: DeserializeOwned>(&self, line: &str) -> T {
-        parse(&self.ok(&format!("{line} --json")))
+        let out = self.ok(&format!("{line} --json"));
+        schemas::check(&words(line), &out);
+        parse(&out)
     }
 
     /// Runs, demands that exit code and an error line, and gives what it says.
@@ -132,6 +135,7 @@ impl Cli {
             (Some(code), ""),
             "{line}: {ran:?}"
         );
+        schemas::check_stderr(&ran.stderr);
         let line: ErrorLine = parse(&ran.stderr);
         line.error
     }
