@@ -7,6 +7,9 @@ use crate::render::shell::quoted;
 use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog ack demo --agent dev --message-id m-1")]
 pub struct Args {
     /// The team
     team: String,

@@ -7,6 +7,10 @@ use crate::render::integrity;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog head demo
+  teamlog head demo --json > receipt.json")]
 pub struct Args {
     /// The team
     team: String,

@@ -7,6 +7,11 @@ use teamlog_team::command::read::Read;
 use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog read demo --agent dev --unread
+  teamlog read demo --agent dev --limit 10 --json
+  TEAMLOG_AGENT=dev teamlog read demo")]
 pub struct Args {
     /// The team
     team: String,

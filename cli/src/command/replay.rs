@@ -11,6 +11,11 @@ use teamlog_team::command::tail::Tail;
 use teamlog_team::engine::{Event, Timestamp};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog replay demo
+  teamlog replay demo --task-id T-1 --reverse --limit 5
+  teamlog replay demo --kind message_sent --since 2026-01-01 --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -7,6 +7,11 @@ use teamlog_team::command::status::Status;
 use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog status demo
+  teamlog status demo --stale-minutes 30 --json
+  teamlog status demo --digest                              equals that of `teamlog rehydrate demo`")]
 pub struct Args {
     /// The team
     team: String,

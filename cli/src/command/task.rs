@@ -19,6 +19,10 @@ enum Action {
 
 /// Show a task, with --history also what happened to it
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task show demo T-1
+  teamlog task show demo T-1 --history --json")]
 struct Show {
     /// The team
     team: String,

@@ -7,6 +7,11 @@ use crate::render::inbox;
 use teamlog_team::command::task_update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
+  teamlog task-update demo --from dev --to lead --task-id T-1 --blocked --note 'no key'
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status done")]
 pub struct Args {
     /// The team
     team: String,

@@ -7,6 +7,11 @@ use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog tasks demo
+  teamlog tasks demo --owner dev --status assigned
+  teamlog tasks demo --limit 20 --cursor T-1 --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -15,6 +15,10 @@ use teamlog_team::story::otlp::Otlp;
         and how long tasks and messages took; marked where something changed nothing. Other formats feed trace \
         viewers and collectors."
 )]
+#[command(after_help = "\
+Examples:
+  teamlog trace demo --trace-id tr-1
+  teamlog trace demo --trace-id tr-1 --limit 10 --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -11,6 +11,10 @@ use std::path::PathBuf;
     long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nWith --key the receipt must \
         be signed by that key's owner; one that is not is refused, for then it proves nothing."
 )]
+#[command(after_help = "\
+Examples:
+  teamlog verify demo
+  teamlog verify demo --against receipt.json")]
 pub struct Args {
     /// The team
     team: String,

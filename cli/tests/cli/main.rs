@@ -8,6 +8,7 @@
 
 mod answers;
 mod append;
+mod completions;
 mod demo;
 mod follow;
 mod harness;
@@ -17,7 +18,9 @@ mod init;
 mod integrity;
 mod kills;
 mod processes;
+mod reference;
 mod replay;
+mod schemas;
 mod surface;
 mod tasks;
 mod terminal;
