@@ -137,16 +137,23 @@ impl Context {
     /// # Errors
     /// There is no such team, or it cannot be opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
-        self.team = Some(name.to_owned());
-        names::check_known("team", name)?;
-        let root = Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
+        Ok(self.root(name)?.team(name)?)
+    }
+
+    /// The data root, for what concerns a team that may not open.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; there is no such directory; I/O.
+    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.team = Some(team.to_owned());
+        names::check_known("team", team)?;
+        Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
                 true => self.no_directory("data_root_not_found", "does not exist"),
                 false => failure.into(),
             }
-        })?;
-        Ok(root.team(name)?)
+        })
     }
 
     fn no_directory(&self, code: &str, but: &str) -> CommandError {
@@ -157,12 +164,17 @@ impl Context {
 
     /// A command for the same data root, as it has to be typed.
     pub fn command(&self, rest: &str) -> String {
+        format!("{} {rest}", self.program())
+    }
+
+    /// How such commands begin.
+    pub fn program(&self) -> String {
         match &self.data_root_flag {
             Some(root) => format!(
-                "teamlog --data-root {} {rest}",
+                "teamlog --data-root {}",
                 quoted(&root.display().to_string())
             ),
-            None => format!("teamlog {rest}"),
+            None => "teamlog".to_owned(),
         }
     }
 

@@ -82,8 +82,31 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
         report,
         last: Position { seq: 0, id: None },
         previous: None,
+        end: None,
     };
-    let (slots, names) = check.look()?;
+    let (slots, mut names) = check.look()?;
+    if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
+        // The log ends here, whatever lies behind: the next writer removes it.
+        let message = format!(
+            "the log was cut after event {}; the next writer removes what is left behind it",
+            head.last_seq
+        );
+        check.end = Some(head.end);
+        names.truncate(
+            names
+                .iter()
+                .position(|name| *name == head.name)
+                .map_or(names.len(), |at| at + 1),
+        );
+        check.problem(
+            "unfinished_cut",
+            Severity::Warning,
+            head::HEAD_FILE,
+            0,
+            Some(head.last_seq),
+            message,
+        );
+    }
     if slots.damaged > 0 {
         let severity = if slots.newest.is_some() {
             Severity::Warning
@@ -126,6 +149,8 @@ struct Check<'a> {
     last: Position,
     /// The segment before, as the next header has to describe it.
     previous: Option<codec::Predecessor>,
+    /// The last segment ends here, however long its file is.
+    end: Option<u64>,
 }
 
 impl Check<'_> {
@@ -270,7 +295,8 @@ impl Check<'_> {
     /// what was cut ends the process.
     fn active(&self, path: &Path) -> io::Result<Bytes> {
         let file = self.log.storage().open(path, Open::Read)?;
-        let mut bytes = vec![0; file.stat()?.len as usize];
+        let len = file.stat()?.len.min(self.end.unwrap_or(u64::MAX));
+        let mut bytes = vec![0; len as usize];
         let mut done = 0;
         while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match file.read_at(rest, done as u64)? {

@@ -126,7 +126,7 @@ fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
     Ok((overlay, folded.tail))
 }
 
-fn serial(reader: &Reader, store: Store, upto: u64) -> Result<(Overlay, Tail)> {
+pub(super) fn serial(reader: &Reader, store: Store, upto: u64) -> Result<(Overlay, Tail)> {
     let covered = store.covered();
     let (mut overlay, mut tail) = (Overlay::new(store), Tail::default());
     if covered.map_or(0, |anchor| anchor.seq) >= upto {
