@@ -8,6 +8,7 @@ use crate::render::View;
 use crate::render::escape::{visible, visible_json};
 use crate::render::shell::quoted;
 use crate::root;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,13 @@ pub struct Context {
     /// The team concerned, for hints.
     team: Option<String>,
     outcome: Unknown,
+}
+
+/// `{note}`: the line that a program gets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Note<'a> {
+    /// Something beside the answer, for people
+    note: &'a str,
 }
 
 /// What to do where it is unknown whether a command's events were recorded.
@@ -266,10 +274,6 @@ impl Context {
 
     /// Says something beside the answer, on standard error.
     fn note(&self, text: &str) {
-        #[derive(Serialize)]
-        struct Note<'a> {
-            note: &'a str,
-        }
         let stderr = io::stderr();
         let line = if self.out.is_json() {
             let line = serde_json::to_string(&Note { note: text }).unwrap_or_default();

@@ -15,6 +15,7 @@
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::style::{Paint, Style};
 use clap::error::ErrorKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
@@ -59,14 +60,28 @@ pub struct CommandError {
     body: Box<Body>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// `{error}`: the line that a program gets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ErrorLine<'a> {
+    /// Why there is no answer
+    error: &'a Body,
+}
+
+/// What is said about an error.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
 struct Body {
+    /// A stable word in snake_case
     code: String,
+    /// For people: names field, value and rule
     message: String,
+    /// The field of the input that is at fault, if one is
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
+    /// What to do next, a line for each possibility
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
+    /// More, by name
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
 }
@@ -160,14 +175,10 @@ impl CommandError {
 
     /// Says it on standard error.
     pub fn report(&self, json: bool) -> Exit {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            error: &'a Body,
-        }
         let stderr = io::stderr();
         let terminal = stderr.is_terminal();
         let text = if json {
-            let line = serde_json::to_string(&Line { error: &self.body }).unwrap_or_default();
+            let line = serde_json::to_string(&ErrorLine { error: &self.body }).unwrap_or_default();
             if terminal {
                 visible_json(&line).into_owned()
             } else {

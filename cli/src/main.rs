@@ -5,6 +5,7 @@
 
 mod args;
 mod command;
+mod complete;
 mod context;
 mod exit;
 mod output;
@@ -13,6 +14,9 @@ mod root;
 
 fn main() -> std::process::ExitCode {
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if complete::answered(&argv) {
+        return exit::Exit::Done.into();
+    }
     exit::install_panic_hook(args::wants_json(&argv));
     args::run(argv).into()
 }

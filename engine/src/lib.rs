@@ -8,6 +8,8 @@
 
 pub mod clock;
 pub mod codec;
+pub mod convert;
+pub mod copy;
 pub mod derived;
 pub mod error;
 pub mod event;
@@ -29,6 +31,7 @@ pub mod storage;
 pub mod timestamp;
 pub mod uuid;
 pub mod verify;
+pub mod watch;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -43,4 +46,5 @@ pub use place::Place;
 pub use reader::{Reader, Span};
 pub use receipt::Receipt;
 pub use timestamp::Timestamp;
+pub use watch::Watch;
 pub use writer::{CommitError, Committed, Durability, State, Writer};

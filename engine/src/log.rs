@@ -14,6 +14,7 @@ use crate::repair::cut::{self, CUT, Cut, CutPlan};
 use crate::repair::switch;
 use crate::segment::EVENTS_DIR;
 use crate::storage::{Held, Open, Storage};
+use crate::watch::Watch;
 use crate::writer::core::Core;
 use crate::writer::{State, Writer};
 use std::io;
@@ -79,6 +80,18 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
+        let id = LogId::new(options.ids.as_ref());
+        Log::create_as(id, storage, dir, new, options)
+    }
+
+    /// The same, with an id that the caller made.
+    pub(crate) fn create_as(
+        id: LogId,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        new: NewLog,
+        options: LogOptions,
+    ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
         if storage
             .stat(&path)
@@ -90,7 +103,7 @@ impl Log {
             });
         }
         let identity = Identity {
-            log: LogId::new(options.ids.as_ref()),
+            log: id,
             team: new.team,
             format: new.format,
             version: FORMAT_VERSION,
@@ -162,6 +175,20 @@ impl Log {
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn reader(&self) -> Result<Reader> {
+        match self.reader_as_known() {
+            // A conversion may have put another log in the place of the one that this handle knows.
+            Err(error @ (Error::ForeignFile { .. } | Error::Corrupt { .. })) => {
+                let now = Log::open(self.storage.clone(), &self.dir, self.options.clone())?;
+                match now.identity == self.identity {
+                    true => Err(error),
+                    false => now.reader_as_known(),
+                }
+            }
+            read => read,
+        }
+    }
+
+    fn reader_as_known(&self) -> Result<Reader> {
         let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
             Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
             slots => slots?,
@@ -181,13 +208,26 @@ impl Log {
         }
     }
 
-    /// Another log is being put, or was put, in the place of the one that this handle knows.
+    /// The head is another log's: a salvage may have been cut short behind its decision, and is finished.
     fn reader_of_successor(&self, foreign: Error) -> Result<Reader> {
+        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        if !switch::is_owed(self.storage.as_ref(), &self.dir, &identity)? {
+            return Err(foreign);
+        }
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
             Err(Error::Io { source, .. }) if is_read_only(&source) => Err(foreign),
             Err(error) => Err(error),
         }
+    }
+
+    /// Notices when the head moves, or another log takes this one's place. Make it first, then read, then wait: so
+    /// nothing is missed.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn watch(&self) -> Result<Watch> {
+        Watch::new(self.storage.clone(), &self.dir)
     }
 
     /// Somebody writes at this moment: what lies past the head is theirs. Where there is no head, they are

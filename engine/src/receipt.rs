@@ -3,13 +3,14 @@
 use crate::error::{Error, Result};
 use crate::reader::Reader;
 use crate::segment::EVENTS_DIR;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///
 /// The segment's header holds the digest of the segment before it, and so on: a receipt vouches for the
 /// whole log up to `seq`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The log's id, as hyphenated text.

@@ -203,3 +203,16 @@ impl std::fmt::Display for Timestamp {
         f.write_str(&String::from_utf8_lossy(&self.canonical()))
     }
 }
+
+impl schemars::JsonSchema for Timestamp {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "format": "date-time",
+            "description": "UTC, RFC 3339, with six decimals and Z",
+        })
+    }
+}

@@ -10,6 +10,7 @@ use crate::receipt::Receipt;
 use crate::recovery::tail::{self, Broken, Position};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{Bytes, Open};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub const PROBLEMS_MAX: usize = 100;
 const LOOKS_MAX: usize = 3;
 
 /// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
@@ -31,7 +32,7 @@ pub enum Severity {
 }
 
 /// Something that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
     /// A stable word: `damaged_event`, `torn_tail`, `missing_segment` …
     pub kind: &'static str,
@@ -48,7 +49,7 @@ pub struct Problem {
 }
 
 /// What verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Report {
     /// No problem is an error.
     pub ok: bool,

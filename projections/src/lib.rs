@@ -17,6 +17,7 @@ pub mod message;
 pub mod messages;
 pub mod natural;
 pub mod rehydrate;
+mod schema;
 pub mod tasks;
 pub mod team;
 pub mod tx;

@@ -60,6 +60,16 @@ impl Live {
         self.folded
     }
 
+    /// Whether this is the state up to the reader's head: of the same log, and of the very event that the head names, for
+    /// a log that was put back from a copy may have another one at that seq.
+    pub fn is_at_head(&self, reader: &Reader) -> bool {
+        let head = reader.head();
+        let last = self.tail.last.or_else(|| self.overlay.store().covered());
+        self.log.identity().log == reader.identity().log
+            && self.folded == head.last_seq
+            && last.map(|anchor| anchor.id) == head.last_id
+    }
+
     /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
     /// now on. Writes none for a team without views. A view that cannot be written is no error, for it must not stand in
     /// the way of the log: [`Live::views_error`] tells.
@@ -104,7 +114,8 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn flush_if_due(&mut self) -> Result<()> {
-        if self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX {
+        let short = self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX;
+        if short || self.past {
             return Ok(());
         }
         self.flush()?;

@@ -16,10 +16,12 @@ mod lines;
 pub mod membership;
 pub mod names;
 pub mod notes;
+pub mod past;
 pub mod recorded;
 pub mod refusal;
 pub mod root;
 mod shapes;
+pub mod story;
 pub mod team;
 
 pub use failure::{Failure, Result};

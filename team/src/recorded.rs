@@ -2,9 +2,12 @@
 
 use crate::failure::Result;
 use crate::projections::Live;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use teamlog_engine::{Event, RefKind, codec};
+use std::borrow::Cow;
+use teamlog_engine::{Event, RefKind, Timestamp, codec};
 
 /// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each
 /// mark that is true as one more field.
@@ -88,5 +91,92 @@ impl Serialize for Recorded {
         RawValue::from_string(self.json())
             .map_err(serde::ser::Error::custom)?
             .serialize(serializer)
+    }
+}
+
+/// What [`Recorded::json`] writes.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is there to be described")]
+struct PublicEvent {
+    /// Its place in the log, from 1
+    #[schemars(range(min = 1))]
+    seq: u64,
+    /// Its id, a UUID that holds its time and grows with `seq`
+    id: String,
+    /// When it was recorded
+    created_at: Timestamp,
+    /// What happened: a past-tense fact
+    kind: String,
+    /// Who did it
+    actor: String,
+    /// The story it belongs to
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+    /// The task concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    /// The agent concerned; of messages their recipient
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    /// The message concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<String>,
+    /// The thread concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<String>,
+    /// The session concerned
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    /// The id of the event that led to it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+    /// Its idempotency key
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// Version of its payload's shape
+    schema_version: u32,
+    /// It is a fact of somebody else's vocabulary and moves no state
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreign: Option<True>,
+    /// What the fact says; its fields depend on the kind
+    payload: Value,
+    /// A task message that came too late and changed nothing
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded: Option<True>,
+    /// A repetition of something known, which changed nothing
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplicate: Option<True>,
+    /// A fact about something refused
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<True>,
+    /// A message that its recipient has acknowledged by now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acked: Option<True>,
+}
+
+/// Marks are left out where they are not true.
+struct True;
+
+impl JsonSchema for True {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "True".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"const": true})
+    }
+}
+
+impl JsonSchema for Recorded {
+    fn schema_name() -> Cow<'static, str> {
+        "Event".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = PublicEvent::json_schema(generator);
+        let about = "An event of the log, with each mark that is true as one more field";
+        schema.insert("description".to_owned(), about.into());
+        schema
     }
 }

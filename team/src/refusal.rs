@@ -21,6 +21,10 @@ pub enum Code {
     TaskNotFound,
     /// The cursor names nothing that this listing holds.
     CursorUnknown,
+    /// The log has no such point of its past.
+    PointUnknown,
+    /// The handle stands at a point of the past, where nothing can be recorded.
+    PastReadOnly,
     /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
     ReservedKind,
     /// A time lies further ahead than clocks differ.
@@ -44,6 +48,8 @@ impl Code {
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
             Code::CursorUnknown => "cursor_unknown",
+            Code::PointUnknown => "point_unknown",
+            Code::PastReadOnly => "past_read_only",
             Code::ReservedKind => "reserved_kind",
             Code::CreatedAtAhead => "created_at_ahead",
             Code::NotNewer => "not_newer",

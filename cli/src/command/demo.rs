@@ -10,6 +10,7 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, event, integrity, timeline};
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -32,23 +33,34 @@ pub struct Args {
 }
 
 /// What the demo showed.
-#[derive(Debug, Serialize)]
-struct Answer {
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// Every claim held.
     ok: bool,
+    /// Where the demo lies.
     dir: String,
+    /// The team in it.
     team: &'static str,
+    /// Events of its log.
     events: u64,
+    /// Bytes that the crash left behind.
     torn_bytes: usize,
+    /// What recovery said.
     recovered: Vec<String>,
+    /// Digest of the live state.
     live_digest: String,
+    /// Digest of the rebuilt state.
     rebuilt_digest: String,
+    /// What was claimed, in order.
     checks: Vec<Check>,
 }
 
 /// One claim and whether it held.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Check {
+    /// What is claimed.
     claim: &'static str,
+    /// Whether it is so.
     holds: bool,
 }
 

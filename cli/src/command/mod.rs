@@ -2,15 +2,18 @@
 
 mod ack;
 mod append;
+mod completions;
 mod demo;
 mod doctor;
 mod export;
 mod head;
 mod import;
 mod init;
+mod man;
 mod read;
 mod rehydrate;
 mod replay;
+mod schema;
 mod send;
 mod status;
 mod task;
@@ -97,6 +100,9 @@ commands! {
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
+    Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",
+    Completions(completions) = "completions": "Print the lines that make a shell complete teamlog's arguments",
+    Man(man) = "man": "Print a manual page, or write all of them",
 }
 
 /// A count or a position.

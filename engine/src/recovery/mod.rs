@@ -13,9 +13,10 @@ pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 
 use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
-use crate::head::{Head, HeadFile};
-use crate::identity::Identity;
+use crate::head::{HEAD_FILE, Head, HeadFile};
+use crate::identity::{Identity, LOG_FILE};
 use crate::repair::cut::{self, Cut};
+use crate::repair::switch;
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Open, Storage};
 use std::io;
@@ -64,7 +65,17 @@ struct Evidence {
 /// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
 pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
     let slots = scene.head_file.read()?;
+    if slots.foreign {
+        scene.confirm_identity()?;
+    }
     let Some(head) = slots.newest else {
+        if switch::is_owed(scene.storage.as_ref(), scene.dir, scene.identity)? {
+            // Its segments are not all here yet: what is there must not be taken for the whole log.
+            return Err(Error::ForeignFile {
+                path: scene.dir.join(HEAD_FILE),
+                why: "a salvage was cut short".into(),
+            });
+        }
         return whole::rebuild_head(scene);
     };
     if head.cutting {
@@ -105,6 +116,15 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
 }
 
 impl Scene<'_> {
+    /// A conversion may have been interrupted right behind its last step: which log is in charge is made certain
+    /// before anything is acknowledged in it.
+    fn confirm_identity(&self) -> Result<()> {
+        let path = self.dir.join(LOG_FILE);
+        self.storage
+            .replace(&path, &self.identity.encode(), true)
+            .map_err(Error::io("write", path))
+    }
+
     pub fn segment_path(&self, name: &str) -> PathBuf {
         self.dir.join(EVENTS_DIR).join(name)
     }

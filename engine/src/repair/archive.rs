@@ -1,12 +1,10 @@
 //! The archive: originals, kept as they were before a person had the log changed.
 
+use crate::convert::ARCHIVE_DIR;
 use crate::error::{Error, Result};
 use crate::storage::{Open, Storage};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-
-/// The directory in the team's directory.
-pub const ARCHIVE_DIR: &str = "archive";
 
 /// Most originals under one name: more attempts than that are never cut short.
 const ATTEMPTS_MAX: u32 = 1_000;

@@ -3,8 +3,9 @@
 //! The head decides: written with its flag *cutting*, it ends the log at the cut, and whoever takes the lock next removes
 //! what lies behind it and records the event, which clears the flag. Before that write the log is what it was.
 
-use super::archive::{self, ARCHIVE_DIR};
+use super::archive;
 use super::survey::{Lost, Sight, Survey};
+use crate::convert::ARCHIVE_DIR;
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::head::{self, HEAD_FILE, Head};
@@ -26,7 +27,7 @@ const NOTE_BYTES_MAX: u64 = 64 << 10;
 const LOST_MAX: usize = 20;
 
 /// What a cut takes away.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct CutPlan {
     /// The last event that stays.
     pub to: u64,

@@ -10,7 +10,6 @@ mod salvage;
 pub mod survey;
 pub(crate) mod switch;
 
-pub use archive::ARCHIVE_DIR;
 pub use cut::{CUT, CutPlan};
 pub use salvage::{SALVAGED, Salvaged, salvage};
 pub use survey::Lost;

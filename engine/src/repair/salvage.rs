@@ -5,7 +5,8 @@
 
 use super::survey::{Lost, Sight, Survey};
 use super::{archive, switch};
-use crate::codec::{Frame, SegmentHeader};
+use crate::codec::SegmentHeader;
+use crate::copy::again;
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head::{self, HEAD_FILE};
@@ -31,7 +32,7 @@ const ORIGIN: &str = "salvage";
 const LOST_MAX: usize = 100;
 
 /// What a salvage took and what it could not: the payload of its event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Salvaged {
     /// The log's id before; zeros where nothing says it.
     pub log: String,
@@ -182,7 +183,7 @@ fn take(
                 }
             }
             Sight::Group(group) => {
-                let events = group.frames.iter().map(taken).collect::<Result<Vec<_>>>()?;
+                let events = group.frames.iter().map(again).collect::<Result<Vec<_>>>()?;
                 salvaged.events += events.len() as u64;
                 salvaged.groups += 1;
                 writer.append(events, Durability::Synced)?;
@@ -190,23 +191,6 @@ fn take(
         }
         Ok(ControlFlow::Continue(()))
     })
-}
-
-/// An event as it goes into the new log.
-fn taken(frame: &Frame<'_>) -> Result<NewEvent> {
-    let event = frame.event.clone().into_owned();
-    let payload = Json::parse(&event.payload).map_err(|error| Error::Invalid {
-        field: "payload",
-        value: format!("that of event {}", event.seq),
-        rule: error.to_string(),
-    })?;
-    let mut new = NewEvent::new(event.kind, event.actor, payload);
-    new.refs = event.refs;
-    new.schema_version = event.schema_version;
-    new.foreign = event.foreign;
-    new.created_at = Some(event.created_at);
-    new.id = Some(event.id);
-    Ok(new)
 }
 
 fn json(salvaged: &Salvaged) -> Result<Json> {

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Bytes or events that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Lost {
     /// The file, relative to the team's directory.
     pub file: String,

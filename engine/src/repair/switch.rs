@@ -26,20 +26,11 @@ pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
 /// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. Doing it twice is doing it
 /// once. The lock is held.
 pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
-    let new = dir.join(NEW_DIR);
-    let ours = match Identity::load(storage, &new) {
-        Ok(built) => built == *identity,
-        Err(_) => false,
-    };
-    let head = new.join(HEAD_FILE);
-    if !ours
-        || storage
-            .stat(&head)
-            .map_err(Error::io("stat", &head))?
-            .is_none()
-    {
+    if !is_owed(storage, dir, identity)? {
         return Ok(false);
     }
+    let new = dir.join(NEW_DIR);
+    let head = new.join(HEAD_FILE);
     let (from, to) = (new.join(EVENTS_DIR), dir.join(EVENTS_DIR));
     let built = storage.list(&from).map_err(Error::io("list", &from))?;
     for name in storage.list(&to).map_err(Error::io("list", &to))? {
@@ -69,6 +60,18 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     sync(&new)?;
     clear(storage, dir)?;
     Ok(true)
+}
+
+/// Whether a switch to the log of `identity` was decided and not finished.
+pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
+    let new = dir.join(NEW_DIR);
+    match Identity::load(storage, &new) {
+        Ok(built) if built == *identity => {}
+        _ => return Ok(false),
+    }
+    let head = new.join(HEAD_FILE);
+    let there = storage.stat(&head).map_err(Error::io("stat", head))?;
+    Ok(there.is_some())
 }
 
 /// Removes what was built and never named, or is left of what was.

@@ -2,7 +2,7 @@
 //! beside the log: no run, no view.
 
 use super::Live;
-use super::load::{derived_dir, open, serial};
+use super::load::{derived_dir, open, past};
 use crate::error::Result;
 use crate::workers::{self, Bulk, Progress, Tail};
 use std::sync::Arc;
@@ -47,13 +47,7 @@ impl Live {
         let covered = sound.covered().map_or(0, |anchor| anchor.seq);
         let live = match head.saturating_sub(covered) > TAIL_EVENTS_MAX {
             true => None,
-            false => {
-                let (overlay, tail) = serial(reader, sound, head)?;
-                Some(Live {
-                    past: true,
-                    ..Live::new(log, overlay, tail, head)
-                })
-            }
+            false => Some(past(log, reader, sound)?),
         };
         Ok(Found {
             runs: store.runs().len(),
@@ -86,9 +80,6 @@ impl Live {
             }
         }
         let seq = reader.head().last_seq;
-        Ok(Live {
-            past: true,
-            ..Live::new(log, overlay, Tail::default(), seq)
-        })
+        Ok(Live::past(log, overlay, Tail::default(), seq))
     }
 }

@@ -1,50 +1,91 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
+use crate::message::Priority;
+use crate::tasks::Status;
 use crate::tasks::{CONFLICT_POLICY, Task};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
-use teamlog_engine::Json;
+use teamlog_engine::{Json, Timestamp};
 
 pub(super) const DIR: &str = "tasks";
 
 /// Fields that the message protocol always has are there even when they hold nothing; the others are left out then.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TaskView<'a> {
+    /// Version of this record
     schema_version: u32,
+    /// The same for readers that want text
     #[serde(rename = "schemaVersion")]
     schema_version_text: &'a str,
+    /// The task's id
     id: &'a str,
+    /// The same
     task_id: &'a str,
+    /// What it is, in a line
     subject: Option<&'a str>,
+    /// The same
     title: Option<&'a str>,
+    /// What it is, at length
     details: Option<&'a str>,
+    /// The same
     description: Option<&'a str>,
+    #[schemars(with = "Status")]
     status: &'a str,
+    /// Who works on it
     owner: Option<&'a str>,
+    /// Who gave it to the owner
     assigned_by: Option<&'a str>,
+    #[schemars(with = "Priority")]
     priority: &'a str,
+    /// How far it is, as its reporter says it
+    #[schemars(with = "Option<Value>")]
     progress: Option<&'a RawValue>,
+    /// When it will be done, as its reporter says it
+    #[schemars(with = "Option<Value>")]
     eta: Option<&'a RawValue>,
+    /// Whether it was reported blocked
     blocked: bool,
+    /// The last note
     note: Option<&'a str>,
+    /// The tasks it waits for
     deps: &'a [String],
+    /// The same
     depends_on: &'a [String],
+    /// Dependencies that would have closed a cycle, and were left out
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     ignored_deps: &'a [String],
+    /// The story it belongs to
     trace_id: Option<&'a str>,
+    /// Time of the first message applied
+    #[schemars(with = "Timestamp")]
     created_at: String,
+    /// Time of the last message applied
+    #[schemars(with = "Timestamp")]
     updated_at: String,
+    /// Who sent the last update applied
     last_update_from: Option<&'a str>,
+    /// What a message reported of a claim-governed task
+    #[schemars(with = "Option<Status>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_status: Option<&'a str>,
+    /// Whom an assignment named for a claim-governed task
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_owner: Option<&'a str>,
+    /// Counts every applied mutation
     version: u64,
+    /// Counts applied task messages
     snapshot_version: u64,
+    /// The last message applied
     last_message_id: &'a str,
+    /// Its time
+    #[schemars(with = "Timestamp")]
     last_message_created_at: String,
+    /// How messages that arrive out of order are dealt with
     snapshot_conflict_policy: &'a str,
+    /// Seq of the last event that changed it
     seq: u64,
 }
 
@@ -95,6 +136,18 @@ impl Task {
             // Its parts came out of an event, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),
         }
+    }
+}
+
+impl JsonSchema for Task {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Task".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = TaskView::json_schema(generator);
+        let about = "A task as its view file shows it";
+        schema.insert("description".to_owned(), about.into());
+        schema
     }
 }
 

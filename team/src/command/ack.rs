@@ -6,6 +6,7 @@ use crate::projections::fact::{AckRefused, MessageAcked};
 use crate::projections::messages::MessageInfo;
 use crate::team::{Mutation, Team};
 use crate::{membership, names};
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{NewEvent, RefKind, Timestamp};
 
@@ -21,7 +22,7 @@ pub struct Ack {
 }
 
 /// How an ack ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AckStatus {
     /// It counts.
@@ -35,7 +36,7 @@ pub enum AckStatus {
 }
 
 /// `{status, message_id, agent}`, and for a wrong recipient `expected`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AckAnswer {
     /// How it ended.
     pub status: AckStatus,

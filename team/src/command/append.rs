@@ -6,7 +6,8 @@ use crate::names;
 use crate::projections::{Live, vocabulary};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Mutation, Team};
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use teamlog_engine::EventId;
 use teamlog_engine::{Cause, Json, NewEvent, RefKind, Timestamp};
@@ -45,14 +46,36 @@ pub struct AppendAnswer {
     pub event: Recorded,
 }
 
+/// What an [`AppendAnswer`] shows.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    /// The event's place in the log
+    seq: u64,
+    /// Its id
+    id: String,
+    /// When it was recorded
+    #[schemars(with = "Timestamp")]
+    created_at: String,
+}
+
 impl Serialize for AppendAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let event = &self.event.event;
-        let mut out = serializer.serialize_struct("AppendAnswer", 3)?;
-        out.serialize_field("seq", &event.seq)?;
-        out.serialize_field("id", &event.id.to_string())?;
-        out.serialize_field("created_at", &event.created_at.to_string())?;
-        out.end()
+        let shown = Shown {
+            seq: event.seq,
+            id: event.id.to_string(),
+            created_at: event.created_at.to_string(),
+        };
+        shown.serialize(serializer)
+    }
+}
+
+impl JsonSchema for AppendAnswer {
+    fn schema_name() -> Cow<'static, str> {
+        "AppendAnswer".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Shown::json_schema(generator)
     }
 }
 

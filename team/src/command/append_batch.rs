@@ -6,6 +6,7 @@ use crate::lines::Lines;
 use crate::projections::Live;
 use crate::refusal::Refusal;
 use crate::team::{Mutation, Team};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -24,7 +25,7 @@ pub struct AppendBatch {
 }
 
 /// `{count, first_seq, last_seq}`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BatchAnswer {
     /// Events appended.
     pub count: u64,

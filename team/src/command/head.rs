@@ -3,11 +3,12 @@
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::Receipt;
 
 /// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeadAnswer {
     /// The team.
     pub team: String,

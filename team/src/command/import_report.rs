@@ -1,6 +1,7 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
 use super::import_source::Found;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -8,20 +9,22 @@ use std::time::Instant;
 pub const PROBLEMS_MAX: usize = 100;
 
 /// What was wrong with one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LineProblem {
     /// The line, from 1.
     pub line: u64,
     /// `malformed` or `duplicate`.
+    #[schemars(extend("enum" = ["malformed", "duplicate"]))]
     pub kind: &'static str,
     /// Field, value and rule.
     pub message: String,
 }
 
 /// `{status, team, imported, duplicates, malformed, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImportAnswer {
     /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
+    #[schemars(extend("enum" = ["ok", "rejected"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,

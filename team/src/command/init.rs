@@ -8,6 +8,7 @@ use crate::projections::Live;
 use crate::projections::fact::{MembersAdded, TeamCreated};
 use crate::root::Root;
 use crate::team::{Mutation, Team};
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::Format;
 use teamlog_engine::{NewEvent, Timestamp};
@@ -32,9 +33,10 @@ pub struct Init {
 }
 
 /// `{status:"ok", team, members}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InitAnswer {
     /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,

@@ -5,6 +5,7 @@ use crate::projections::messages::InboxQuery;
 use crate::projections::{Live, Message};
 use crate::team::Team;
 use crate::{membership, names};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What `read` is asked.
@@ -21,7 +22,7 @@ pub struct Read {
 }
 
 /// `{team, agent, messages, count, next_cursor}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReadAnswer {
     /// The team.
     pub team: String,

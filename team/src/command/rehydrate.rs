@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::projections::rehydrate::{Progress, rehydrate};
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How to rehydrate.
@@ -13,9 +14,10 @@ pub struct Rehydrate {
 }
 
 /// The answer of the table, then what this log adds.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RehydrateAnswer {
     /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,

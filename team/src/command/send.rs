@@ -9,6 +9,7 @@ use crate::projections::{Envelope, Live, MessageType};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Mutation, Team};
 use crate::{Recorded, membership, names};
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{NewEvent, Timestamp};
 
@@ -40,7 +41,7 @@ pub struct Send {
 }
 
 /// How a send ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SendStatus {
     /// It lies in the inbox.
@@ -52,7 +53,7 @@ pub enum SendStatus {
 }
 
 /// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SendAnswer {
     /// How it ended.
     pub status: SendStatus,

@@ -6,6 +6,7 @@ use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
 use crate::projections::messages::Unacked;
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use teamlog_engine::{Reader, Timestamp};
@@ -22,7 +23,7 @@ pub struct Status {
 }
 
 /// A message that waits for its ack too long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StaleMessage {
     /// The message.
     pub message_id: String,
@@ -30,19 +31,21 @@ pub struct StaleMessage {
     pub agent: String,
     /// Its type.
     #[serde(rename = "type")]
+    #[schemars(with = "crate::projections::MessageType")]
     pub kind: &'static str,
     /// Its sender.
     pub from: String,
     /// Its task.
     pub task_id: Option<String>,
     /// Its time.
+    #[schemars(with = "Timestamp")]
     pub created_at: String,
     /// Whole minutes since.
     pub age_minutes: u64,
 }
 
 /// Lines that are no JSON. A checksummed log cannot hold any: always zero.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MalformedJsonl {
     /// How many.
     pub total: u64,
@@ -51,7 +54,7 @@ pub struct MalformedJsonl {
 }
 
 /// The answer of the table, then what this log adds.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
@@ -82,6 +85,7 @@ pub struct StatusAnswer {
     /// The log's id.
     pub log: String,
     /// `jsonl` or `binary`.
+    #[schemars(extend("enum" = ["jsonl", "binary"]))]
     pub format: &'static str,
     /// Digest of the live state, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +103,7 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
-        let now = self.options.clock.now();
+        let now = self.now();
         let identity = self.log.identity().clone();
         let limit = super::limit(status.limit, LISTED);
         let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);

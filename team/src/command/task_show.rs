@@ -7,6 +7,7 @@ use crate::projections::Live;
 use crate::projections::Task;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Reader, RefKind};
 
@@ -20,7 +21,7 @@ pub struct TaskShow {
 }
 
 /// `{team, task, history?}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
     pub team: String,

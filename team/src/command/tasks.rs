@@ -6,6 +6,7 @@ use crate::projections::Task;
 use crate::projections::{Status, TaskFilter};
 use crate::refusal::Refusal;
 use crate::team::Team;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What `tasks` is asked.
@@ -22,7 +23,7 @@ pub struct Tasks {
 }
 
 /// `{tasks[], count, next_cursor}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The page.
     #[serde(serialize_with = "crate::shapes::tasks")]

@@ -2,8 +2,10 @@ use crate::world::{World, assign, json, kinds, message, refused, status};
 use std::path::Path;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Open, Storage};
-use teamlog_team::Code;
 use teamlog_team::command::init::Init;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::send::Send;
+use teamlog_team::{Code, Root, RootOptions};
 
 fn init(team: &str, members: &[&str]) -> Init {
     Init {
@@ -150,4 +152,55 @@ fn views_are_kept_unless_the_team_does_without() {
             .unwrap()
             .is_none()
     );
+}
+
+#[test]
+fn a_handle_notices_that_its_team_was_put_back_from_a_copy() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::create(dir.path(), RootOptions::default()).unwrap();
+    root.init(init("demo", &["lead", "dev"])).unwrap();
+    let (team, copy) = (dir.path().join("teams/demo"), dir.path().join("copy"));
+    copy_tree(&team, &copy);
+    let mut handle = root.team("demo").unwrap();
+    handle.send(handoff("msg_first")).unwrap();
+
+    std::fs::remove_dir_all(&team).unwrap();
+    std::fs::rename(&copy, &team).unwrap();
+    let other = Root::open(dir.path(), RootOptions::default()).unwrap();
+    other
+        .team("demo")
+        .unwrap()
+        .send(handoff("msg_second"))
+        .unwrap();
+
+    let inbox = handle
+        .read(Read {
+            agent: "dev".into(),
+            ..Read::default()
+        })
+        .unwrap();
+    let ids: Vec<_> = inbox.messages.iter().map(|m| m.id.as_str()).collect();
+    assert_eq!(ids, ["msg_second"]);
+}
+
+fn handoff(id: &str) -> Send {
+    Send {
+        from: "lead".into(),
+        to: "dev".into(),
+        kind: "handoff".into(),
+        message_id: Some(id.into()),
+        ..Send::default()
+    }
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_tree(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
 }

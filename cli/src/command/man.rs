@@ -1,0 +1,181 @@
+//! `man`: manual pages, made from what may be typed.
+
+use crate::args;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::time;
+use clap::CommandFactory;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Print a manual page, or write all of them into a directory",
+    after_help = "\
+Examples:
+  teamlog man > teamlog.1
+  teamlog man task show > teamlog-task-show.1
+  teamlog man --out man1"
+)]
+pub struct Args {
+    /// The command, as it is typed [default: teamlog itself]
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    command: Vec<String>,
+    /// Write a page for every command into that directory, created if it is missing
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// `{dir, pages[]}`: the pages that were written.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// Where they are.
+    dir: String,
+    /// The pages, `teamlog` itself first.
+    pages: Vec<Page>,
+}
+
+/// One page.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Page {
+    /// The words that name the command, behind `teamlog`; empty for `teamlog` itself.
+    command: String,
+    /// The file's name.
+    file: String,
+    /// Whether it only groups other commands.
+    group: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut teamlog = args::Args::command();
+        teamlog.build();
+        match self.out {
+            Some(dir) => {
+                let answer = write_all(&teamlog, &dir)?;
+                context.answer(&answer, |answer, _| {
+                    let pages = time::plural(answer.pages.len() as u64, "page");
+                    let shown = crate::render::escape::visible(&answer.dir);
+                    vec![format!("{pages} in {shown}")]
+                })?;
+            }
+            None => {
+                let page = page(find(&teamlog, &self.command, context)?)
+                    .map_err(|error| CommandError::io("write", "standard output", &error))?;
+                context.out.text(&String::from_utf8_lossy(&page))?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn find<'a>(
+    teamlog: &'a clap::Command,
+    words: &[String],
+    context: &Context,
+) -> Result<&'a clap::Command, CommandError> {
+    let mut command = teamlog;
+    for word in words {
+        command = command.find_subcommand(word).ok_or_else(|| {
+            let message = format!(
+                "command must be one that there is, but is {:?}",
+                words.join(" ")
+            );
+            CommandError::invalid("command", message).or_hint(|| context.command("--help"))
+        })?;
+    }
+    Ok(command)
+}
+
+fn write_all(teamlog: &clap::Command, dir: &Path) -> Result<Answer, CommandError> {
+    let failed = |path: &Path| {
+        let shown = path.display().to_string();
+        move |error: io::Error| CommandError::io("write", &shown, &error)
+    };
+    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    let mut pages = Vec::new();
+    for (words, command) in tree(teamlog) {
+        let file = format!("{}.1", title(command));
+        let path = dir.join(&file);
+        let page = page(command).map_err(failed(&path))?;
+        std::fs::write(&path, page).map_err(failed(&path))?;
+        pages.push(Page {
+            command: words,
+            file,
+            group: command.has_subcommands(),
+        });
+    }
+    let dir = dir.display().to_string();
+    Ok(Answer { dir, pages })
+}
+
+/// Every command with the words that name it, groups before what is in them.
+fn tree(teamlog: &clap::Command) -> Vec<(String, &clap::Command)> {
+    let mut found = vec![(String::new(), teamlog)];
+    let mut next = 0;
+    while let Some((words, command)) = found.get(next).cloned() {
+        next += 1;
+        let below = command.get_subcommands().filter(|one| !one.is_hide_set());
+        found.extend(below.map(|one| {
+            let words = format!("{words} {}", one.get_name());
+            (words.trim_start().to_owned(), one)
+        }));
+    }
+    found
+}
+
+/// `teamlog-task-show`.
+fn title(command: &clap::Command) -> String {
+    let name = command.get_display_name();
+    name.unwrap_or_else(|| command.get_name()).to_owned()
+}
+
+/// The page: what is generated, then what stands behind the help, each heading of it a section of its own.
+fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
+    let version = env!("CARGO_PKG_VERSION");
+    let man = Man::new(command.clone())
+        .title(title(command).to_uppercase())
+        .source(format!("teamlog {version}"))
+        .manual("teamlog");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if command.has_subcommands() {
+        man.render_subcommands_section(&mut page)?;
+    }
+    behind(command).to_writer(&mut page)?;
+    Ok(page)
+}
+
+fn behind(command: &clap::Command) -> Roff {
+    let mut roff = Roff::new();
+    let text = command.get_after_help().map(ToString::to_string);
+    let mut open = false;
+    for line in text.as_deref().unwrap_or_default().lines() {
+        match line.strip_suffix(':').filter(|head| !head.starts_with(' ')) {
+            Some(heading) => {
+                if open {
+                    roff.control("EE", []);
+                }
+                roff.control("SH", [heading.to_uppercase().as_str()]);
+                roff.control("EX", []);
+                open = true;
+            }
+            None => {
+                roff.text([roman(line.strip_prefix("  ").unwrap_or(line))]);
+            }
+        }
+    }
+    if open {
+        roff.control("EE", []);
+    }
+    roff
+}

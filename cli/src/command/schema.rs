@@ -1,0 +1,93 @@
+//! `schema`: what an answer may look like, for programs that read it.
+
+mod registry;
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use registry::Prints;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Print the JSON Schema of a command's --json answer\n\nWithout a command it lists what there is a \
+        schema of: `error` and `note` are the lines on standard error. Fields may be added in later versions; none \
+        that is required goes away.",
+    after_help = "\
+Examples:
+  teamlog schema
+  teamlog schema status
+  teamlog schema task show --json
+  teamlog schema error"
+)]
+pub struct Args {
+    /// The command, as it is typed: `status`, `task show` …
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// `{schemas[]}`: what there is a schema of.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listing {
+    /// One for each command, and the lines on standard error.
+    schemas: Vec<Listed>,
+}
+
+/// Something that is printed.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Listed {
+    /// What to ask for.
+    name: &'static str,
+    /// What its schema describes.
+    prints: Prints,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        if self.command.is_empty() {
+            let schemas = registry::ENTRIES.iter().map(Listed::of).collect();
+            context.answer(&Listing { schemas }, |listing, _| {
+                listing.schemas.iter().map(Listed::line).collect()
+            })?;
+            return Ok(Exit::Done);
+        }
+        let name = self.command.join(" ");
+        let entry = registry::find(&name)
+            .ok_or_else(|| refused(&name, "must be one that there is", context))?;
+        let schema = entry
+            .schema()
+            .ok_or_else(|| refused(&name, "must be one that prints JSON", context))?;
+        if context.out.is_json() {
+            context.out.json(&schema)?;
+        } else {
+            let text = serde_json::to_string_pretty(&schema).unwrap_or_default();
+            context.out.line(text)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl Listed {
+    fn of(entry: &registry::Entry) -> Listed {
+        Listed {
+            name: entry.name,
+            prints: entry.prints,
+        }
+    }
+
+    fn line(&self) -> String {
+        let what = match self.prints {
+            Prints::Answer => "one line",
+            Prints::Lines => "a line for each item",
+            Prints::Text => "text, no schema",
+            Prints::Error => "a line on standard error",
+        };
+        format!("{:<14} {what}", self.name)
+    }
+}
+
+fn refused(name: &str, rule: &str, context: &Context) -> CommandError {
+    CommandError::invalid("command", format!("command {rule}, but is {name:?}"))
+        .or_hint(|| context.command("schema"))
+}

@@ -1,0 +1,171 @@
+//! What each command prints under `--json`: one table from its words to the schema of its answer.
+//!
+//! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
+
+use crate::command::{demo, man};
+use crate::context::Note;
+use crate::exit::ErrorLine;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use teamlog_team::Recorded;
+use teamlog_team::command::ack::AckAnswer;
+use teamlog_team::command::append::AppendAnswer;
+use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::head::HeadAnswer;
+use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::init::InitAnswer;
+use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::rehydrate::RehydrateAnswer;
+use teamlog_team::command::send::SendAnswer;
+use teamlog_team::command::status::StatusAnswer;
+use teamlog_team::command::task_show::TaskShowAnswer;
+use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::command::verify::VerifyAnswer;
+
+/// What the schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Prints {
+    /// One line of JSON on standard output.
+    Answer,
+    /// One line of JSON for each item, on standard output.
+    Lines,
+    /// Text; there is no schema.
+    Text,
+    /// One line of JSON on standard error.
+    Error,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The words that name the command, behind `teamlog`.
+    pub name: &'static str,
+    /// What comes out.
+    pub prints: Prints,
+    describe: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// The table.
+pub const ENTRIES: &[Entry] = &[
+    answer::<InitAnswer>("init"),
+    answer::<SendAnswer>("send"),
+    answer::<SendAnswer>("task-assign"),
+    answer::<SendAnswer>("task-update"),
+    answer::<ReadAnswer>("read"),
+    answer::<AckAnswer>("ack"),
+    answer::<TasksAnswer>("tasks"),
+    answer::<TaskShowAnswer>("task show"),
+    answer::<StatusAnswer>("status"),
+    answer::<TraceAnswer>("trace"),
+    lines::<Recorded>("replay"),
+    answer::<Either<AppendAnswer, BatchAnswer>>("append"),
+    answer::<RehydrateAnswer>("rehydrate"),
+    answer::<VerifyAnswer>("verify"),
+    answer::<HeadAnswer>("head"),
+    answer::<ImportAnswer>("import"),
+    lines::<Recorded>("export"),
+    answer::<demo::Answer>("demo"),
+    answer::<Either<super::Listing, AnySchema>>("schema"),
+    text("completions"),
+    answer::<man::Answer>("man"),
+    Entry {
+        prints: Prints::Error,
+        ..answer::<ErrorLine<'static>>("error")
+    },
+    Entry {
+        prints: Prints::Error,
+        ..answer::<Note<'static>>("note")
+    },
+];
+
+const fn answer<A: JsonSchema>(name: &'static str) -> Entry {
+    Entry {
+        name,
+        prints: Prints::Answer,
+        describe: SchemaGenerator::root_schema_for::<A>,
+    }
+}
+
+const fn lines<A: JsonSchema>(name: &'static str) -> Entry {
+    Entry {
+        prints: Prints::Lines,
+        ..answer::<A>(name)
+    }
+}
+
+const fn text(name: &'static str) -> Entry {
+    Entry {
+        prints: Prints::Text,
+        ..answer::<AnySchema>(name)
+    }
+}
+
+/// The row of that name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+impl Entry {
+    /// The schema, JSON Schema 2020-12; `None` where no JSON is printed.
+    pub fn schema(&self) -> Option<Schema> {
+        if self.prints == Prints::Text {
+            return None;
+        }
+        let mut generator = SchemaSettings::draft2020_12()
+            .for_serialize()
+            .into_generator();
+        let mut schema = (self.describe)(&mut generator);
+        let title = match self.prints {
+            Prints::Error => format!("teamlog --json: a line {} on standard error", self.what()),
+            Prints::Lines => format!("teamlog {} --json: each line", self.name),
+            _ => format!("teamlog {} --json", self.name),
+        };
+        schema.insert("title".to_owned(), title.into());
+        RecursiveTransform(plain_descriptions).transform(&mut schema);
+        Some(schema)
+    }
+
+    fn what(&self) -> &'static str {
+        match self.name {
+            "error" => "that says why there is no answer",
+            _ => "that says something beside the answer",
+        }
+    }
+}
+
+/// Descriptions come from the documentation of the code, whose links lead nowhere else.
+fn plain_descriptions(schema: &mut Schema) {
+    if let Some(Value::String(text)) = schema.get_mut("description") {
+        *text = text.replace("[`", "`").replace("`]", "`");
+    }
+}
+
+/// One of two answers, depending on how a command is called.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is there to be described")]
+enum Either<A, B> {
+    One(A),
+    Other(B),
+}
+
+/// A schema is described by what describes all of them.
+struct AnySchema;
+
+impl JsonSchema for AnySchema {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "AnySchema".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+    }
+}

@@ -1,0 +1,82 @@
+//! Completion while somebody types: the shell runs teamlog with [`VARIABLE`] set and the words so far, and gets
+//! candidates. Whatever goes wrong, there are just none: nothing may be printed between somebody's keystrokes.
+//!
+//! What may come next in general is known from the definition of the command line; which teams, agents, tasks,
+//! messages and traces there are is asked of the state, by the name of the value that is asked for.
+
+mod candidates;
+mod typed;
+
+use crate::args::Args;
+use candidates::Source;
+use clap::{Arg, Command, CommandFactory};
+use clap_complete::engine::ArgValueCompleter;
+use clap_complete::env::Shells;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::sync::Arc;
+use typed::Typed;
+
+/// Names the shell that asks.
+pub const VARIABLE: &str = "TEAMLOG_COMPLETE";
+
+/// Shells that can ask.
+pub const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
+
+/// Writes the lines that make a shell ask.
+///
+/// # Errors
+/// The shell is none of [`SHELLS`]; `out` failed.
+pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
+    let shells = Shells::builtins();
+    let unknown = || io::Error::other(format!("unknown shell {shell:?}"));
+    let shell = shells.completer(shell).ok_or_else(unknown)?;
+    shell.write_registration(VARIABLE, "teamlog", "teamlog", "teamlog", out)
+}
+
+/// Answers a shell, if one asks. Says whether it was so.
+pub fn answered(argv: &[OsString]) -> bool {
+    let Some(shell) = std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty()) else {
+        return false;
+    };
+    // There is nobody to hear of a bug of ours either.
+    std::panic::set_hook(Box::new(|_| std::process::exit(0)));
+    let _ = answer(&shell.to_string_lossy(), argv);
+    true
+}
+
+fn answer(shell: &str, argv: &[OsString]) -> io::Result<()> {
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(shell) else {
+        return Ok(());
+    };
+    let words = argv.iter().skip_while(|word| *word != "--").skip(1);
+    let words: Vec<OsString> = words.cloned().collect();
+    let mut teamlog = Args::command();
+    teamlog.build();
+    let source = Arc::new(Source::new(Typed::read(teamlog.clone(), &words)));
+    let mut teamlog = equipped(teamlog, &source);
+    let here = std::env::current_dir().ok();
+    let mut out = Vec::new();
+    shell.write_complete(&mut teamlog, words, here.as_deref(), &mut out)?;
+    io::stdout().write_all(&out)
+}
+
+/// The command line with whom to ask for each value.
+fn equipped(command: Command, source: &Arc<Source>) -> Command {
+    let name = command.get_name().to_owned();
+    command
+        .mut_args(|arg| equipped_arg(arg, &name, source))
+        .mut_subcommands(|below| equipped(below, source))
+}
+
+fn equipped_arg(arg: Arg, command: &str, source: &Arc<Source>) -> Arg {
+    let Some(candidates) = candidates::of(&arg, command) else {
+        return arg;
+    };
+    let source = Arc::clone(source);
+    arg.add(ArgValueCompleter::new(move |current: &std::ffi::OsStr| {
+        let begun = current.to_string_lossy();
+        candidates(&source, &begun).unwrap_or_default()
+    }))
+}

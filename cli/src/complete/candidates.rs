@@ -1,0 +1,215 @@
+//! Which values there are: asked of the state of the team that is typed, at most a page of each, and without waiting
+//! for a writer.
+
+use super::typed::Typed;
+use crate::root;
+use clap::Arg;
+use clap_complete::CompletionCandidate;
+use std::ops::ControlFlow;
+use std::time::Duration;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::replay::Replay;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::tasks::Tasks;
+use teamlog_team::engine::RefKind;
+use teamlog_team::projections::tasks::Status as TaskStatus;
+use teamlog_team::projections::{MessageType, Priority, vocabulary};
+use teamlog_team::{Root, RootOptions, Team};
+
+/// Most candidates of a kind; nobody reads more.
+const OFFERED_MAX: usize = 200;
+/// Most tasks or events that are looked at for them.
+const LOOKED_AT_MAX: usize = 1_000;
+/// A shell must not hang behind a writer.
+const LOCK_DEADLINE: Duration = Duration::from_millis(100);
+
+type Candidates = Vec<CompletionCandidate>;
+/// Gives the values that go on with what is begun.
+pub type Asked = fn(&Source, &str) -> Option<Candidates>;
+
+/// Where to ask.
+#[derive(Debug)]
+pub struct Source(Typed);
+
+/// Whom to ask for the values of an argument: by what the help calls them.
+pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
+    let value = arg.get_value_names()?.first()?.as_str();
+    Some(match value {
+        "TEAM" => Source::teams,
+        "AGENT" => Source::agents,
+        "TASK" | "T,U" => Source::tasks,
+        "TRACE" => Source::traces,
+        "MESSAGE_ID" => Source::messages,
+        "ID" if arg.get_id() == "message_id" && !creates(command) => Source::messages,
+        "KIND" if matches!(command, "replay" | "tail") => |_, begun| {
+            let kinds = vocabulary::KINDS.iter().map(|kind| kind.name);
+            Some(beginning(kinds, begun))
+        },
+        "TYPE" => |_, begun| Some(beginning(MessageType::ALL.map(MessageType::name), begun)),
+        "PRIORITY" => |_, begun| Some(beginning(Priority::ALL.map(Priority::name), begun)),
+        "STATUS" => |_, begun| Some(beginning(TaskStatus::ALL.map(TaskStatus::name), begun)),
+        "FORMAT" => |_, begun| Some(beginning(["jsonl", "binary"], begun)),
+        _ => return None,
+    })
+}
+
+/// Whether the message id is that of a message which is not there yet.
+fn creates(command: &str) -> bool {
+    matches!(command, "send" | "task-assign" | "task-update")
+}
+
+impl Source {
+    /// What is typed tells where.
+    pub fn new(typed: Typed) -> Source {
+        Source(typed)
+    }
+
+    fn root(&self) -> Option<Root> {
+        let variable = std::env::var_os("TEAMLOG_DATA_ROOT");
+        let flag = self.0.data_root.as_deref();
+        let path = root::find(flag, variable, std::env::current_dir).ok()?;
+        let options = RootOptions {
+            lock_deadline: LOCK_DEADLINE,
+            ..RootOptions::default()
+        };
+        Root::open(&path, options).ok()
+    }
+
+    fn team(&self) -> Option<Team> {
+        self.root()?.team(self.0.team.as_deref()?).ok()
+    }
+
+    fn agent(&self) -> Option<String> {
+        let variable = || std::env::var("TEAMLOG_AGENT").ok();
+        self.0.agent.clone().or_else(variable)
+    }
+
+    fn teams(&self, begun: &str) -> Option<Candidates> {
+        let teams = self.root()?.teams().ok()?;
+        Some(beginning(teams, begun))
+    }
+
+    fn agents(&self, begun: &str) -> Option<Candidates> {
+        let status = Status {
+            limit: Some(1),
+            ..Status::default()
+        };
+        let answer = self.team()?.status(status).ok()?;
+        Some(offered(answer.unread_counts, begun, |unread| {
+            format!("{unread} unread")
+        }))
+    }
+
+    fn tasks(&self, begun: &str) -> Option<Candidates> {
+        // Of a list the last one is being typed.
+        let (before, begun) = match begun.rsplit_once(',') {
+            Some((before, begun)) => (format!("{before},"), begun),
+            None => (String::new(), begun),
+        };
+        let asked = Tasks {
+            limit: Some(LOOKED_AT_MAX),
+            ..Tasks::default()
+        };
+        let answer = self.team()?.tasks(asked).ok()?;
+        let tasks = answer
+            .tasks
+            .into_iter()
+            .filter(|task| task.task_id.starts_with(begun));
+        Some(offered(
+            tasks.map(|task| (format!("{before}{}", task.task_id), task)),
+            "",
+            |task| {
+                let subject = task.subject.as_deref().unwrap_or_default();
+                format!("{}: {subject}", task.status.name())
+            },
+        ))
+    }
+
+    fn messages(&self, begun: &str) -> Option<Candidates> {
+        let mut team = self.team()?;
+        let Some(agent) = self.agent() else {
+            return recent(&mut team, RefKind::Message, begun);
+        };
+        let read = Read {
+            agent,
+            unread: true,
+            limit: Some(OFFERED_MAX),
+            ..Read::default()
+        };
+        let messages = team.read(read).ok()?.messages;
+        let newest_first = messages.into_iter().rev();
+        Some(offered(
+            newest_first.map(|message| (message.id.clone(), message)),
+            begun,
+            |message| format!("{} from {}", message.kind.name(), message.from),
+        ))
+    }
+
+    fn traces(&self, begun: &str) -> Option<Candidates> {
+        recent(&mut self.team()?, RefKind::Trace, begun)
+    }
+}
+
+/// What the last events point at, newest first.
+fn recent(team: &mut Team, kind: RefKind, begun: &str) -> Option<Candidates> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let replay = Replay {
+        reverse: true,
+        limit: Some(LOOKED_AT_MAX as u64),
+        ..Replay::default()
+    };
+    let looked = team.replay(replay, &mut |event, _| {
+        if let Some(value) = event.refs.get(kind)
+            && value.starts_with(begun)
+            && !found.iter().any(|(known, _)| known == value)
+        {
+            found.push((value.to_owned(), event.kind.to_string()));
+        }
+        match found.len() < OFFERED_MAX {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    });
+    looked.ok()?;
+    Some(offered(found, begun, |kind| kind))
+}
+
+/// Names that go on with what is begun.
+fn beginning<N: Into<String>>(names: impl IntoIterator<Item = N>, begun: &str) -> Candidates {
+    let names = names.into_iter().map(Into::into);
+    names
+        .filter(|name| name.starts_with(begun))
+        .take(OFFERED_MAX)
+        .map(CompletionCandidate::new)
+        .collect()
+}
+
+/// The same with a word about each, in the order in which they come.
+fn offered<T>(
+    items: impl IntoIterator<Item = (String, T)>,
+    begun: &str,
+    about: impl Fn(T) -> String,
+) -> Candidates {
+    items
+        .into_iter()
+        .filter(|(name, _)| name.starts_with(begun) && is_plain(name))
+        .take(OFFERED_MAX)
+        .enumerate()
+        .map(|(order, (name, item))| {
+            let help: String = about(item)
+                .chars()
+                .filter(|c| !c.is_control())
+                .take(60)
+                .collect();
+            CompletionCandidate::new(name)
+                .help(Some(help.into()))
+                .display_order(Some(order))
+        })
+        .collect()
+}
+
+/// Whether a shell may put the name into a line as it is: what somebody sent must not run.
+fn is_plain(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_alphanumeric() || "._-/+,:@=".contains(c))
+}
