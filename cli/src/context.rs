@@ -145,7 +145,7 @@ impl Context {
         names::check_known("team", team)?;
         if self.last_receipt.is_some() {
             // A team that somebody holds a receipt of is there already.
-            self.existing(team)?;
+            self.team(team)?;
         }
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -160,16 +160,11 @@ impl Context {
     /// # Errors
     /// There is no such team, or it cannot be opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
-        self.team = Some(name.to_owned());
-        names::check_known("team", name)?;
-        self.existing(name)
-    }
-
-    /// A team that must be there, and hold what the caller's last receipt vouches for.
-    fn existing(&self, name: &str) -> Result<Team, CommandError> {
+        self.concerns(name)?;
         let Some(last) = &self.last_receipt else {
             return self.opened(name);
         };
+        // What the caller's last receipt vouches for must be there.
         let team = self.opened(name).map_err(|error| match error.code() {
             "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
             _ => error,
@@ -179,14 +174,32 @@ impl Context {
     }
 
     fn opened(&self, name: &str) -> Result<Team, CommandError> {
-        let root = Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
+        Ok(self.data()?.team(name)?)
+    }
+
+    /// The team that all of this is about.
+    fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
+        self.team = Some(team.to_owned());
+        Ok(names::check_known("team", team)?)
+    }
+
+    /// The data root, for what concerns a team that may not open.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; there is no such directory; I/O.
+    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.concerns(team)?;
+        self.data()
+    }
+
+    fn data(&self) -> Result<Root, CommandError> {
+        Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
                 true => self.no_directory("data_root_not_found", "does not exist"),
                 false => failure.into(),
             }
-        })?;
-        Ok(root.team(name)?)
+        })
     }
 
     /// The same, at a point of its past if one is given.
@@ -216,12 +229,17 @@ impl Context {
 
     /// A command for the same data root, as it has to be typed.
     pub fn command(&self, rest: &str) -> String {
+        format!("{} {rest}", self.program())
+    }
+
+    /// How such commands begin.
+    pub fn program(&self) -> String {
         match &self.data_root_flag {
             Some(root) => format!(
-                "teamlog --data-root {} {rest}",
+                "teamlog --data-root {}",
                 quoted(&root.display().to_string())
             ),
-            None => format!("teamlog {rest}"),
+            None => "teamlog".to_owned(),
         }
     }
 

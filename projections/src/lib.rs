@@ -8,6 +8,7 @@
 //! [`Message`] for what agents send each other.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod error;
 pub mod fact;
 mod fields;

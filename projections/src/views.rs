@@ -10,13 +10,15 @@
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
+mod check;
 mod cursor;
 mod inbox;
 mod mend;
 mod task;
 mod team;
 
-pub(crate) use inbox::Inboxes;
+pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
+pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
 pub(crate) use mend::{mend_tasks, mend_team};
 
 use crate::error::{Error, Result};

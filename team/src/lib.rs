@@ -10,6 +10,7 @@
 
 mod aside;
 pub mod command;
+pub mod doctor;
 pub mod failure;
 mod follower;
 pub mod key;

@@ -4,6 +4,7 @@ mod ack;
 pub mod append;
 mod completions;
 mod demo;
+mod doctor;
 mod export;
 mod head;
 mod import;
@@ -103,6 +104,7 @@ commands! {
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
+    Doctor(doctor) = "doctor": "Check that everything is as it should be; mend a damaged log",
     Head(head) = "head": "Make a receipt for everything up to now, to be held against the log later",
     Keygen(keygen) = "keygen": "Make a pair of keys, to sign receipts with",
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
