@@ -3,6 +3,8 @@
 mod ack;
 mod append;
 mod completions;
+mod config;
+mod dead_letter;
 mod demo;
 mod export;
 mod head;
@@ -19,6 +21,7 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod tick;
 mod trace;
 mod verify;
 
@@ -86,6 +89,9 @@ commands! {
     TaskUpdate(task_update) = "task-update": "Report on a task",
     Read(read) = "read": "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
+    Tick(tick) = "tick": "Record what is due by now: further attempts and dead letters; for a timer, harmless to repeat",
+    DeadLetter(dead_letter) = "dead-letter": "Look at messages that nobody acknowledged in time, or give one another chance",
+    Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
