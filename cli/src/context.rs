@@ -265,6 +265,12 @@ impl Context {
                 )),
                 None => error,
             },
+            "setting_unknown" => {
+                error.and_hint(&command(format!("config list {team}")))
+            }
+            "dead_letter_not_found" | "delivery_open" | "already_acked" => {
+                error.or_hint(|| command(format!("dead-letter list {team}")))
+            }
             "team_not_found" => {
                 let error = error.and_hint(&format!("the data root is {}", self.data_root.display()));
                 error.and_hint(&format!("to create it: {}", command(format!("init {team}"))))

@@ -3,6 +3,8 @@
 mod ack;
 pub mod append;
 mod completions;
+mod config;
+mod dead_letter;
 mod demo;
 mod doctor;
 mod export;
@@ -23,6 +25,7 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod tick;
 mod trace;
 mod verify;
 mod wait;
@@ -93,6 +96,9 @@ commands! {
     TaskUpdate(task_update) = "task-update": "Report on a task",
     Read(read) = "read": "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
+    Tick(tick) = "tick": "Record what is due by now: further attempts and dead letters; for a timer, harmless to repeat",
+    DeadLetter(dead_letter) = "dead-letter": "Look at messages that nobody acknowledged in time, or give one another chance",
+    Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",

@@ -5,6 +5,9 @@
 pub mod ack;
 pub mod append;
 pub mod append_batch;
+mod await_ack;
+pub mod config;
+pub mod dead_letter;
 pub mod export;
 pub mod head;
 pub mod import_events;
@@ -24,6 +27,7 @@ pub mod task_assign;
 pub mod task_show;
 pub mod task_update;
 pub mod tasks;
+pub mod tick;
 pub mod trace;
 pub mod verify;
 pub mod wait;

@@ -15,6 +15,8 @@ use teamlog_team::Recorded;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
+use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
@@ -24,6 +26,7 @@ use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 
@@ -59,6 +62,13 @@ pub const ENTRIES: &[Entry] = &[
     answer::<SendAnswer>("task-update"),
     answer::<ReadAnswer>("read"),
     answer::<AckAnswer>("ack"),
+    answer::<TickAnswer>("tick"),
+    answer::<DeadLetterListAnswer>("dead-letter list"),
+    answer::<RequeueAnswer>("dead-letter requeue"),
+    answer::<ConfigListAnswer>("config list"),
+    answer::<ConfigGetAnswer>("config get"),
+    answer::<ConfigChangeAnswer>("config set"),
+    answer::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
     answer::<StatusAnswer>("status"),
