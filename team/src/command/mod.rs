@@ -15,6 +15,7 @@ pub mod import_messages;
 pub mod import_report;
 mod import_source;
 pub mod init;
+pub mod nudge;
 pub mod read;
 pub mod rehydrate;
 pub mod replay;
