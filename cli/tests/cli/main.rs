@@ -8,6 +8,7 @@
 
 mod answers;
 mod append;
+mod delivery;
 mod demo;
 mod harness;
 mod import;

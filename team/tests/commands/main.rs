@@ -8,11 +8,14 @@
 
 mod appending;
 mod costs;
+mod deliveries;
 mod histories;
 mod importing;
 mod messages;
+mod nudges;
 mod real_messages;
 mod replaying;
+mod settings;
 mod state;
 mod stories;
 mod story_formats;
