@@ -21,6 +21,9 @@ enum Action {
 
 /// List all settings with their values
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config list demo")]
 struct List {
     /// The team
     team: String,
@@ -34,6 +37,10 @@ struct List {
 
 /// Show a setting; `unset` gives it back to its default
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config get demo nudge.idle_seconds
+  teamlog config unset demo nudge.idle_seconds")]
 struct Get {
     /// The team
     team: String,
@@ -43,6 +50,10 @@ struct Get {
 
 /// Change a setting
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config set demo delivery.default.ack_timeout_seconds 120
+  teamlog config set demo members.open true")]
 struct Set {
     /// The team
     team: String,

@@ -20,6 +20,10 @@ enum Action {
 
 /// List dead letters: the newest, oldest of the page first
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog dead-letter list demo
+  teamlog dead-letter list demo --agent dev --limit 20 --json")]
 struct List {
     /// The team
     team: String,
@@ -36,6 +40,10 @@ struct List {
 
 /// Give a dead letter another chance: the delivery of its message begins anew
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog dead-letter requeue demo --message-id msg_1
+  teamlog dead-letter requeue demo --message-id msg_1 --max-retries 5")]
 struct Requeue {
     /// The team
     team: String,

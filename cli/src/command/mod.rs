@@ -13,6 +13,7 @@ mod import;
 mod init;
 mod keygen;
 mod man;
+mod nudge;
 mod read;
 mod ready;
 mod rehydrate;
@@ -97,6 +98,7 @@ commands! {
     Read(read) = "read": "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
     Tick(tick) = "tick": "Record what is due by now: further attempts and dead letters; for a timer, harmless to repeat",
+    Nudge(nudge) = "nudge": "Tell idle agents with unread mail so, once per cooldown; for a timer, harmless to repeat",
     DeadLetter(dead_letter) = "dead-letter": "Look at messages that nobody acknowledged in time, or give one another chance",
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",

@@ -6,6 +6,10 @@ use crate::render::delivery;
 use teamlog_team::command::tick::Tick;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog tick demo
+  teamlog tick demo --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -8,6 +8,7 @@ use crate::render::{View, heading, time};
 use teamlog_team::command::dead_letter::{
     DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
 };
+use teamlog_team::command::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::engine::Timestamp;
 
@@ -80,6 +81,58 @@ pub fn requeued(answer: &RequeueAnswer, view: &View) -> Vec<String> {
         answer.delivery.ack_timeout_seconds,
         answer.delivery.max_retries,
     )]
+}
+
+/// Who was nudged, and how many were left alone.
+pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
+    let would = if answer.dry_run {
+        "would nudge"
+    } else {
+        "nudged"
+    };
+    let Skipped { active, cooling } = answer.skipped;
+    let agents = time::plural(answer.count as u64, "agent");
+    let mut shown = vec![format!(
+        "{}: {would} {agents}; with mail but active: {active}, nudged a moment ago: {cooling}",
+        visible(&answer.team)
+    )];
+    let rows: Vec<Vec<Cell>> = answer
+        .nudged
+        .iter()
+        .map(|nudged| {
+            let since = match &nudged.idle_since {
+                Some(at) => format!("last active {}", view.ago(parsed(at))),
+                None => "never active".to_owned(),
+            };
+            vec![
+                styled(Style::Bold, &nudged.agent),
+                plain(format!("{} unread", nudged.unread)),
+                styled(Style::Dim, since),
+                plain(nudged.message_id.as_deref().unwrap_or("")),
+                ran(nudged.exec.as_ref()),
+            ]
+        })
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    shown
+}
+
+fn ran(exec: Option<&Executed>) -> Cell {
+    let Some(exec) = exec else {
+        return Cell::default();
+    };
+    match exec.status {
+        ExecStatus::Ok => styled(Style::Good, "ran"),
+        ExecStatus::TimedOut => styled(Style::Bad, "killed: it took too long"),
+        ExecStatus::Failed => styled(
+            Style::Bad,
+            match (&exec.error, exec.exit_code) {
+                (Some(error), _) => format!("failed: {error}"),
+                (None, Some(code)) => format!("failed: exit {code}"),
+                (None, None) => "failed".to_owned(),
+            },
+        ),
+    }
 }
 
 /// Our own times are canonical.

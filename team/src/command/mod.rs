@@ -16,6 +16,7 @@ pub mod import_report;
 mod import_source;
 pub mod init;
 pub mod keygen;
+pub mod nudge;
 pub mod read;
 pub mod ready;
 pub mod rehydrate;

@@ -122,8 +122,8 @@ pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 /// A send with the random bits that its message id is made of, so that deciding is pure.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
-    send: Send,
-    random: u64,
+    pub send: Send,
+    pub random: u64,
 }
 
 /// What becomes of a message.
@@ -247,7 +247,7 @@ impl Require {
 }
 
 /// What a setting may be, a sender may ask for.
-fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
+pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
     let text = number.to_string();
     match setting.parse(&text) {
         Ok(value) => Ok(value.number()),

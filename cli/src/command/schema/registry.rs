@@ -20,6 +20,7 @@ use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
+use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::send::SendAnswer;
@@ -63,6 +64,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<ReadAnswer>("read"),
     answer::<AckAnswer>("ack"),
     answer::<TickAnswer>("tick"),
+    answer::<NudgeAnswer>("nudge"),
     answer::<DeadLetterListAnswer>("dead-letter list"),
     answer::<RequeueAnswer>("dead-letter requeue"),
     answer::<ConfigListAnswer>("config list"),
