@@ -12,6 +12,7 @@ mod follow;
 mod histories;
 mod importing;
 mod messages;
+mod moving;
 mod past;
 mod real_messages;
 mod replaying;
