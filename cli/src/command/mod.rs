@@ -27,7 +27,9 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
+use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Format, Timestamp};
+use teamlog_team::past;
 
 /// From the table of subcommands to what clap asks for. Written out rather than derived, because a derived tree defines
 /// every option of every subcommand before it looks at argv, and that is a good part of a short process.
@@ -121,6 +123,11 @@ fn format(text: &str) -> Result<Format, String> {
         "binary" => Ok(Format::Binary),
         _ => Err("must be jsonl or binary".to_owned()),
     }
+}
+
+/// A point of a log's past as people write it.
+fn point(text: &str) -> Result<Point, String> {
+    past::point(text)
 }
 
 /// A time as people write it.
