@@ -12,6 +12,7 @@ mod aside;
 pub mod command;
 pub mod failure;
 pub mod key;
+mod follower;
 mod lines;
 pub mod membership;
 pub mod names;
