@@ -11,8 +11,8 @@
 mod aside;
 pub mod command;
 pub mod failure;
-pub mod key;
 mod follower;
+pub mod key;
 mod lines;
 pub mod membership;
 pub mod names;
