@@ -26,6 +26,7 @@ pub mod root;
 mod shapes;
 pub mod story;
 pub mod team;
+pub mod tokens;
 
 pub use failure::{Failure, Result};
 pub use key::{PublicKey, SecretKey};

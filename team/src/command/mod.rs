@@ -5,6 +5,7 @@
 pub mod ack;
 pub mod append;
 pub mod append_batch;
+pub mod diff;
 pub mod export;
 pub mod head;
 pub mod import_events;
@@ -13,6 +14,7 @@ pub mod import_report;
 mod import_source;
 pub mod init;
 pub mod keygen;
+pub mod prime;
 pub mod read;
 pub mod ready;
 pub mod rehydrate;

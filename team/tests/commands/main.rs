@@ -9,6 +9,7 @@
 mod appending;
 mod costs;
 mod follow;
+mod hand;
 mod histories;
 mod importing;
 mod messages;

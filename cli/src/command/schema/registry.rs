@@ -15,10 +15,13 @@ use teamlog_team::Recorded;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::diff::DiffAnswer;
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
+use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
@@ -26,6 +29,7 @@ use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::command::wait::WaitAnswer;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -61,9 +65,14 @@ pub const ENTRIES: &[Entry] = &[
     answer::<AckAnswer>("ack"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
+    answer::<ReadyAnswer>("ready"),
+    answer::<PrimeAnswer>("prime"),
+    answer::<WaitAnswer>("wait"),
     answer::<StatusAnswer>("status"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
+    lines::<Recorded>("tail"),
+    answer::<DiffAnswer>("diff"),
     answer::<Either<AppendAnswer, BatchAnswer>>("append"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
