@@ -10,6 +10,7 @@ mod appending;
 mod costs;
 mod deliveries;
 mod follow;
+mod hand;
 mod histories;
 mod importing;
 mod messages;

@@ -19,12 +19,15 @@ use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
 use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
+use teamlog_team::command::diff::DiffAnswer;
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::nudge::NudgeAnswer;
+use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
@@ -34,6 +37,7 @@ use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::engine::Receipt;
 
 /// What the schema describes.
@@ -80,10 +84,15 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
+    answer::<ReadyAnswer>("ready"),
+    answer::<PrimeAnswer>("prime"),
+    answer::<WaitAnswer>("wait"),
     answer::<StatusAnswer>("status"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
     recorded::<Either<AppendAnswer, BatchAnswer>>("append"),
+    lines::<Recorded>("tail"),
+    answer::<DiffAnswer>("diff"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
     answer::<HeadAnswer>("head"),
