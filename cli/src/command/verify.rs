@@ -4,6 +4,7 @@ use crate::command::append::open;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::integrity;
+use crate::render::shell::quoted;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use teamlog_team::command::verify::read_receipt;
@@ -22,13 +23,15 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let receipt = self.against.as_deref().map(receipt_from).transpose()?;
-        let unreadable =
-            "restore the team's directory from a backup, or import what `export` wrote";
+        let salvage = context.command(&format!("rehydrate {} --salvage", quoted(&self.team)));
+        let unreadable = format!(
+            "restore the team's directory from a backup, or take what can be read: {salvage}"
+        );
         let team = context
             .team(&self.team)
             .map_err(|error| match error.code() {
                 // The others are sent here.
-                "damaged" => error.or_hint(|| unreadable.to_owned()),
+                "damaged" => error.or_hint(|| unreadable),
                 _ => error,
             })?;
         let answer = team.verify(receipt.as_ref())?;

@@ -13,6 +13,8 @@ mod index_integrity;
 mod lock;
 mod malformed_jsonl;
 mod quarantine;
+pub mod repair;
+mod salvage;
 mod scene;
 mod segments;
 mod sidecars;
@@ -135,6 +137,11 @@ impl Check {
         self.recommendations.push(command);
         self
     }
+}
+
+/// Threads for what can be done side by side.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Root {

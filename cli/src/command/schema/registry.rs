@@ -26,6 +26,8 @@ use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::doctor::DoctorAnswer;
+use teamlog_team::doctor::repair::RepairAnswer;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -67,6 +69,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<AppendAnswer, BatchAnswer>>("append"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
+    answer::<DoctorAnswer>("doctor check"),
+    answer::<RepairAnswer>("doctor repair"),
     answer::<HeadAnswer>("head"),
     answer::<ImportAnswer>("import"),
     lines::<Recorded>("export"),
