@@ -9,6 +9,7 @@
 mod answers;
 mod append;
 mod demo;
+mod doctor;
 mod harness;
 mod import;
 mod inbox;

@@ -8,6 +8,7 @@
 
 mod appending;
 mod costs;
+mod doctor;
 mod histories;
 mod importing;
 mod messages;
