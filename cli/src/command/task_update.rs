@@ -1,12 +1,16 @@
 //! `task-update`: an agent reports on a task, by message.
 
-use crate::command::send::Envelope;
+use crate::command::send::{Durable, Envelope};
 use crate::context::{Context, Unknown};
-use crate::exit::{Exit, Outcome};
-use crate::render::inbox;
+use crate::exit::Outcome;
 use teamlog_team::command::task_update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
+  teamlog task-update demo --from dev --to lead --task-id T-1 --blocked --note 'no key'
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status done")]
 pub struct Args {
     /// The team
     team: String,
@@ -39,6 +43,8 @@ pub struct Args {
     note: Option<String>,
     #[command(flatten)]
     envelope: Envelope,
+    #[command(flatten)]
+    durable: Durable,
 }
 
 impl Args {
@@ -46,8 +52,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
         context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
-        let mut team = context.team(&self.team)?;
-        let answer = team.task_update(TaskUpdate {
+        let update = TaskUpdate {
             from,
             to: self.to,
             task_id: self.task_id,
@@ -61,9 +66,9 @@ impl Args {
             message_id: self.envelope.message_id,
             created_at: self.envelope.created_at,
             cooldown_seconds: self.envelope.cooldown_seconds,
+            delivery: self.durable.require()?,
             actor: context.actor(),
-        })?;
-        context.answer(&answer, inbox::sent)?;
-        context.done(team, Exit::Done)
+        };
+        self.durable.send(context, &self.team, update.into())
     }
 }

@@ -189,7 +189,7 @@ impl ViewsSource {
         let Some(info) = live.team()? else {
             return Ok(());
         };
-        let text = team::text(&self.home.team, &info, &live.members()?);
+        let text = team::text(&self.home.team, &info, &live.members()?, live.settings()?);
         found.compared(mend::TEAM.to_owned(), self.compare(mend::TEAM, &text)?);
         Ok(())
     }

@@ -167,7 +167,8 @@ impl Inboxes {
         }
     }
 
-    fn start(&mut self, wanted: bool) -> Result<()> {
+    /// Says whether the team has views at all; else `team_created` says it.
+    pub(super) fn start(&mut self, wanted: bool) -> Result<()> {
         self.wanted = Some(wanted);
         if wanted && self.aside {
             match self.home.storage.remove_dir_all(&self.dir) {
@@ -207,6 +208,24 @@ impl Inboxes {
         }
         self.waiting = 0;
         Ok(())
+    }
+
+    /// Whether inboxes are built.
+    pub fn wanted(&self) -> bool {
+        self.wanted == Some(true)
+    }
+
+    /// Leaves everything as it is, but for what was begun beside.
+    pub fn discard(self) -> Result<()> {
+        if !self.aside {
+            return Ok(());
+        }
+        match self.home.storage.remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(failed("remove", &self.dir)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the rest, cuts files that are too long, removes what is no inbox, and puts a new directory in its place.

@@ -9,9 +9,11 @@
 mod appending;
 mod costs;
 mod doctor;
+mod follow;
 mod histories;
 mod importing;
 mod messages;
+mod past;
 mod real_messages;
 mod replaying;
 mod state;

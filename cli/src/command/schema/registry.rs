@@ -15,6 +15,8 @@ use teamlog_team::Recorded;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
+use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
@@ -24,6 +26,7 @@ use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::doctor::DoctorAnswer;
@@ -61,6 +64,13 @@ pub const ENTRIES: &[Entry] = &[
     answer::<SendAnswer>("task-update"),
     answer::<ReadAnswer>("read"),
     answer::<AckAnswer>("ack"),
+    answer::<TickAnswer>("tick"),
+    answer::<DeadLetterListAnswer>("dead-letter list"),
+    answer::<RequeueAnswer>("dead-letter requeue"),
+    answer::<ConfigListAnswer>("config list"),
+    answer::<ConfigGetAnswer>("config get"),
+    answer::<ConfigChangeAnswer>("config set"),
+    answer::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
     answer::<StatusAnswer>("status"),
@@ -132,6 +142,7 @@ impl Entry {
         };
         schema.insert("title".to_owned(), title.into());
         RecursiveTransform(plain_descriptions).transform(&mut schema);
+        RecursiveTransform(absent_is_not_null).transform(&mut schema);
         Some(schema)
     }
 
@@ -147,6 +158,37 @@ impl Entry {
 fn plain_descriptions(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("[`", "`").replace("`]", "`");
+    }
+}
+
+/// A field that may be left out is left out where it holds nothing; it is never there as `null`.
+fn absent_is_not_null(schema: &mut Schema) {
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let is_required = |name: &String| {
+        let names = required.as_array();
+        names.is_some_and(|names| names.iter().any(|one| one == name))
+    };
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else {
+        return;
+    };
+    let optional = properties.iter_mut().filter(|(name, _)| !is_required(name));
+    for (_, property) in optional {
+        let Some(property) = property.as_object_mut() else {
+            continue;
+        };
+        if let Some(Value::Array(types)) = property.get_mut("type") {
+            types.retain(|one| one != "null");
+            if let [one] = types.as_slice() {
+                let one = one.clone();
+                property.insert("type".to_owned(), one);
+            }
+        }
+        if let Some(Value::Array(values)) = property.get_mut("enum") {
+            values.retain(|one| !one.is_null());
+        }
+        if let Some(Value::Array(kinds)) = property.get_mut("anyOf") {
+            kinds.retain(|kind| kind.get("type").is_none_or(|name| name != "null"));
+        }
     }
 }
 
