@@ -21,7 +21,13 @@ enum Action {
 
 /// Check log, state, index, views and surroundings; each problem with the command that mends it. Changes nothing
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes:\n  0 healthy, or worth a look   2 unhealthy")]
+#[command(after_help = "\
+Examples:
+  teamlog doctor check demo
+  teamlog doctor check demo --sample-size 0 --json
+
+Exit codes:
+  0 healthy, or worth a look   2 unhealthy")]
 struct Check {
     /// The team
     team: String,
@@ -32,6 +38,10 @@ struct Check {
 
 /// Cut a log after an event, the way back from damage; what goes is kept in the team's archive
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog doctor repair demo --to 2
+  teamlog doctor repair demo --to 2 --yes --json")]
 struct Repair {
     /// The team
     team: String,

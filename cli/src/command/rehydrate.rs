@@ -10,7 +10,8 @@ use teamlog_team::command::rehydrate::Rehydrate;
 #[command(after_help = "\
 Examples:
   teamlog rehydrate demo
-  teamlog rehydrate demo --workers 2 --json")]
+  teamlog rehydrate demo --workers 2 --json
+  teamlog rehydrate demo --salvage")]
 pub struct Args {
     /// The team
     team: String,

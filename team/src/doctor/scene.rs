@@ -98,6 +98,18 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Whether somebody has written since, the log or the views behind it.
+    pub fn has_moved(&self) -> bool {
+        let (Ok(log), Ok(reader)) = (&self.log, &self.reader) else {
+            return false;
+        };
+        let head = log
+            .peek()
+            .is_ok_and(|now| now.head().generation != reader.head().generation);
+        let views = ViewsSource::new(log).cursor().ok();
+        head || views != self.cursor.as_ref().ok().copied()
+    }
+
     /// A command on the team, as it is typed.
     pub fn command(&self, name: &str, flags: &str) -> String {
         let space = if flags.is_empty() { "" } else { " " };

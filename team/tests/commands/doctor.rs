@@ -196,3 +196,33 @@ fn only_the_present_is_repaired() {
     refused(bad, Code::InvalidInput);
     assert_eq!(events(&mut team).len(), 2);
 }
+
+#[test]
+fn a_check_beside_a_writer_finds_nothing_wrong() {
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    let world = World::new();
+    history(&world, Format::Jsonl);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut team = world.root.team("demo").unwrap();
+            while !done.load(Relaxed) {
+                team.send(message("lead", "dev")).unwrap();
+                team.task_update(update("T-1", "in_progress")).unwrap();
+                team.finish().unwrap();
+                world.later(MINUTE);
+            }
+        });
+        for _ in 0..10 {
+            let answer = check(&world.root);
+            for check in answer.checks {
+                let quiet = check.status == Health::Healthy
+                    || check.name == "lock"
+                    || check.summary.contains("somebody writes all the time");
+                assert!(quiet, "{check:?}");
+            }
+        }
+        done.store(true, Relaxed);
+    });
+    assert_eq!(turned(&check(&world.root)), BTreeMap::new());
+}
