@@ -150,6 +150,7 @@ answers! {
         elapsed_ms: u64,
         events_per_second: u64,
         state_digest: String,
+        salvaged: Option<Value>,
     }
     Tasks { tasks: Vec<Value>, count: usize, next_cursor: Option<String> }
     Ready {

@@ -11,6 +11,7 @@ mod append;
 mod completions;
 mod delivery;
 mod demo;
+mod doctor;
 mod follow;
 mod harness;
 mod import;

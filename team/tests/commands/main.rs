@@ -9,6 +9,7 @@
 mod appending;
 mod costs;
 mod deliveries;
+mod doctor;
 mod follow;
 mod hand;
 mod histories;

@@ -38,6 +38,8 @@ use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
+use teamlog_team::doctor::DoctorAnswer;
+use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
 
 /// What the schema describes.
@@ -95,6 +97,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<DiffAnswer>("diff"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
+    answer::<DoctorAnswer>("doctor check"),
+    answer::<RepairAnswer>("doctor repair"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
     recorded::<ImportAnswer>("import"),
