@@ -42,6 +42,12 @@ pub struct Global {
     /// Seconds to wait while another process writes to the team [default: 10]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
     pub lock_timeout: Option<std::time::Duration>,
+    /// With the answer of a command that records something, print a receipt that covers it
+    #[arg(long, global = true)]
+    pub receipt: bool,
+    /// Refuse, before anything is written, if the log no longer holds what this receipt vouches for
+    #[arg(long, global = true, value_name = "JSON|@FILE")]
+    pub last_receipt: Option<String>,
 }
 
 const EXAMPLES: &str = "\
@@ -55,7 +61,7 @@ Examples:
   teamlog rehydrate demo && teamlog verify demo
 
 Exit codes:
-  0 done   1 refused   2 usage   65 damaged log   70 bug   74 input/output   75 locked, try again
+  0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   70 bug   74 input/output   75 locked, try again
   77 not permitted   78 unsafe file system";
 
 /// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.

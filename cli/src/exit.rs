@@ -4,8 +4,8 @@
 //! |---|---|
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
-//! | 2 | usage; for `nudge` whatever it is told to work with |
-//! | 65 | damaged log |
+//! | 2 | usage; `doctor`: unhealthy; `nudge`: what it is told to work with |
+//! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
 //! | 75 | locked, try again |
@@ -36,6 +36,11 @@ pub enum Exit {
     Locked = 75,
     NotPermitted = 77,
     UnsafeFileSystem = 78,
+}
+
+impl Exit {
+    /// What `doctor` ends with where something is unhealthy.
+    pub const UNHEALTHY: Exit = Exit::Usage;
 }
 
 impl From<Exit> for ExitCode {
@@ -170,6 +175,11 @@ impl CommandError {
         self.exit
     }
 
+    /// What it says to people.
+    pub fn message(&self) -> &str {
+        &self.body.message
+    }
+
     /// The stable code.
     pub fn code(&self) -> &str {
         &self.body.code
@@ -214,6 +224,10 @@ impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> CommandError {
         let exit = match refusal.code {
             Code::UnsafeFileSystem => Exit::UnsafeFileSystem,
+            Code::RolledBack
+            | Code::CutBelowReceipt
+            | Code::ChangedSinceReceipt
+            | Code::ReceiptOfAnotherLog => Exit::Damaged,
             _ => Exit::Refused,
         };
         CommandError {

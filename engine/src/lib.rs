@@ -6,6 +6,7 @@
 //! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
 #![deny(unsafe_code)]
 
+pub mod backup;
 pub mod clock;
 pub mod codec;
 pub mod convert;
@@ -25,6 +26,7 @@ pub mod place;
 pub mod reader;
 pub mod receipt;
 pub mod recovery;
+pub mod repair;
 pub mod segment;
 pub mod storage;
 pub mod timestamp;
@@ -43,7 +45,7 @@ pub use json::{Json, JsonError};
 pub use log::{Exclusive, Log, LogOptions, NewLog};
 pub use place::Place;
 pub use reader::{Reader, Span};
-pub use receipt::Receipt;
+pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
 pub use writer::{CommitError, Committed, Durability, State, Writer};

@@ -3,10 +3,10 @@
 use crate::codec;
 use crate::error::{Error, Result};
 use crate::head::{self, Head, Slots};
-use crate::identity::Format;
+use crate::identity::{Format, LOG_FILE};
 use crate::log::Log;
-use crate::reader::{Reader, read_header};
-use crate::receipt::Receipt;
+use crate::reader::read_header;
+use crate::receipt::{Receipt, Standing};
 use crate::recovery::tail::{self, Broken, Position};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{Bytes, Open};
@@ -70,21 +70,11 @@ pub struct Report {
 /// # Errors
 /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
 pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
-    let report = Report {
-        ok: true,
-        events: 0,
-        segments: 0,
-        bytes: 0,
-        last_seq: 0,
-        problems: Vec::new(),
-    };
-    let mut check = Check {
-        log,
-        report,
-        last: Position { seq: 0, id: None },
-        previous: None,
-    };
-    let (slots, names) = check.look()?;
+    let mut check = Check::of(log, None);
+    let (slots, mut names) = check.look()?;
+    if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
+        check.stop_at_cut(head, &mut names);
+    }
     if slots.damaged > 0 {
         let severity = if slots.newest.is_some() {
             Severity::Warning
@@ -112,16 +102,63 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
     if let Some(receipt) = against {
         check.held_against_receipt(receipt)?;
     }
-    let mut report = check.report;
-    report.ok = report
-        .problems
-        .iter()
-        .all(|problem| problem.severity == Severity::Warning);
-    Ok(report)
+    Ok(check.done())
+}
+
+/// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
+/// is not looked at.
+///
+/// # Errors
+/// As [`verify`].
+pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
+    let mut check = Check::of(log, Some(head.end));
+    for (index, name) in names.iter().enumerate() {
+        let last = index + 1 == names.len();
+        check.segment(index as u32 + 1, name, last, Some(head))?;
+    }
+    check.held_against_head(Some(head), names);
+    Ok(check.done())
+}
+
+impl Report {
+    /// Nothing was looked at and nothing found.
+    pub(crate) fn empty() -> Report {
+        Report {
+            ok: true,
+            events: 0,
+            segments: 0,
+            bytes: 0,
+            last_seq: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// One more problem, of a whole file.
+    pub(crate) fn add(
+        &mut self,
+        severity: Severity,
+        kind: &'static str,
+        file: &str,
+        message: String,
+    ) {
+        self.ok &= severity == Severity::Warning;
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(Problem {
+                kind,
+                severity,
+                file: file.to_string(),
+                offset: 0,
+                seq: None,
+                message,
+            });
+        }
+    }
 }
 
 struct Check<'a> {
     log: &'a Log,
+    /// So many bytes of the last segment are looked at; all where there is no limit.
+    upto: Option<u64>,
     report: Report,
     /// The last valid event.
     last: Position,
@@ -129,7 +166,41 @@ struct Check<'a> {
     previous: Option<codec::Predecessor>,
 }
 
+impl<'a> Check<'a> {
+    fn of(log: &'a Log, upto: Option<u64>) -> Check<'a> {
+        Check {
+            log,
+            upto,
+            report: Report::empty(),
+            last: Position { seq: 0, id: None },
+            previous: None,
+        }
+    }
+
+    fn done(self) -> Report {
+        let mut report = self.report;
+        report.ok = report
+            .problems
+            .iter()
+            .all(|problem| problem.severity == Severity::Warning);
+        report
+    }
+}
+
 impl Check<'_> {
+    /// A cut log ends at its head, whatever lies behind: the next writer removes it.
+    fn stop_at_cut(&mut self, head: &Head, names: &mut Vec<String>) {
+        self.upto = Some(head.end);
+        let last = names.iter().position(|name| *name == head.name);
+        names.truncate(last.map_or(names.len(), |at| at + 1));
+        let message = format!(
+            "the log was cut after event {}; the next writer removes what is left behind it",
+            head.last_seq
+        );
+        let (kind, seq) = ("unfinished_cut", Some(head.last_seq));
+        self.problem(kind, Severity::Warning, head::HEAD_FILE, 0, seq, message);
+    }
+
     fn problem(
         &mut self,
         kind: &'static str,
@@ -271,7 +342,8 @@ impl Check<'_> {
     /// what was cut ends the process.
     fn active(&self, path: &Path) -> io::Result<Bytes> {
         let file = self.log.storage().open(path, Open::Read)?;
-        let mut bytes = vec![0; file.stat()?.len as usize];
+        let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
+        let mut bytes = vec![0; len as usize];
         let mut done = 0;
         while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match file.read_at(rest, done as u64)? {
@@ -479,64 +551,44 @@ impl Check<'_> {
     fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
         let seq = Some(receipt.seq);
-        if receipt.log != self.log.identity().log.to_string() {
-            let message = format!(
-                "the receipt is of log {}, this is log {}",
-                receipt.log,
-                self.log.identity().log
-            );
-            self.error(
-                "receipt_of_another_log",
-                crate::identity::LOG_FILE,
-                0,
-                seq,
-                message,
-            );
-            return Ok(());
-        }
-        if SegmentName::parse(&receipt.segment, self.format()).is_none() {
-            let message = format!(
-                "the receipt names {:?}, which no segment is called",
-                receipt.segment
-            );
-            self.error(
-                "receipt_malformed",
-                crate::identity::LOG_FILE,
-                0,
-                seq,
-                message,
-            );
-            return Ok(());
-        }
-        let reader = Reader::new(
-            self.log.storage().clone(),
-            self.log.dir(),
-            self.log.identity().clone(),
-            Head::empty(),
-        );
-        match reader.digest(&receipt.segment, receipt.length)? {
-            None => {
+        match self.log.standing(receipt)? {
+            Standing::OtherLog => {
+                let message = format!(
+                    "the receipt is of log {}, this is log {}",
+                    receipt.log,
+                    self.log.identity().log
+                );
+                self.error("receipt_of_another_log", LOG_FILE, 0, seq, message);
+            }
+            Standing::Malformed => {
+                let message = format!(
+                    "the receipt names {:?}, which no segment is called",
+                    receipt.segment
+                );
+                self.error("receipt_malformed", LOG_FILE, 0, seq, message);
+            }
+            Standing::RolledBack(_) | Standing::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
                 self.error("cut_below_receipt", &file, receipt.length, seq, message);
             }
-            Some(digest) if digest != receipt.digest => {
+            Standing::Changed => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
                 self.error("changed_since_receipt", &file, 0, seq, message);
             }
-            Some(_) if self.last.seq < receipt.seq => {
+            Standing::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
                 self.error("cut_below_receipt", &file, receipt.length, seq, message);
             }
-            Some(_) => {}
+            Standing::Holds => {}
         }
         Ok(())
     }

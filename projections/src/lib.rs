@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+pub mod audit;
 pub mod deliveries;
 pub mod error;
 pub mod fact;

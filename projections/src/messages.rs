@@ -287,6 +287,16 @@ pub(crate) fn inbox(rows: Rows<'_>, agent: &str, query: InboxQuery) -> Result<Se
     )
 }
 
+/// How many messages are listed as unread of an agent.
+pub(crate) fn unread_count(rows: Rows<'_>, agent: &str) -> Result<u64> {
+    let mut count = 0;
+    for entry in rows.prefix(&key::series(UNREAD, agent.as_bytes()), false) {
+        entry?;
+        count += 1;
+    }
+    Ok(count)
+}
+
 /// Every message of an inbox, oldest first.
 pub(crate) fn inbox_seqs<'a>(
     rows: Rows<'a>,

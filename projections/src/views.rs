@@ -11,6 +11,7 @@
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
+mod check;
 mod cursor;
 mod dead_letter;
 mod inbox;
@@ -18,8 +19,9 @@ mod mend;
 mod task;
 mod team;
 
+pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
-pub(crate) use inbox::Inboxes;
+pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
 pub(crate) use mend::{mend_inboxes, mend_tasks, mend_team};
 
 use crate::error::{Error, Result};

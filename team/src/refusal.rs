@@ -25,6 +25,8 @@ pub enum Code {
     PointUnknown,
     /// The handle stands at a point of the past, where nothing can be recorded.
     PastReadOnly,
+    /// Another log, or another history of it, took the place of the one that was followed.
+    LogReplaced,
     /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
     ReservedKind,
     /// A time lies further ahead than clocks differ.
@@ -43,6 +45,20 @@ pub enum Code {
     AlreadyAcked,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
+    /// A receipt vouches for events behind the end of the log: an older state was put back.
+    RolledBack,
+    /// A receipt vouches for bytes that were cut off.
+    CutBelowReceipt,
+    /// A receipt vouches for other bytes than the log holds.
+    ChangedSinceReceipt,
+    /// A receipt is of another log.
+    ReceiptOfAnotherLog,
+    /// A receipt that has to be signed is not.
+    SignatureMissing,
+    /// A signature is not that of the receipt.
+    SignatureInvalid,
+    /// A receipt is signed by somebody else.
+    SignedByAnotherKey,
 }
 
 impl Code {
@@ -58,6 +74,7 @@ impl Code {
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",
             Code::PastReadOnly => "past_read_only",
+            Code::LogReplaced => "log_replaced",
             Code::ReservedKind => "reserved_kind",
             Code::CreatedAtAhead => "created_at_ahead",
             Code::NotNewer => "not_newer",
@@ -67,6 +84,13 @@ impl Code {
             Code::DeliveryOpen => "delivery_open",
             Code::AlreadyAcked => "already_acked",
             Code::UnsafeFileSystem => "unsafe_file_system",
+            Code::RolledBack => "rolled_back",
+            Code::CutBelowReceipt => "cut_below_receipt",
+            Code::ChangedSinceReceipt => "changed_since_receipt",
+            Code::ReceiptOfAnotherLog => "receipt_of_another_log",
+            Code::SignatureMissing => "signature_missing",
+            Code::SignatureInvalid => "signature_invalid",
+            Code::SignedByAnotherKey => "signed_by_another_key",
         }
     }
 }

@@ -17,6 +17,10 @@ use teamlog_team::engine::EventId;
         payload?}, read in bounded memory and appended in atomic groups."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
+#[command(after_help = "\
+Examples:
+  teamlog append demo --kind build_finished --actor ci --trace-id tr-1 --data '{\"ok\":true}'
+  teamlog append demo --batch facts.jsonl --actor ci")]
 pub struct Args {
     /// The team
     team: String,

@@ -26,6 +26,10 @@ use teamlog_team::engine::{Event, RandomIds};
 use teamlog_team::{Team, projections};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog demo
+  teamlog demo --dir here")]
 pub struct Args {
     /// Where to put it, a directory that does not exist yet [default: --data-root, else a fresh one for temporary files]
     #[arg(long, value_name = "DIR")]

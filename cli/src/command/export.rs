@@ -5,6 +5,9 @@ use crate::exit::{CommandError, Exit, Outcome};
 use std::ops::ControlFlow;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog export demo > events.jsonl")]
 pub struct Args {
     /// The team
     team: String,

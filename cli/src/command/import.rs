@@ -13,6 +13,11 @@ use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events"]))]
+#[command(after_help = "\
+Examples:
+  teamlog import old --messages messages.jsonl
+  teamlog import old --messages messages.jsonl --strict --format binary
+  teamlog export demo | teamlog import copy --events -")]
 pub struct Args {
     /// The team; created when there is none
     team: String,

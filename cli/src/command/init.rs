@@ -8,6 +8,11 @@ use teamlog_team::command::init::Init;
 use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog init demo --members lead,dev,qa
+  teamlog init lab --open --format binary
+  teamlog init demo --members ops                          add a member")]
 pub struct Args {
     /// The team's name
     team: String,

@@ -1,23 +1,27 @@
 //! The subcommands, one a file: what may be typed, and the run from there to an answer.
 
 mod ack;
-mod append;
+pub mod append;
 mod completions;
 mod config;
 mod dead_letter;
 mod demo;
+mod doctor;
 mod export;
 mod head;
 mod import;
 mod init;
+mod keygen;
 mod man;
 mod nudge;
 mod read;
+mod ready;
 mod rehydrate;
 mod replay;
 mod schema;
 mod send;
 mod status;
+mod tail;
 mod task;
 mod task_assign;
 mod task_update;
@@ -25,12 +29,15 @@ mod tasks;
 mod tick;
 mod trace;
 mod verify;
+mod wait;
 
 use crate::context::Context;
 use crate::exit::Outcome;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
+use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Format, Timestamp};
+use teamlog_team::past;
 
 /// From the table of subcommands to what clap asks for. Written out rather than derived, because a derived tree defines
 /// every option of every subcommand before it looks at argv, and that is a good part of a short process.
@@ -96,13 +103,18 @@ commands! {
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
+    Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
+    Wait(wait) = "wait": "Wait until something arrives for an agent",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
     Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
+    Tail(tail) = "tail": "Print the newest events; -f goes on with those to come",
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
+    Doctor(doctor) = "doctor": "Check that everything is as it should be; mend a damaged log",
     Head(head) = "head": "Make a receipt for everything up to now, to be held against the log later",
+    Keygen(keygen) = "keygen": "Make a pair of keys, to sign receipts with",
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
@@ -127,6 +139,11 @@ fn format(text: &str) -> Result<Format, String> {
         "binary" => Ok(Format::Binary),
         _ => Err("must be jsonl or binary".to_owned()),
     }
+}
+
+/// A point of a log's past as people write it.
+fn point(text: &str) -> Result<Point, String> {
+    past::point(text)
 }
 
 /// A time as people write it.

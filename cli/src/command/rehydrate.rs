@@ -7,6 +7,10 @@ use crate::render::progress::Progress;
 use teamlog_team::command::rehydrate::Rehydrate;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog rehydrate demo
+  teamlog rehydrate demo --workers 2 --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -12,6 +12,11 @@ use teamlog_team::command::send::{Require, Send, SendStatus};
     long_about = "Send a message to an agent\n\nA message id that is known already makes the send a duplicate, which \
         changes nothing: a send that was cut short can be repeated with the same --message-id. With --wait it then waits on."
 )]
+#[command(after_help = "\
+Examples:
+  teamlog send demo --from lead --to dev --type handoff --payload-json '{\"note\":\"yours\"}'
+  teamlog send demo --from lead --to dev --type message --message-id m-7 --payload-file payload.json
+  teamlog send demo --from dev --to lead --type idle_notification --cooldown-seconds 600")]
 pub struct Args {
     /// The team
     team: String,

@@ -6,6 +6,10 @@ use crate::exit::Outcome;
 use teamlog_team::command::task_assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task-assign demo --from lead --to dev --task-id T-2 --subject 'Fix it' --trace-id tr-2
+  teamlog task-assign demo --from lead --to qa --task-id T-3 --subject 'Try it' --deps T-1,T-2")]
 pub struct Args {
     /// The team
     team: String,

@@ -6,6 +6,11 @@ use crate::exit::Outcome;
 use teamlog_team::command::task_update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status in_progress
+  teamlog task-update demo --from dev --to lead --task-id T-1 --blocked --note 'no key'
+  teamlog task-update demo --from dev --to lead --task-id T-1 --status done")]
 pub struct Args {
     /// The team
     team: String,

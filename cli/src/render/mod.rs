@@ -5,8 +5,10 @@
 
 pub mod config;
 pub mod delivery;
+pub mod doctor;
 pub mod escape;
 pub mod event;
+pub mod hand;
 pub mod inbox;
 pub mod integrity;
 pub mod progress;

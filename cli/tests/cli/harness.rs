@@ -1,5 +1,6 @@
 //! Runs the built binary in a world of its own: empty environment, own home, own directory.
 
+use crate::schemas;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,9 +97,20 @@ impl Cli {
         Ran::from_output(child.wait_with_output().unwrap())
     }
 
-    /// Runs, demands exit 0 and silence on standard error, gives standard output.
+    /// Runs, demands exit 0 and silence on standard error, gives standard output. JSON keeps its schema.
     #[track_caller]
     pub fn ok(&self, line: &str) -> String {
+        let out = self.ok_of_any_shape(line);
+        let words = words(line);
+        if words.iter().any(|word| word == "--json") {
+            schemas::check(&words, &out);
+        }
+        out
+    }
+
+    /// The same, held against no schema.
+    #[track_caller]
+    pub fn ok_of_any_shape(&self, line: &str) -> String {
         let ran = self.run(line);
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
         ran.stdout
@@ -132,6 +144,7 @@ impl Cli {
             (Some(code), ""),
             "{line}: {ran:?}"
         );
+        schemas::check_stderr(&ran.stderr);
         let line: ErrorLine = parse(&ran.stderr);
         line.error
     }

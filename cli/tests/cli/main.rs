@@ -8,8 +8,10 @@
 
 mod answers;
 mod append;
+mod completions;
 mod delivery;
 mod demo;
+mod follow;
 mod harness;
 mod import;
 mod inbox;
@@ -17,8 +19,11 @@ mod init;
 mod integrity;
 mod kills;
 mod processes;
+mod reference;
 mod replay;
+mod schemas;
 mod surface;
 mod tasks;
 mod terminal;
 mod trace;
+mod trust;

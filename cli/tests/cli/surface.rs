@@ -4,7 +4,7 @@ use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 21] = [
     "init",
     "send",
     "task-assign",
@@ -23,6 +23,9 @@ const COMMANDS: [&str; 18] = [
     "import",
     "export",
     "demo",
+    "schema",
+    "completions",
+    "man",
 ];
 
 #[test]

@@ -182,6 +182,13 @@ impl Live {
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         messages::inbox(self.rows(), agent, query)
     }
+    /// How many messages are listed as unread of an agent, counted one by one: for checks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn unread_count(&self, agent: &str) -> Result<u64> {
+        messages::unread_count(self.rows(), agent)
+    }
     /// When a message of that type was last sent to `to` about that task (for the cooldown).
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use std::thread;
 use teamlog_engine::Reader;
 use teamlog_engine::storage::Open;
 
-const TEAM: &str = "team.json";
+pub(super) const TEAM: &str = "team.json";
 /// Threads that write task views.
 const WRITERS: usize = 2;
 /// Tasks that go to a thread at once.

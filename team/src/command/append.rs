@@ -46,7 +46,7 @@ pub struct AppendAnswer {
     pub event: Recorded,
 }
 
-/// What an [`AppendAnswer`] shows.
+/// `{seq, id, created_at}` of the event that was recorded.
 #[derive(Serialize, JsonSchema)]
 struct Shown {
     /// The event's place in the log

@@ -9,10 +9,12 @@
 mod appending;
 mod costs;
 mod deliveries;
+mod follow;
 mod histories;
 mod importing;
 mod messages;
 mod nudges;
+mod past;
 mod real_messages;
 mod replaying;
 mod settings;

@@ -1,0 +1,334 @@
+//! What is said about commands is so: each has examples that run and a schema that its answers keep, and the
+//! documents that are made from them are up to date.
+//!
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog` writes the documents anew.
+
+use crate::harness::{Cli, Ran, parse};
+use crate::schemas;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code, reason = "a field is there because the answer must have it")]
+struct Man {
+    dir: String,
+    pages: Vec<Page>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Page {
+    command: String,
+    file: String,
+    group: bool,
+}
+
+/// Every command that there is, groups and `teamlog` itself included.
+fn commands(cli: &Cli) -> Vec<Page> {
+    cli.json::<Man>("man --out man").pages
+}
+
+fn help(cli: &Cli, command: &str) -> String {
+    cli.ok(format!("{command} --help").trim_start())
+}
+
+/// The lines of the help that show how it is done, without what is said about them.
+fn examples(help: &str) -> Vec<String> {
+    let shown = help.split("\nExamples:\n").nth(1).unwrap_or_default();
+    let shown = shown.split("\n\n").next().unwrap_or_default();
+    shown
+        .lines()
+        .map(|line| line.trim_start().split("   ").next().unwrap().to_owned())
+        .filter(|line| !line.is_empty())
+        .collect()
+}
+
+/// What examples find: a team at work, and files to take in.
+fn prepared() -> Cli {
+    let cli = Cli::with_team();
+    for line in [
+        "task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1 --message-id m-0",
+        "send demo --from lead --to dev --type decision_required --message-id m-1 --trace-id tr-1",
+        "task-update demo --from dev --to lead --task-id T-1 --status in_progress --message-id m-2",
+    ] {
+        cli.ok(line);
+    }
+    cli.file("payload.json", r#"{"body":"hello"}"#);
+    cli.file(
+        "facts.jsonl",
+        "{\"kind\":\"build_finished\",\"payload\":{\"ok\":true}}\n",
+    );
+    cli.file(
+        "messages.jsonl",
+        "{\"id\":\"o-1\",\"type\":\"handoff\",\"from\":\"a\",\"to\":\"b\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
+    );
+    cli.file("receipt.json", &cli.ok("head demo --json"));
+    cli
+}
+
+/// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed.
+fn recorder(cli: &Cli, before: &str) -> PathBuf {
+    let bin = cli.dir().join(".bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let script = format!(
+        "#!/bin/sh\n\
+         log=$(mktemp -d \"{bin}/run.XXXXXX\")\n\
+         for word in \"$@\"; do printf '%s\\n' \"$word\" >> \"$log/argv\"; done\n\
+         \"{real}\" {before} \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
+         code=$?\n\
+         cat \"$log/out\"\n\
+         cat \"$log/err\" >&2\n\
+         exit $code\n",
+        bin = bin.display(),
+        real = env!("CARGO_BIN_EXE_teamlog"),
+    );
+    let path = bin.join("teamlog");
+    std::fs::write(&path, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).unwrap();
+    bin
+}
+
+/// Runs an example as a shell does; what must come out is exit 0 and silence on standard error.
+fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-e", "-c", example])
+        .current_dir(cli.dir())
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", cli.dir())
+        .env("TMPDIR", cli.dir())
+        .stdin(std::process::Stdio::null())
+        .output()
+        .unwrap();
+    let ran = Ran::from_output(output);
+    match (ran.code, &*ran.stderr) {
+        (Some(0), "") => Ok(()),
+        _ => Err(format!("{example}: {ran:?}")),
+    }
+}
+
+/// Runs every example of every command, each in a world of its own, and hands over what each `teamlog` was asked and
+/// printed.
+fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
+    let cli = Cli::new();
+    let mut faults = Vec::new();
+    for page in commands(&cli).iter().filter(|page| !page.group) {
+        let examples = examples(&help(&cli, &page.command));
+        let named = |example: &String| example.contains(&format!("teamlog {}", page.command));
+        if examples.is_empty() || !examples.iter().all(named) {
+            // A line that does not fit into the width of a help is two lines here.
+            faults.push(format!(
+                "`{} --help` needs examples, each of which names it and fits into a line: {examples:?}",
+                page.command
+            ));
+            continue;
+        }
+        for example in &examples {
+            let world = prepared();
+            let bin = recorder(&world, before);
+            faults.extend(run_example(&world, example, &bin).err());
+            for run in std::fs::read_dir(&bin).unwrap() {
+                let run = run.unwrap().path();
+                if let Ok(argv) = std::fs::read_to_string(run.join("argv")) {
+                    let argv: Vec<String> = argv.lines().map(String::from).collect();
+                    check(&argv, &std::fs::read_to_string(run.join("out")).unwrap());
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_command_has_examples_and_they_run() {
+    let mut runs = 0;
+    each_run("", |_, _| runs += 1);
+    assert!(runs > 40, "{runs}");
+}
+
+#[test]
+fn every_command_keeps_its_schema_in_its_examples() {
+    let mut seen = BTreeSet::new();
+    each_run("--json", |argv, out| {
+        seen.extend(schemas::check(argv, out));
+    });
+    let listed = schemas::listed().into_iter();
+    let unseen: Vec<String> = listed
+        .filter(|(name, prints)| !matches!(&**prints, "text" | "error") && !seen.contains(name))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(
+        unseen.is_empty(),
+        "nothing was printed to hold against the schemas of {unseen:?}"
+    );
+}
+
+#[test]
+fn every_command_stands_in_the_table_of_schemas() {
+    let cli = Cli::new();
+    let listed: BTreeSet<String> = schemas::listed()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let missing: Vec<String> = commands(&cli)
+        .into_iter()
+        .filter(|page| !page.group && !listed.contains(&page.command))
+        .map(|page| page.command)
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "missing in cli/src/command/schema/registry.rs: {missing:?}"
+    );
+    let error = cli.refused_json(1, "schema nonsense");
+    assert_eq!(error.field.as_deref(), Some("command"));
+    assert!(error.hint.unwrap().ends_with("teamlog schema"));
+    assert!(cli.refused(1, "schema completions").contains("prints JSON"));
+}
+
+/// Holds a document in `docs/` against what it should hold, or writes it.
+#[track_caller]
+fn document(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docs")
+        .join(name);
+    if std::env::var_os("TEAMLOG_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == text,
+        "docs/{name} is out of date; `TEAMLOG_BLESS=1 cargo test -p teamlog` writes it anew"
+    );
+}
+
+#[test]
+fn the_schemas_in_docs_are_those_that_are_printed() {
+    let cli = Cli::new();
+    let mut files = BTreeSet::new();
+    for (name, prints) in schemas::listed() {
+        if prints != "text" {
+            let file = format!("{}.json", name.replace(' ', "-"));
+            document(
+                &format!("schemas/{file}"),
+                &cli.ok(&format!("schema {name}")),
+            );
+            files.insert(file);
+        }
+    }
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(
+            files.contains(&name),
+            "docs/schemas/{name} describes no command"
+        );
+    }
+}
+
+#[test]
+fn the_reference_in_docs_is_what_the_help_says() {
+    let cli = Cli::new();
+    let mut text = String::from(
+        "# Command line reference\n\n\
+         Made from `--help` by a test; `TEAMLOG_BLESS=1 cargo test -p teamlog` writes it anew. The global options, shown\n\
+         once, go before or behind every command. What answers mean is in [protocol.md](protocol.md); their JSON Schemas\n\
+         are in [schemas/](schemas/).\n",
+    );
+    let all = commands(&cli);
+    text.push_str("\n| command | what it does |\n|---|---|\n");
+    for page in all.iter().filter(|page| !page.command.is_empty()) {
+        let shown = help(&cli, &page.command);
+        let about = shown.lines().next().unwrap_or_default().replace('|', "\\|");
+        let anchor = format!("teamlog-{}", page.command.replace(' ', "-"));
+        text.push_str(&format!("| [`{}`](#{anchor}) | {about} |\n", page.command));
+    }
+    for page in &all {
+        let shown = help(&cli, &page.command);
+        let name = format!("teamlog {}", page.command);
+        text.push_str(&format!("\n## {}\n\n```text\n", name.trim_end()));
+        text.push_str(
+            match page.command.is_empty() {
+                true => shown.clone(),
+                false => without_global_options(&shown),
+            }
+            .trim_end(),
+        );
+        text.push_str("\n```\n");
+    }
+    document("cli.md", &text);
+}
+
+/// Everything but the paragraph that is the same everywhere.
+fn without_global_options(help: &str) -> String {
+    let kept: Vec<&str> = help
+        .split("\n\n")
+        .filter(|part| !part.starts_with("Global options:"))
+        .collect();
+    kept.join("\n\n")
+}
+
+#[test]
+fn manual_pages_are_pages() {
+    let cli = Cli::new();
+    let pages = commands(&cli);
+    assert!(
+        pages.iter().any(|page| page.file == "teamlog-task-show.1"),
+        "{pages:?}"
+    );
+    for page in &pages {
+        let text = std::fs::read_to_string(cli.dir().join("man").join(&page.file)).unwrap();
+        assert_eq!(text, cli.ok(format!("man {}", page.command).trim_end()));
+        for section in [
+            "TH TEAMLOG",
+            "SH NAME",
+            "SH SYNOPSIS",
+            "SH DESCRIPTION",
+            "SH OPTIONS",
+        ] {
+            assert!(
+                text.contains(&format!("\n.{section}")),
+                "{section} in {page:?}:\n{text}"
+            );
+        }
+        assert!(
+            page.group || text.contains("\n.SH EXAMPLES\n.EX\n"),
+            "{page:?}:\n{text}"
+        );
+        if let Some(complaints) = formatted(&cli, &page.file) {
+            assert_eq!(complaints, "", "{page:?}");
+        }
+    }
+    assert!(
+        cli.refused(1, "man task nonsense")
+            .contains("\"task nonsense\"")
+    );
+}
+
+/// What a formatter of manual pages has to say; `None` where there is none.
+fn formatted(cli: &Cli, file: &str) -> Option<String> {
+    let output = Command::new("groff")
+        .args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z", file])
+        .current_dir(cli.dir().join("man"))
+        .output()
+        .ok()?;
+    Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn the_listing_of_schemas_is_for_people_too() {
+    let shown = Cli::new().ok("schema");
+    assert!(shown.contains("\ntask show      one line\n"), "{shown}");
+    assert!(
+        shown.contains("\nreplay         a line for each item\n"),
+        "{shown}"
+    );
+    let _: serde_json::Value = serde_json::from_str(&Cli::new().ok("schema task show")).unwrap();
+    let _: serde_json::Value = parse(&Cli::new().ok("schema status --json"));
+}

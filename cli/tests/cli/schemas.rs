@@ -1,0 +1,140 @@
+//! Holds what commands print against the schemas that they print. Stricter than the schemas themselves: a field that
+//! they do not name is a fault here, where a reader has to bear it.
+
+use crate::harness::{Cli, parse};
+use jsonschema::Validator;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listing {
+    schemas: Vec<Listed>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    name: String,
+    prints: String,
+}
+
+/// What there are schemas of, and what each describes.
+pub fn listed() -> Vec<(String, String)> {
+    static LISTED: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    let list = || {
+        let listing: Listing = parse(&Cli::new().ok_of_any_shape("schema --json"));
+        let listed = listing.schemas.into_iter();
+        listed.map(|one| (one.name, one.prints)).collect()
+    };
+    LISTED.get_or_init(list).clone()
+}
+
+/// Holds what was printed under `--json` against the schema of the command that was asked. Gives the command's name if
+/// there was anything to hold against it.
+#[track_caller]
+pub fn check(argv: &[String], out: &str) -> Option<String> {
+    let (name, prints) = listed()
+        .into_iter()
+        .filter(|(name, prints)| prints != "error" && is_of(argv, name))
+        .max_by_key(|(name, _)| name.len())?;
+    if prints == "text" || out.is_empty() || is_text(&name, argv) {
+        return None;
+    }
+    for line in out.lines() {
+        keeps(&name, line);
+    }
+    Some(name)
+}
+
+/// Holds a line on standard error against its schema.
+#[track_caller]
+pub fn check_stderr(err: &str) {
+    for line in err.lines() {
+        let name = match line.starts_with("{\"note\"") {
+            true => "note",
+            false => "error",
+        };
+        keeps(name, line);
+    }
+}
+
+/// Whether the words of the name stand in argv, one behind another, with nothing before them but options.
+fn is_of(argv: &[String], name: &str) -> bool {
+    let words: Vec<&str> = name.split(' ').collect();
+    let at = argv.windows(words.len()).position(|window| window == words);
+    at.is_some_and(|at| {
+        let before = argv.iter().take(at);
+        // An option's value may stand there too.
+        before
+            .clone()
+            .next()
+            .is_none_or(|first| first.starts_with('-'))
+    })
+}
+
+/// Whether that call prints text though the command has a schema.
+fn is_text(name: &str, argv: &[String]) -> bool {
+    name == "man" && !argv.iter().any(|word| word == "--out")
+}
+
+#[track_caller]
+fn keeps(name: &str, line: &str) {
+    static SCHEMAS: Mutex<Option<HashMap<String, &'static Validator>>> = Mutex::new(None);
+    let validator = {
+        let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        let schemas = schemas.get_or_insert_default();
+        *schemas
+            .entry(name.to_owned())
+            .or_insert_with(|| Box::leak(Box::new(strict(name))))
+    };
+    let value: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{name}: {e}: {line}"));
+    let faults: Vec<String> = validator
+        .iter_errors(&value)
+        .map(|fault| format!("{} at {}", fault, fault.instance_path()))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "`{name}` breaks its schema: {faults:#?}\n{line}"
+    );
+}
+
+fn strict(name: &str) -> Validator {
+    let text = Cli::new().ok_of_any_shape(&format!("schema {name} --json"));
+    let mut schema: Value = serde_json::from_str(&text).unwrap();
+    close(&mut schema);
+    jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
+}
+
+/// Forbids what is not named, wherever something is.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.values_mut().for_each(close);
+            if fields.get("properties").is_some_and(Value::is_object) {
+                fields.entry("additionalProperties").or_insert(json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_its_schema_is_found() {
+    let breaks = |name: &'static str, line: &'static str| {
+        std::panic::catch_unwind(move || keeps(name, line)).is_err()
+    };
+    let good = r#"{"status":"acked","message_id":"m","agent":"dev"}"#;
+    assert!(!breaks("ack", good));
+    for bad in [
+        r#"{"status":"acked","message_id":"m"}"#,
+        r#"{"status":"lost","message_id":"m","agent":"dev"}"#,
+        r#"{"status":"acked","message_id":7,"agent":"dev"}"#,
+        r#"{"status":"acked","message_id":"m","agent":"dev","more":1}"#,
+    ] {
+        assert!(breaks("ack", bad), "{bad}");
+    }
+}
