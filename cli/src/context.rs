@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
-use teamlog_team::{Failure, Presented, Root, RootOptions, Team, names};
+use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -192,7 +192,11 @@ impl Context {
         self.data()
     }
 
-    fn data(&self) -> Result<Root, CommandError> {
+    /// The data root, for what concerns no team in particular.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn data(&self) -> Result<Root, CommandError> {
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
@@ -219,6 +223,31 @@ impl Context {
             }
         }
         Ok(team)
+    }
+
+    /// A directory for backups, created if it is missing; it must lie outside the data root.
+    ///
+    /// # Errors
+    /// It lies inside; I/O.
+    pub fn new_vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
+        Ok(Vault::create(dir, &self.data_root, self.options.clone())?)
+    }
+
+    /// A directory of backups.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
+        Vault::open(dir, self.options.clone()).map_err(|failure| match missing(&failure) {
+            true => CommandError::invalid(
+                "directory",
+                format!(
+                    "directory must be one that backups were made in, but {} is none",
+                    dir.display()
+                ),
+            ),
+            false => failure.into(),
+        })
     }
 
     fn no_directory(&self, code: &str, but: &str) -> CommandError {

@@ -43,6 +43,10 @@ pub enum Code {
     DeliveryOpen,
     /// The message was acknowledged already.
     AlreadyAcked,
+    /// There is no backup of that team.
+    BackupNotFound,
+    /// The backup that is there is not a past of the team's log.
+    BackupDiverged,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
@@ -83,6 +87,8 @@ impl Code {
             Code::DeadLetterNotFound => "dead_letter_not_found",
             Code::DeliveryOpen => "delivery_open",
             Code::AlreadyAcked => "already_acked",
+            Code::BackupNotFound => "backup_not_found",
+            Code::BackupDiverged => "backup_diverged",
             Code::UnsafeFileSystem => "unsafe_file_system",
             Code::RolledBack => "rolled_back",
             Code::CutBelowReceipt => "cut_below_receipt",

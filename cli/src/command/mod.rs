@@ -2,8 +2,10 @@
 
 mod ack;
 pub mod append;
+mod backup;
 mod completions;
 mod config;
+mod convert;
 mod dead_letter;
 mod demo;
 mod doctor;
@@ -18,6 +20,7 @@ mod read;
 mod ready;
 mod rehydrate;
 mod replay;
+mod restore;
 mod schema;
 mod send;
 mod status;
@@ -117,6 +120,9 @@ commands! {
     Keygen(keygen) = "keygen": "Make a pair of keys, to sign receipts with",
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
+    Convert(convert) = "convert": "Store a team's log in the other format, in place; the original is kept",
+    Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
+    Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",
     Completions(completions) = "completions": "Print the lines that make a shell complete teamlog's arguments",

@@ -11,6 +11,7 @@ pub mod event;
 pub mod hand;
 pub mod inbox;
 pub mod integrity;
+pub mod moving;
 pub mod progress;
 pub mod shell;
 pub mod status;

@@ -13,6 +13,7 @@ mod follow;
 mod histories;
 mod importing;
 mod messages;
+mod moving;
 mod nudges;
 mod past;
 mod real_messages;

@@ -15,7 +15,9 @@ use teamlog_team::Recorded;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
+use teamlog_team::command::convert::ConvertAnswer;
 use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
@@ -23,6 +25,7 @@ use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
+use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
@@ -82,6 +85,9 @@ pub const ENTRIES: &[Entry] = &[
     answer::<HeadAnswer>("head"),
     answer::<ImportAnswer>("import"),
     lines::<Recorded>("export"),
+    answer::<ConvertAnswer>("convert"),
+    answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
+    answer::<RestoreAnswer>("restore"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     text("completions"),
