@@ -37,7 +37,9 @@ fn line(
     letter: &DeadLetter,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    let message = match live.message(&letter.message_id)? {
+    // A line says what was known when it was written, or it could not stay as it is.
+    let message = live.message(&letter.message_id)?;
+    let message = match message.filter(|message| message.seq < letter.seq) {
         Some(message) => live.event(reader, message.seq)?,
         None => None,
     };
