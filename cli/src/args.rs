@@ -42,6 +42,12 @@ pub struct Global {
     /// Seconds to wait while another process writes to the team [default: 10]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
     pub lock_timeout: Option<std::time::Duration>,
+    /// With the answer of a command that records something, print a receipt that covers it
+    #[arg(long, global = true)]
+    pub receipt: bool,
+    /// Refuse, before anything is written, if the log no longer holds what this receipt vouches for
+    #[arg(long, global = true, value_name = "JSON|@FILE")]
+    pub last_receipt: Option<String>,
 }
 
 const EXAMPLES: &str = "\

@@ -2,6 +2,7 @@
 //! besides [`crate::render::style`].
 
 use crate::args::Global;
+use crate::command::append::open;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::output::Output;
 use crate::render::View;
@@ -10,10 +11,10 @@ use crate::render::shell::quoted;
 use crate::root;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::{Clock, Error, SystemClock};
-use teamlog_team::{Failure, Root, RootOptions, Team, names};
+use teamlog_team::engine::{Clock, Error, Receipt, SystemClock};
+use teamlog_team::{Failure, Presented, Root, RootOptions, Team, names};
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -29,6 +30,10 @@ pub struct Context {
     /// The team concerned, for hints.
     team: Option<String>,
     outcome: Unknown,
+    /// Whether answers of what records something carry a receipt.
+    receipt: bool,
+    /// What every team that is opened must still hold.
+    last_receipt: Option<Presented>,
 }
 
 /// `{note}`: the line that a program gets.
@@ -81,6 +86,8 @@ impl Context {
             options,
             team: None,
             outcome: Unknown::Never,
+            receipt: global.receipt,
+            last_receipt: global.last_receipt.as_deref().map(presented).transpose()?,
         })
     }
 
@@ -132,6 +139,10 @@ impl Context {
         self.outcome = Unknown::Repeat;
         // Before a directory comes into the world for a name that never can.
         names::check_known("team", team)?;
+        if self.last_receipt.is_some() {
+            // A team that somebody holds a receipt of is there already.
+            self.existing(team)?;
+        }
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true => self.no_directory("invalid_input", "cannot become one"),
@@ -147,6 +158,23 @@ impl Context {
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
         self.team = Some(name.to_owned());
         names::check_known("team", name)?;
+        self.existing(name)
+    }
+
+    /// A team that must be there, and hold what the caller's last receipt vouches for.
+    fn existing(&self, name: &str) -> Result<Team, CommandError> {
+        let Some(last) = &self.last_receipt else {
+            return self.opened(name);
+        };
+        let team = self.opened(name).map_err(|error| match error.code() {
+            "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
+            _ => error,
+        })?;
+        team.still_holds(&last.receipt)?;
+        Ok(team)
+    }
+
+    fn opened(&self, name: &str) -> Result<Team, CommandError> {
         let root = Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
@@ -184,6 +212,10 @@ impl Context {
             "damaged" | "foreign_file" | "undecodable" => {
                 error.or_hint(|| command(format!("verify {team}")))
             }
+            "rolled_back" | "cut_below_receipt" | "changed_since_receipt" => error.or_hint(|| {
+                let verify = command(format!("verify {team} --against RECEIPT"));
+                format!("nothing was written; look at what is there: {verify}")
+            }),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
             "worker_not_found" => match error.detail("worker").map(quoted) {
                 Some(worker) => error.and_hint(&format!(
@@ -231,11 +263,44 @@ impl Context {
         answer: &A,
         human: impl FnOnce(&A, &View) -> Vec<String>,
     ) -> Result<(), CommandError> {
-        if self.out.is_json() {
-            self.out.json(answer)
-        } else {
-            let lines = human(answer, &self.view());
-            self.out.lines(&lines)
+        #[derive(Serialize)]
+        struct WithReceipt<'a, A> {
+            #[serde(flatten)]
+            answer: &'a A,
+            receipt: Receipt,
+        }
+        let receipt = self.receipt_of_answer();
+        match (self.out.is_json(), receipt) {
+            (true, None) => self.out.json(answer),
+            (true, Some(receipt)) => self.out.json(&WithReceipt { answer, receipt }),
+            (false, receipt) => {
+                let lines = human(answer, &self.view());
+                self.out.lines(&lines)?;
+                match receipt.map(|receipt| serde_json::to_string(&receipt)) {
+                    Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// A receipt for everything up to the answer of a command that records something, if one is wanted. What was
+    /// recorded is recorded also where none can be made.
+    fn receipt_of_answer(&self) -> Option<Receipt> {
+        let team = self.team.as_deref().filter(|_| self.receipt)?;
+        if self.outcome == Unknown::Never {
+            return None;
+        }
+        let made = self.opened(team).and_then(|mut team| Ok(team.head()?));
+        match made {
+            Ok(head) => Some(head.receipt),
+            Err(error) => {
+                self.note(&format!(
+                    "the answer stands, but there is no receipt for it: {}",
+                    error.message()
+                ));
+                None
+            }
         }
     }
 
@@ -288,6 +353,38 @@ fn missing(failure: &Failure) -> bool {
         kind,
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists
     )
+}
+
+/// Many times a receipt's size: a whole answer may hold it.
+const RECEIPT_BYTES_MAX: u64 = 8 << 20;
+
+/// A receipt as the command line names it: its text, or `@` and a file that holds it.
+fn presented(text: &str) -> Result<Presented, CommandError> {
+    match text.strip_prefix('@') {
+        Some(file) => receipt_file("last_receipt", Path::new(file)),
+        None => Ok(Presented::read(text)?),
+    }
+}
+
+/// A receipt out of a file.
+pub fn receipt_file(flag: &str, path: &Path) -> Result<Presented, CommandError> {
+    let mut text = String::new();
+    open(flag, path)?
+        .take(RECEIPT_BYTES_MAX)
+        .read_to_string(&mut text)
+        .map_err(|error| {
+            CommandError::io("read", &format!("{flag} file {}", path.display()), &error)
+        })?;
+    Ok(Presented::read(&text)?)
+}
+
+/// There is no log at all any more.
+fn gone(last: &Receipt, team: &str) -> CommandError {
+    let message = format!(
+        "the log must hold event {}, for which last_receipt vouches, but there is no team {team} any more",
+        last.seq
+    );
+    CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")
 }
 
 fn actor(global: &Global) -> Result<Option<String>, CommandError> {

@@ -5,7 +5,7 @@
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
 //! | 2 | usage |
-//! | 65 | damaged log |
+//! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
 //! | 75 | locked, try again |
@@ -163,6 +163,11 @@ impl CommandError {
         self.exit
     }
 
+    /// What it says to people.
+    pub fn message(&self) -> &str {
+        &self.body.message
+    }
+
     /// The stable code.
     pub fn code(&self) -> &str {
         &self.body.code
@@ -207,6 +212,10 @@ impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> CommandError {
         let exit = match refusal.code {
             Code::UnsafeFileSystem => Exit::UnsafeFileSystem,
+            Code::RolledBack
+            | Code::CutBelowReceipt
+            | Code::ChangedSinceReceipt
+            | Code::ReceiptOfAnotherLog => Exit::Damaged,
             _ => Exit::Refused,
         };
         CommandError {

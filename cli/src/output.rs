@@ -18,6 +18,28 @@ pub struct Output {
     reader_left: bool,
 }
 
+/// Where a serialiser writes: standard output, whose error is kept as it is reported.
+struct Sink<'a> {
+    output: &'a mut Output,
+    failed: Option<CommandError>,
+}
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.output.write(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(error) => {
+                self.failed = Some(error);
+                Err(io::ErrorKind::Other.into())
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Output {
     /// Standard output, for people or (`json`) for programs.
     pub fn stdout(json: bool) -> Output {
@@ -55,6 +77,29 @@ impl Output {
             CommandError::io("write", "standard output", &source)
         })?;
         self.json_line(&line)
+    }
+
+    /// The same for a long value, whose text is not held whole.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn json_streamed(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
+        if self.terminal {
+            return self.json(value);
+        }
+        let mut sink = Sink {
+            output: self,
+            failed: None,
+        };
+        let written = serde_json::to_writer(&mut sink, value);
+        match (sink.failed, written) {
+            (Some(error), _) => Err(error),
+            (None, Err(error)) => {
+                let source = io::Error::other(error);
+                Err(CommandError::io("write", "standard output", &source))
+            }
+            (None, Ok(())) => self.write(b"\n"),
+        }
     }
 
     /// One JSON value that is text already, as one line.

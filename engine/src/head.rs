@@ -89,6 +89,16 @@ impl Head {
         slot
     }
 
+    /// The bytes of a head file that holds this head alone.
+    pub fn file(&self, log: LogId) -> Vec<u8> {
+        let mut bytes = vec![0; 2 * SLOT_BYTES];
+        let at = (self.generation % 2) as usize * SLOT_BYTES;
+        if let Some(slot) = bytes.get_mut(at..at + SLOT_BYTES) {
+            slot.copy_from_slice(&self.encode(log));
+        }
+        bytes
+    }
+
     /// Reads a slot.
     fn decode(log: LogId, slot: &[u8]) -> Slot {
         let Ok(slot): Result<&[u8; SLOT_BYTES], _> = slot.try_into() else {
@@ -168,6 +178,8 @@ pub struct Slots {
     pub newest: Option<Head>,
     /// How many slots hold something unreadable.
     pub damaged: usize,
+    /// Whether a slot is of another log: a conversion ended a moment ago, or was interrupted.
+    pub foreign: bool,
 }
 
 /// The open head file.
@@ -208,6 +220,7 @@ impl HeadFile {
         let mut slots = Slots {
             newest: None,
             damaged: 0,
+            foreign: false,
         };
         for slot in bytes[..len].chunks(SLOT_BYTES) {
             match Head::decode(self.log, slot) {
@@ -228,13 +241,16 @@ impl HeadFile {
                         known: FORMAT_VERSION,
                     });
                 }
-                Slot::OtherLog => {
-                    return Err(Error::ForeignFile {
-                        path: self.path.clone(),
-                        why: "its log id differs from that of log.json".into(),
-                    });
-                }
+                Slot::OtherLog => slots.foreign = true,
             }
+        }
+        // Beside a slot of this log one of another is what a conversion left: the log before, or one that never came
+        // to be. Alone it is the head of another log.
+        if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
+            return Err(Error::ForeignFile {
+                path: self.path.clone(),
+                why: "its log id differs from that of log.json".into(),
+            });
         }
         Ok(slots)
     }
@@ -271,6 +287,7 @@ pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots
         Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(Slots {
             newest: None,
             damaged: 0,
+            foreign: false,
         }),
         Err(error) => Err(error),
     }

@@ -8,6 +8,8 @@
 
 pub mod clock;
 pub mod codec;
+pub mod convert;
+pub mod copy;
 pub mod derived;
 pub mod error;
 pub mod event;
@@ -28,6 +30,7 @@ pub mod storage;
 pub mod timestamp;
 pub mod uuid;
 pub mod verify;
+pub mod watch;
 pub mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -40,6 +43,7 @@ pub use json::{Json, JsonError};
 pub use log::{Exclusive, Log, LogOptions, NewLog};
 pub use place::Place;
 pub use reader::{Reader, Span};
-pub use receipt::Receipt;
+pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
+pub use watch::Watch;
 pub use writer::{CommitError, Committed, Durability, State, Writer};

@@ -12,6 +12,7 @@ use crate::reader::Reader;
 use crate::recovery::{self, QUARANTINED, Quarantined, Scene};
 use crate::segment::EVENTS_DIR;
 use crate::storage::{Open, Storage};
+use crate::watch::Watch;
 use crate::writer::core::Core;
 use crate::writer::{State, Writer};
 use std::io;
@@ -77,6 +78,18 @@ impl Log {
         new: NewLog,
         options: LogOptions,
     ) -> Result<Log> {
+        let id = LogId::new(options.ids.as_ref());
+        Log::create_as(id, storage, dir, new, options)
+    }
+
+    /// The same, with an id that the caller made.
+    pub(crate) fn create_as(
+        id: LogId,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        new: NewLog,
+        options: LogOptions,
+    ) -> Result<Log> {
         let path = dir.join(LOG_FILE);
         if storage
             .stat(&path)
@@ -88,7 +101,7 @@ impl Log {
             });
         }
         let identity = Identity {
-            log: LogId::new(options.ids.as_ref()),
+            log: id,
             team: new.team,
             format: new.format,
             version: FORMAT_VERSION,
@@ -160,6 +173,20 @@ impl Log {
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn reader(&self) -> Result<Reader> {
+        match self.reader_as_known() {
+            // A conversion may have put another log in the place of the one that this handle knows.
+            Err(error @ (Error::ForeignFile { .. } | Error::Corrupt { .. })) => {
+                let now = Log::open(self.storage.clone(), &self.dir, self.options.clone())?;
+                match now.identity == self.identity {
+                    true => Err(error),
+                    false => now.reader_as_known(),
+                }
+            }
+            read => read,
+        }
+    }
+
+    fn reader_as_known(&self) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         if let Some(head) = &slots.newest
             && self.beyond(head)? == 0
@@ -174,6 +201,15 @@ impl Log {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Notices when the head moves, or another log takes this one's place. Make it first, then read, then wait: so
+    /// nothing is missed.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn watch(&self) -> Result<Watch> {
+        Watch::new(self.storage.clone(), &self.dir)
     }
 
     /// Somebody writes at this moment: what lies past the head is theirs. Where there is no head, they are

@@ -8,6 +8,7 @@ mod header;
 mod span;
 mod spans;
 
+pub use find::Point;
 pub(crate) use header::read_header;
 pub use span::{Chain, Located, Span};
 pub use spans::Spans;
@@ -117,6 +118,19 @@ impl Reader {
     /// Which log it reads.
     pub fn identity(&self) -> &Identity {
         &self.inner.identity
+    }
+
+    /// File names of the segments up to the head, in order: the n-th is segment n.
+    ///
+    /// # Errors
+    /// `Corrupt` where one is missing, I/O.
+    pub fn segments(&self) -> Result<Vec<String>> {
+        if self.head().segment == 0 {
+            return Ok(Vec::new());
+        }
+        let mut names = self.names()?.to_vec();
+        names.push(self.head().name.clone());
+        Ok(names)
     }
 
     /// Reads and checks the event at a place.

@@ -1,8 +1,10 @@
 //! Receipts: evidence of what the log held, checkable without teamlog.
 
 use crate::error::{Error, Result};
+use crate::head::{self, Head};
+use crate::log::Log;
 use crate::reader::Reader;
-use crate::segment::EVENTS_DIR;
+use crate::segment::{EVENTS_DIR, SegmentName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,51 @@ pub struct Receipt {
     pub length: u64,
     /// BLAKE3 of those bytes, lower-case hex.
     pub digest: String,
+}
+
+/// What a log has to say to a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// Every byte that the receipt vouches for is there.
+    Holds,
+    /// It is a receipt of another log.
+    OtherLog,
+    /// It names a segment that none can be called.
+    Malformed,
+    /// The log is whole, but ends with this event, before the receipt's: it was put back to an older state.
+    RolledBack(u64),
+    /// Bytes that the receipt vouches for are gone, though the head does not say that the log ends before them.
+    Cut,
+    /// The bytes that the receipt vouches for are others now.
+    Changed,
+}
+
+impl Log {
+    /// Holds a receipt against the log. Changes nothing, waits for nobody, and costs hashing what the receipt vouches
+    /// for of its segment. A head that lags behind, as after power loss, is not held against the log: the bytes count.
+    ///
+    /// # Errors
+    /// `UnsupportedFormat`, `ForeignFile`, I/O.
+    pub fn standing(&self, receipt: &Receipt) -> Result<Standing> {
+        if receipt.log != self.identity().log.to_string() {
+            return Ok(Standing::OtherLog);
+        }
+        if SegmentName::parse(&receipt.segment, self.identity().format).is_none() {
+            return Ok(Standing::Malformed);
+        }
+        let (storage, identity) = (self.storage().clone(), self.identity().clone());
+        let reader = Reader::new(storage, self.dir(), identity, Head::empty());
+        match reader.digest(&receipt.segment, receipt.length)? {
+            Some(digest) if digest == receipt.digest => return Ok(Standing::Holds),
+            Some(_) => return Ok(Standing::Changed),
+            None => {}
+        }
+        let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
+        Ok(match slots.newest {
+            Some(head) if head.last_seq < receipt.seq => Standing::RolledBack(head.last_seq),
+            _ => Standing::Cut,
+        })
+    }
 }
 
 impl Reader {

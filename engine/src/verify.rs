@@ -3,10 +3,10 @@
 use crate::codec;
 use crate::error::{Error, Result};
 use crate::head::{self, Head, Slots};
-use crate::identity::Format;
+use crate::identity::{Format, LOG_FILE};
 use crate::log::Log;
-use crate::reader::{Reader, read_header};
-use crate::receipt::Receipt;
+use crate::reader::read_header;
+use crate::receipt::{Receipt, Standing};
 use crate::recovery::tail::{self, Broken, Position};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{Bytes, Open};
@@ -479,64 +479,44 @@ impl Check<'_> {
     fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
         let seq = Some(receipt.seq);
-        if receipt.log != self.log.identity().log.to_string() {
-            let message = format!(
-                "the receipt is of log {}, this is log {}",
-                receipt.log,
-                self.log.identity().log
-            );
-            self.error(
-                "receipt_of_another_log",
-                crate::identity::LOG_FILE,
-                0,
-                seq,
-                message,
-            );
-            return Ok(());
-        }
-        if SegmentName::parse(&receipt.segment, self.format()).is_none() {
-            let message = format!(
-                "the receipt names {:?}, which no segment is called",
-                receipt.segment
-            );
-            self.error(
-                "receipt_malformed",
-                crate::identity::LOG_FILE,
-                0,
-                seq,
-                message,
-            );
-            return Ok(());
-        }
-        let reader = Reader::new(
-            self.log.storage().clone(),
-            self.log.dir(),
-            self.log.identity().clone(),
-            Head::empty(),
-        );
-        match reader.digest(&receipt.segment, receipt.length)? {
-            None => {
+        match self.log.standing(receipt)? {
+            Standing::OtherLog => {
+                let message = format!(
+                    "the receipt is of log {}, this is log {}",
+                    receipt.log,
+                    self.log.identity().log
+                );
+                self.error("receipt_of_another_log", LOG_FILE, 0, seq, message);
+            }
+            Standing::Malformed => {
+                let message = format!(
+                    "the receipt names {:?}, which no segment is called",
+                    receipt.segment
+                );
+                self.error("receipt_malformed", LOG_FILE, 0, seq, message);
+            }
+            Standing::RolledBack(_) | Standing::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
                 self.error("cut_below_receipt", &file, receipt.length, seq, message);
             }
-            Some(digest) if digest != receipt.digest => {
+            Standing::Changed => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
                 self.error("changed_since_receipt", &file, 0, seq, message);
             }
-            Some(_) if self.last.seq < receipt.seq => {
+            Standing::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
                 self.error("cut_below_receipt", &file, receipt.length, seq, message);
             }
-            Some(_) => {}
+            Standing::Holds => {}
         }
         Ok(())
     }

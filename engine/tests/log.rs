@@ -6,6 +6,7 @@ mod support;
 use std::path::Path;
 use std::sync::Arc;
 use support::*;
+use teamlog_engine::reader::Point;
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::{Cause, Durability, Error, EventId, Json, NewEvent, Timestamp};
 
@@ -141,7 +142,8 @@ fn the_log_is_read_from_any_place() {
         let log = create(&storage, format, &options);
         let writer = writer(&log);
         for n in 0..100 {
-            clock.advance(7_200_000_000);
+            // Days of several segments, of one, and of none.
+            clock.advance(if n < 50 { 60_000_000 } else { 40_000_000_000 });
             writer
                 .append(vec![said(&n.to_string())], Durability::Synced)
                 .unwrap();
@@ -165,6 +167,33 @@ fn the_log_is_read_from_any_place() {
                 .map(|event| event.unwrap().2.seq)
                 .collect();
             assert_eq!(rest, (index as u64 + 2..=100).collect::<Vec<_>>());
+        }
+        for (index, (place, _, event)) in all.iter().enumerate() {
+            for point in [Point::Seq(event.seq), Point::Time(event.created_at)] {
+                let then = reader.upto(point).unwrap().unwrap();
+                let head = then.head();
+                assert_eq!((head.last_seq, head.end), (event.seq, place.end()));
+                let last = then.events(None).last().unwrap().unwrap();
+                assert_eq!((last.0, last.2), (*place, event.clone()));
+                assert_eq!(then.events(None).count(), index + 1);
+                assert_eq!(then.at(*place).unwrap(), *event);
+                if let Some((next, ..)) = all.get(index + 1) {
+                    assert!(then.at(*next).is_err(), "the future is not known");
+                }
+            }
+        }
+        let early = [
+            Point::Seq(0),
+            Point::Time(all[0].2.created_at.plus_micros(-1)),
+        ];
+        for point in early {
+            assert!(reader.upto(point).unwrap().is_none());
+        }
+        for point in [Point::Seq(500), Point::Time(Timestamp::MAX)] {
+            assert_eq!(
+                reader.upto(point).unwrap().unwrap().head().end,
+                reader.head().end
+            );
         }
         assert_eq!(reader.find_seq(101).unwrap(), None);
         assert_eq!(reader.find_time(Timestamp::MAX).unwrap(), None);

@@ -112,7 +112,8 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn flush_if_due(&mut self) -> Result<()> {
-        if self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX {
+        let short = self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX;
+        if short || self.past {
             return Ok(());
         }
         self.flush()?;

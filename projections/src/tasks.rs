@@ -5,10 +5,14 @@
 
 mod fold;
 mod query;
+mod ready;
 mod row;
 
 pub use fold::TasksProjection;
-pub(crate) use query::{all, blocked, counts, list, ready, stale, superseded, task};
+pub(crate) use query::{
+    all, blocked, can_start, counts, deps_completed, list, owned, ready_count, stale, superseded,
+    task, waiting, waiting_count,
+};
 
 use crate::message::Priority;
 use teamlog_engine::{Json, Timestamp};

@@ -11,18 +11,25 @@
 mod aside;
 pub mod command;
 pub mod failure;
+pub mod key;
 mod lines;
 pub mod membership;
 pub mod names;
 pub mod notes;
+pub mod past;
+mod pem;
+pub mod presented;
 pub mod recorded;
 pub mod refusal;
 pub mod root;
 mod shapes;
+pub mod story;
 pub mod team;
 
 pub use failure::{Failure, Result};
+pub use key::{PublicKey, SecretKey};
 pub use notes::Notes;
+pub use presented::Presented;
 pub use recorded::Recorded;
 pub use refusal::{Code, Refusal};
 pub use root::{Root, RootOptions};

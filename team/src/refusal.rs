@@ -21,6 +21,10 @@ pub enum Code {
     TaskNotFound,
     /// The cursor names nothing that this listing holds.
     CursorUnknown,
+    /// The log has no such point of its past.
+    PointUnknown,
+    /// The handle stands at a point of the past, where nothing can be recorded.
+    PastReadOnly,
     /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
     ReservedKind,
     /// A time lies further ahead than clocks differ.
@@ -31,6 +35,20 @@ pub enum Code {
     TooLarge,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
+    /// A receipt vouches for events behind the end of the log: an older state was put back.
+    RolledBack,
+    /// A receipt vouches for bytes that were cut off.
+    CutBelowReceipt,
+    /// A receipt vouches for other bytes than the log holds.
+    ChangedSinceReceipt,
+    /// A receipt is of another log.
+    ReceiptOfAnotherLog,
+    /// A receipt that has to be signed is not.
+    SignatureMissing,
+    /// A signature is not that of the receipt.
+    SignatureInvalid,
+    /// A receipt is signed by somebody else.
+    SignedByAnotherKey,
 }
 
 impl Code {
@@ -44,11 +62,20 @@ impl Code {
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
             Code::CursorUnknown => "cursor_unknown",
+            Code::PointUnknown => "point_unknown",
+            Code::PastReadOnly => "past_read_only",
             Code::ReservedKind => "reserved_kind",
             Code::CreatedAtAhead => "created_at_ahead",
             Code::NotNewer => "not_newer",
             Code::TooLarge => "too_large",
             Code::UnsafeFileSystem => "unsafe_file_system",
+            Code::RolledBack => "rolled_back",
+            Code::CutBelowReceipt => "cut_below_receipt",
+            Code::ChangedSinceReceipt => "changed_since_receipt",
+            Code::ReceiptOfAnotherLog => "receipt_of_another_log",
+            Code::SignatureMissing => "signature_missing",
+            Code::SignatureInvalid => "signature_invalid",
+            Code::SignedByAnotherKey => "signed_by_another_key",
         }
     }
 }

@@ -5,6 +5,7 @@
 //! saves time later waits for [`Team::finish`].
 
 use crate::failure::{Failure, Result};
+use crate::past::{self, Past};
 use crate::refusal::{Code, Refusal};
 use crate::root::RootOptions;
 use teamlog_engine::{
@@ -18,6 +19,8 @@ pub struct Team {
     pub(crate) options: RootOptions,
     /// The state as this handle last saw it; good as long as the head names its last event.
     live: Option<Live>,
+    /// Set for a handle that stands at a point of the past.
+    past: Option<Past>,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -56,7 +59,19 @@ impl Team {
             log,
             options,
             live: None,
+            past: None,
         }
+    }
+    /// The same team, at a point of its past for good.
+    pub(crate) fn standing_at(self, past: Past) -> Team {
+        Team {
+            live: None,
+            past: Some(past),
+            ..self
+        }
+    }
+    pub(crate) fn past(&self) -> Option<&Past> {
+        self.past.as_ref()
     }
     /// The team's name.
     pub fn name(&self) -> &str {
@@ -128,14 +143,23 @@ impl Team {
     }
 
     /// The lock; the log is recovered.
+    ///
+    /// # Errors
+    /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
+        if let Some(past) = &self.past {
+            return Err(past::unchangeable(past).into());
+        }
         let exclusive = self.log.lock()?;
         self.say_recovered(exclusive.recovered());
         Ok(exclusive)
     }
 
-    /// A reader up to the head of this moment; opening it may recover the log.
+    /// A reader up to the head of this moment, or to where this handle stands; opening it may recover the log.
     pub(crate) fn reader(&self) -> Result<Reader> {
+        if let Some(past) = &self.past {
+            return Ok(past.reader.clone());
+        }
         let reader = self.log.reader()?;
         self.say_recovered(reader.recovered());
         if reader.beyond() > 0 {
@@ -191,6 +215,7 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
+            _ if self.past.is_some() => Ok(Live::at(&self.log, reader, reader.head().last_seq)?),
             _ => Ok(Live::load(&self.log, reader)?),
         }
     }

@@ -35,7 +35,7 @@ impl Args {
         match rejection(&answer, &self.team, context) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
             Some(_) if context.out.is_json() => {
-                context.out.json(&answer)?;
+                context.answer(&answer, inbox::acked)?;
                 context.done(team, Exit::Refused)
             }
             Some(error) => {

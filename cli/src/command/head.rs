@@ -1,8 +1,10 @@
 //! `head`: a receipt for everything up to now.
 
+use crate::command::keygen;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -12,13 +14,20 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
+    /// Sign it with this secret key, as `keygen` made it
+    #[arg(long, value_name = "KEYFILE")]
+    sign: Option<PathBuf>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
+        let key = self.sign.as_deref().map(keygen::secret_key).transpose()?;
         let mut team = context.team(&self.team)?;
-        let answer = team.head()?;
+        let mut answer = team.head()?;
+        if let Some(key) = &key {
+            answer = answer.signed(key);
+        }
         context.answer(&answer, integrity::receipt)?;
         context.done(team, Exit::Done)
     }

@@ -1,13 +1,14 @@
 //! The subcommands, one a file: what may be typed, and the run from there to an answer.
 
 mod ack;
-mod append;
+pub mod append;
 mod completions;
 mod demo;
 mod export;
 mod head;
 mod import;
 mod init;
+mod keygen;
 mod man;
 mod read;
 mod rehydrate;
@@ -95,6 +96,7 @@ commands! {
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
     Head(head) = "head": "Make a receipt for everything up to now, to be held against the log later",
+    Keygen(keygen) = "keygen": "Make a pair of keys, to sign receipts with",
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",

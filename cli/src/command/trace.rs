@@ -1,11 +1,19 @@
 //! `trace`: the events of one story.
 
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
+use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::timeline;
-use teamlog_team::command::trace::Trace;
+use clap::ValueEnum;
+use teamlog_team::command::trace::{Trace, TraceAnswer};
+use teamlog_team::story::chrome::Chrome;
+use teamlog_team::story::otlp::Otlp;
 
 #[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Show a story as a timeline, from the log itself\n\nIndented by what led to what, with offsets, gaps, \
+        and how long tasks and messages took; marked where something changed nothing. Other formats feed trace \
+        viewers and collectors."
+)]
 #[command(after_help = "\
 Examples:
   teamlog trace demo --trace-id tr-1
@@ -16,6 +24,9 @@ pub struct Args {
     /// The story
     #[arg(long, value_name = "TRACE")]
     trace_id: String,
+    /// text; json as --json; chrome for a browser's trace viewer; otlp-json for a collector [default: text]
+    #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
+    format: Option<Format>,
     /// Most events on the page, the newest ones; 0 is all [default: 0]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
@@ -24,16 +35,41 @@ pub struct Args {
     cursor: Option<String>,
 }
 
+/// How a story is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Chrome,
+    OtlpJson,
+}
+
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
+        let format = match (self.format, context.out.is_json()) {
+            (Some(Format::Text), true) => return Err(contradiction()),
+            (Some(format), _) => format,
+            (None, true) => Format::Json,
+            (None, false) => Format::Text,
+        };
         let mut team = context.team(&self.team)?;
-        let answer = team.trace(Trace {
+        let answer: TraceAnswer = team.trace(Trace {
             trace_id: self.trace_id,
             limit: self.limit,
             cursor: self.cursor,
         })?;
-        context.answer(&answer, timeline::story)?;
+        match format {
+            Format::Text => context.answer(&answer, timeline::story)?,
+            Format::Json => context.out.json(&answer)?,
+            Format::Chrome => context.out.json_streamed(&Chrome::of(&answer))?,
+            Format::OtlpJson => context.out.json_streamed(&Otlp::of(&answer))?,
+        }
         context.done(team, Exit::Done)
     }
+}
+
+fn contradiction() -> CommandError {
+    let message = "--format text and --json contradict each other";
+    CommandError::new(Exit::Usage, "usage", message)
 }

@@ -1,15 +1,16 @@
 //! `verify`: is every byte of the log as it was written?
 
-use crate::command::append::open;
-use crate::context::Context;
-use crate::exit::{CommandError, Exit, Outcome};
+use crate::command::keygen;
+use crate::context::{Context, receipt_file};
+use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
-use std::io::Read;
-use std::path::{Path, PathBuf};
-use teamlog_team::command::verify::read_receipt;
-use teamlog_team::engine::Receipt;
+use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Check every byte of the log, and that it still holds what a receipt says\n\nWith --key the receipt must \
+        be signed by that key's owner; one that is not is refused, for then it proves nothing."
+)]
 #[command(after_help = "\
 Examples:
   teamlog verify demo
@@ -20,12 +21,22 @@ pub struct Args {
     /// A receipt: what `head --json` printed earlier
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
+    /// The public key of whoever signed the receipt: the .pub file of `keygen`
+    #[arg(long, value_name = "FILE", requires = "against")]
+    key: Option<PathBuf>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let receipt = self.against.as_deref().map(receipt_from).transpose()?;
+        let against = self.against.as_deref();
+        let presented = against
+            .map(|file| receipt_file("against", file))
+            .transpose()?;
+        let key = self.key.as_deref().map(keygen::public_key).transpose()?;
+        if let (Some(presented), Some(key)) = (&presented, &key) {
+            presented.check(key)?;
+        }
         let unreadable =
             "restore the team's directory from a backup, or import what `export` wrote";
         let team = context
@@ -35,25 +46,16 @@ impl Args {
                 "damaged" => error.or_hint(|| unreadable.to_owned()),
                 _ => error,
             })?;
-        let answer = team.verify(receipt.as_ref())?;
-        context.answer(&answer, integrity::verified)?;
+        let receipt = presented.as_ref().map(|presented| &presented.receipt);
+        let answer = team.verify(receipt)?;
+        context.answer(&answer, |answer, view| {
+            let mut shown = integrity::verified(answer, view);
+            shown.extend(key.map(|key| format!("  receipt signed by {}", key.hex())));
+            shown
+        })?;
         let exit = if answer.ok { Exit::Done } else { Exit::Damaged };
         // No maintenance: a check leaves everything as it found it.
         context.out.flush()?;
         Ok(exit)
     }
-}
-
-/// Many times a receipt's size.
-const RECEIPT_BYTES_MAX: u64 = 64 << 10;
-
-fn receipt_from(path: &Path) -> Result<Receipt, CommandError> {
-    let mut text = String::new();
-    open("against", path)?
-        .take(RECEIPT_BYTES_MAX)
-        .read_to_string(&mut text)
-        .map_err(|error| {
-            CommandError::io("read", &format!("against file {}", path.display()), &error)
-        })?;
-    Ok(read_receipt(&text)?)
 }

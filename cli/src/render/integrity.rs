@@ -58,6 +58,13 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
         ("digest", receipt.digest.clone()),
     ]
     .into_iter()
+    .chain(answer.public_key.clone().map(|key| ("signed by", key)))
+    .chain(
+        answer
+            .signature
+            .clone()
+            .map(|signature| ("signature", signature)),
+    )
     .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
     .collect();
     let mut shown = vec![heading(view, &answer.team, " up to now")];

@@ -1,4 +1,5 @@
-//! A story as a timeline: offsets from its first event, the time between events, and what changed nothing.
+//! A story as a timeline: in order, indented by what led to what, with offsets from its first event, the time between
+//! events, how long tasks and messages took, and what changed nothing.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -6,21 +7,30 @@ use crate::render::table::{self, Cell, number_styled, plain, styled};
 use crate::render::{View, event, heading, time};
 use teamlog_team::Recorded;
 use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
 /// A gap from which on the time between two events is worth a word.
 const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
+/// Deeper steps are not indented further: a chain of causes may be as long as the story.
+const DEPTH_SHOWN_MAX: usize = 12;
+
 /// A trace with its heading.
 pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "event");
+    let story = answer.story();
+    let over = match story.duration() {
+        0 => String::new(),
+        micros => format!(" over {}", time::span(micros)),
+    };
     let mut shown = vec![heading(
         view,
         &answer.trace_id,
-        &format!(" in {}: {count}{}", answer.team, duration(&answer.events)),
+        &format!(" in {}: {count}{over}", answer.team),
     )];
     if !answer.events.is_empty() {
         shown.push(String::new());
-        shown.extend(lines(&answer.events, view));
+        shown.extend(steps(&story, view));
     }
     if let Some(cursor) = &answer.next_cursor {
         shown.push(String::new());
@@ -29,17 +39,22 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// The events, each behind its offset and the time since the one before.
+/// Events of which no trace was asked, as [`steps`].
 pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
-    let first = events.first().map_or(0, at);
-    let mut previous = first;
-    let mut rows = Vec::with_capacity(events.len());
-    for recorded in events {
-        rows.push(row(recorded, at(recorded) - first, at(recorded) - previous));
-        previous = at(recorded);
-    }
-    let started = events.first().map(|recorded| {
-        let at = recorded.event.created_at.to_string();
+    steps(&Story::of(events, &[]), view)
+}
+
+/// The steps, each behind its offset, the time since the one before and its seq.
+fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
+    let mut tree = Tree::default();
+    let rows: Vec<_> = story
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(at, step)| row(story, at, step, tree.parent_shown(at, step)))
+        .collect();
+    let started = story.steps.first().map(|step| {
+        let at = step.recorded.event.created_at.to_string();
         format!(
             "  {} {} UTC",
             at.get(..10).unwrap_or_default(),
@@ -51,9 +66,24 @@ pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
     shown
 }
 
-fn row(recorded: &Recorded, offset: i64, gap: i64) -> Vec<Cell> {
+/// What a reader takes from the indentation alone: the last step at each depth that nothing shallower followed.
+#[derive(Default)]
+struct Tree(Vec<usize>);
+
+impl Tree {
+    /// The step that seems to be above this one, which is next.
+    fn parent_shown(&mut self, at: usize, step: &Step<'_>) -> Option<usize> {
+        self.0.truncate(step.depth.min(DEPTH_SHOWN_MAX));
+        let above = self.0.last().copied();
+        self.0.push(at);
+        above.filter(|_| step.depth > 0)
+    }
+}
+
+fn row(story: &Story<'_>, at: usize, step: &Step<'_>, parent_shown: Option<usize>) -> Vec<Cell> {
+    let recorded = step.recorded;
     let event = &recorded.event;
-    let marks = marks(recorded);
+    let marks = marks(story, at, step, parent_shown);
     let changed_nothing =
         recorded.marks.superseded || recorded.marks.duplicate || recorded.marks.refused;
     let style = if changed_nothing {
@@ -61,49 +91,85 @@ fn row(recorded: &Recorded, offset: i64, gap: i64) -> Vec<Cell> {
     } else {
         Style::Plain
     };
-    let gap = if gap >= GAP_SHOWN_MICROS {
-        format!("({} later)", time::span(gap))
+    let gap = if step.gap >= GAP_SHOWN_MICROS {
+        format!("({} later)", time::span(step.gap))
     } else {
         String::new()
     };
     let what = match marks.is_empty() {
         true => event::what(event),
-        false => format!("{}  [{marks}]", event::what(event)),
+        false => format!("{}  [{}]", event::what(event), marks.join(", ")),
+    };
+    let indent = match step.depth.min(DEPTH_SHOWN_MAX) {
+        0 => String::new(),
+        depth => format!("{}└ ", "  ".repeat(depth - 1)),
     };
     vec![
-        number_styled(Style::Dim, format!("+{}", time::span(offset))),
+        number_styled(Style::Dim, format!("+{}", time::span(step.offset))),
         styled(Style::Dim, gap),
+        number_styled(Style::Dim, format!("#{}", event.seq)),
         plain(event.actor.as_ref()),
-        styled(style, event.kind.as_ref()),
+        styled(style, format!("{indent}{}", event.kind)),
         styled(style, what.trim()),
     ]
 }
 
-fn marks(recorded: &Recorded) -> String {
+fn marks(
+    story: &Story<'_>,
+    at: usize,
+    step: &Step<'_>,
+    parent_shown: Option<usize>,
+) -> Vec<String> {
+    let recorded = step.recorded;
+    let ended: Vec<String> = story.begun_by(at).iter().filter_map(ended).collect();
+    let timed = |span: &Span| span.outcome == Outcome::Acked && span.last.is_some();
+    let ack_timed = story.begun_by(at).iter().any(timed);
     let marks = [
         ("superseded: changed nothing", recorded.marks.superseded),
         ("duplicate: changed nothing", recorded.marks.duplicate),
         ("refused", recorded.marks.refused),
-        ("acked", recorded.marks.acked),
+        ("acked", recorded.marks.acked && !ack_timed),
         ("foreign", recorded.event.foreign),
     ];
-    let set: Vec<&str> = marks
-        .iter()
-        .filter(|(_, set)| *set)
-        .map(|(name, _)| *name)
-        .collect();
-    set.join(", ")
+    let set = marks.iter().filter(|(_, set)| *set);
+    let mut marks: Vec<String> = set.map(|(name, _)| (*name).to_owned()).collect();
+    marks.extend(ended);
+    marks.extend(from(story, step, parent_shown));
+    marks
 }
 
-fn duration(events: &[Recorded]) -> String {
-    match (events.first(), events.last()) {
-        (Some(first), Some(last)) if at(last) > at(first) => {
-            format!(" over {}", time::span(at(last) - at(first)))
+/// `completed after 3m 07s`.
+fn ended(span: &Span) -> Option<String> {
+    let word = match span.outcome {
+        Outcome::DeadLetter => "dead letter",
+        outcome => outcome.name(),
+    };
+    let lasted = time::span(span.duration_us?);
+    Some(format!("{word} after {lasted}"))
+}
+
+/// Where the event comes from, if the indentation does not say it.
+fn from(story: &Story<'_>, step: &Step<'_>, parent_shown: Option<usize>) -> Option<String> {
+    match step.parent {
+        Parent::None => None,
+        Parent::Cause(above) | Parent::Message(above) if Some(above) == parent_shown => None,
+        Parent::Cause(above) | Parent::Message(above) => {
+            let seq = story.steps.get(above)?.recorded.event.seq;
+            Some(format!("from #{seq}"))
         }
-        _ => String::new(),
+        Parent::Outside(cause) => Some(outside(step, cause)),
+        Parent::Unknown(id) => Some(format!("from {id}, which is not shown here")),
+        Parent::NotBefore(id) => Some(format!("names {id} as its cause, which comes later")),
     }
 }
 
-fn at(recorded: &Recorded) -> i64 {
-    recorded.event.created_at.micros()
+fn outside(step: &Step<'_>, cause: &OutsideCause) -> String {
+    use teamlog_team::engine::RefKind;
+    let here = step.recorded.event.refs.get(RefKind::Trace);
+    match (cause.seq, cause.trace_id.as_deref()) {
+        (None, _) => format!("cause missing: the log holds no event {}", cause.id),
+        (Some(seq), None) => format!("from #{seq}, which belongs to no trace"),
+        (Some(seq), trace) if trace == here => format!("from #{seq}, on an older page"),
+        (Some(seq), Some(trace)) => format!("from #{seq} of trace {trace}"),
+    }
 }

@@ -122,6 +122,23 @@ answers! {
         events: Vec<Event>,
         count: usize,
         next_cursor: Option<String>,
+        spans: Vec<Span>,
+        causes_outside: Vec<OutsideCause>,
+    }
+    Span {
+        kind: String,
+        id: String,
+        agent: String,
+        outcome: String,
+        first_seq: u64,
+        last_seq: Option<u64>,
+        duration_us: Option<i64>,
+    }
+    OutsideCause {
+        id: String,
+        seq: Option<u64>,
+        kind: Option<String>,
+        trace_id: Option<String>,
     }
     Rehydrate {
         status: String,

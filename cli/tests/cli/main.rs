@@ -24,3 +24,4 @@ mod surface;
 mod tasks;
 mod terminal;
 mod trace;
+mod trust;

@@ -1,7 +1,8 @@
 //! `trace`: one story, paged, as JSON and as a timeline.
 
-use crate::answers::Trace;
-use crate::harness::Cli;
+use crate::answers::{Append, Trace};
+use crate::harness::{Cli, parse};
+use serde_json::Value;
 
 fn story(cli: &Cli) {
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr");
@@ -102,13 +103,12 @@ fn people_see_a_timeline() {
     assert!(lines[2].ends_with(" UTC"), "{shown}");
     assert!(lines[3].trim_start().starts_with("+0s "), "{shown}");
     assert!(
-        lines[3].ends_with("task_assign to dev  T-1  Fix the login"),
+        lines[3].contains("  #2  lead  message_sent")
+            && lines[3].contains("task_assign to dev  T-1  Fix the login  [completed after "),
         "{shown}"
     );
-    assert!(
-        lines[4].ends_with("status=done  [acked]") || lines[4].contains("[acked]"),
-        "{shown}"
-    );
+    assert!(lines[4].contains("done  [acked after "), "{shown}");
+    assert!(lines[5].contains("  └ message_duplicate"), "{shown}");
     assert!(lines[5].contains("[duplicate: changed nothing]"), "{shown}");
     assert!(
         lines[6].contains("[superseded: changed nothing]"),
@@ -118,9 +118,104 @@ fn people_see_a_timeline() {
         lines[7].contains("{\"result\":\"green\"}  [foreign]"),
         "{shown}"
     );
+    // The ack follows from a message that two others stand below of.
+    assert!(lines[8].contains("  └ message_acked "), "{shown}");
+    assert!(lines[8].ends_with("done  [from #3]"), "{shown}");
     assert_eq!(lines.len(), 9, "{shown}");
     assert!(
         lines.iter().all(|line| line.trim_end() == *line),
         "trailing blanks in {shown}"
+    );
+}
+
+#[test]
+fn a_cause_that_is_not_in_sight_is_said_in_words() {
+    let cli = Cli::with_team();
+    let append = |line: &str| {
+        cli.json::<Append>(&format!("append demo --actor ci {line}"))
+            .id
+    };
+    let loose = append("--kind x_loose");
+    let other = append("--kind x_other --trace-id other");
+    let older = append("--kind x_older --trace-id tr");
+    let missing = "01a1fd8c-6900-7000-8752-6757130f9f52";
+    for cause in [&*loose, &*other, &*older, missing] {
+        append(&format!("--kind x_effect --trace-id tr --cause {cause}"));
+    }
+    let shown = cli.ok("trace demo --trace-id tr --limit 4");
+    for said in [
+        "[foreign, from #2, which belongs to no trace]",
+        "[foreign, from #3 of trace other]",
+        "[foreign, from #4, on an older page]",
+        &format!("[foreign, cause missing: the log holds no event {missing}]"),
+    ] {
+        assert!(shown.contains(said), "{said} in {shown}");
+    }
+    let page: Trace = cli.json("trace demo --trace-id tr --limit 4");
+    let found: Vec<_> = page.causes_outside.iter().map(|cause| cause.seq).collect();
+    assert_eq!(found.len(), 4);
+    assert!(
+        [Some(2), Some(3), Some(4), None]
+            .iter()
+            .all(|seq| found.contains(seq))
+    );
+    // A task's history is no page of a trace: causes elsewhere are only named.
+    append(&format!("--kind x_effect --task-id T-1 --cause {loose}"));
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S");
+    let history = cli.ok("task show demo T-1 --history");
+    assert!(
+        history.contains(&format!("from {loose}, which is not shown here")),
+        "{history}"
+    );
+}
+
+#[test]
+fn a_story_is_printed_in_the_format_that_is_asked_for() {
+    let cli = Cli::with_team();
+    story(&cli);
+    let of = |line: &str| cli.ok(&format!("trace demo --trace-id tr {line}"));
+    assert_eq!(of("--format json"), of("--json"));
+    assert_eq!(of("--format json --json"), of("--json"));
+    assert_eq!(of("--format text"), of(""));
+    let chrome: Value = parse(&of("--format chrome"));
+    assert_eq!(chrome["otherData"]["count"], 6);
+    assert_eq!(of("--json --format chrome"), of("--format chrome"));
+    let otlp: Value = parse(&of("--format otlp-json --limit 4"));
+    let resource = &otlp["resourceSpans"][0]["resource"]["attributes"];
+    let cursor = resource[2]["value"]["stringValue"].as_str().unwrap();
+    assert_eq!(resource[2]["key"], "teamlog.next_cursor");
+    let older: Value = parse(&of(&format!("--format chrome --limit 4 --cursor {cursor}")));
+    assert_eq!(older["otherData"]["count"], 2);
+    assert_eq!(older["otherData"]["next_cursor"], Value::Null);
+    let contradiction = cli.refused_json(2, "trace demo --trace-id tr --format text");
+    assert!(contradiction.message.contains("contradict"));
+    assert!(
+        cli.refused(2, "trace demo --trace-id tr --format svg")
+            .contains("otlp-json")
+    );
+}
+
+#[test]
+fn a_chain_of_causes_stays_on_the_screen() {
+    let cli = Cli::with_team();
+    let mut cause = String::new();
+    for _ in 0..20 {
+        let line = format!("append demo --kind x_next --actor ci --trace-id tr {cause}");
+        cause = format!("--cause {}", cli.json::<Append>(&line).id);
+    }
+    let shown = cli.ok("trace demo --trace-id tr");
+    let widest = shown.lines().map(|line| line.chars().count()).max();
+    assert!(widest.unwrap() < 120, "{shown}");
+    assert!(
+        !shown.lines().nth(14).unwrap().contains("from #"),
+        "{shown}"
+    );
+    assert!(
+        shown
+            .lines()
+            .nth(22)
+            .unwrap()
+            .ends_with("[foreign, from #20]"),
+        "{shown}"
     );
 }

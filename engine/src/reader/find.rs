@@ -1,22 +1,34 @@
-//! Finding events without an index.
+//! Finding events without an index, and a log as it was at a point of its past.
 
 use super::{Reader, SPAN_BYTES, Spans};
-use crate::codec::{self, SegmentHeader};
+use crate::codec::{self, Envelope};
 use crate::error::Result;
+use crate::event_id::EventId;
+use crate::head::Head;
 use crate::place::Place;
-use crate::segment::SegmentName;
 use crate::timestamp::Timestamp;
 
+/// A point of a log's past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// When the event with that seq had been recorded.
+    Seq(u64),
+    /// When all events of that time and before had been recorded.
+    Time(Timestamp),
+}
+
+/// An event by its envelope alone.
+type Found = (Place, u64, EventId);
+
 impl Reader {
-    /// The place of the event with that seq, found without an index: by the segments' headers, then a walk over one segment.
+    /// The place of the event with that seq, found without an index: by the segments' first events, then a walk over one
+    /// segment.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn find_seq(&self, seq: u64) -> Result<Option<Place>> {
-        self.find(
-            |header, _| header.first_seq <= seq,
-            |envelope| envelope.seq >= seq,
-        )
+        let (_, found) = self.border(|envelope| envelope.seq >= seq)?;
+        Ok(found.map(|(place, ..)| place))
     }
 
     /// The place of the first event at or after `time`, found without an index.
@@ -24,54 +36,100 @@ impl Reader {
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn find_time(&self, time: Timestamp) -> Result<Option<Place>> {
-        self.find(
-            |_, name| name.day <= time.day(),
-            |envelope| envelope.id.created_at() >= time,
-        )
+        let (_, found) = self.border(|envelope| envelope.id.created_at() >= time)?;
+        Ok(found.map(|(place, ..)| place))
     }
 
-    /// Bisects to the last segment that `starts_before`, and walks from there to the first event that is `reached`.
-    fn find(
+    /// The same log up to `point`, which may lie within a group; `None` where no event is that early. Beyond the head it
+    /// is the log as it stands. Found without an index.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O.
+    pub fn upto(&self, point: Point) -> Result<Option<Reader>> {
+        let (last, _) = match point {
+            Point::Seq(seq) => self.border(|envelope| envelope.seq > seq)?,
+            Point::Time(time) => self.border(|envelope| envelope.id.created_at() > time)?,
+        };
+        let Some((place, last_seq, last_id)) = last else {
+            return Ok(None);
+        };
+        let head = Head {
+            generation: self.head().generation,
+            segment: place.segment,
+            name: self.name(place.segment)?,
+            end: place.end(),
+            last_seq,
+            last_id: Some(last_id),
+            rotating: false,
+            quarantining: false,
+        };
+        let inner = &self.inner;
+        let (storage, identity) = (inner.storage.clone(), inner.identity.clone());
+        Ok(Some(Reader::new(storage, &inner.dir, identity, head)))
+    }
+
+    /// The last event before what is looked for, and the first that is `reached`. All behind a reached one are.
+    fn border(
         &self,
-        starts_before: impl Fn(&SegmentHeader, &SegmentName) -> bool,
-        reached: impl Fn(&codec::Envelope<'_>) -> bool,
-    ) -> Result<Option<Place>> {
+        reached: impl Fn(&Envelope<'_>) -> bool,
+    ) -> Result<(Option<Found>, Option<Found>)> {
         let (mut low, mut high) = (1, self.head().segment);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            let file = self.name(middle)?;
-            let name = SegmentName::parse(&file, self.inner.identity.format);
-            let before = match name {
-                Some(name) => starts_before(&self.header(middle)?, &name),
-                None => false,
-            };
-            if before {
-                low = middle
-            } else {
-                high = middle - 1
+            match self.walk(middle, 1, &mut |_, envelope| !reached(envelope))? {
+                true => high = middle - 1,
+                false => low = middle,
             }
         }
+        let (mut before, mut found) = (None, None);
+        for segment in low..=self.head().segment {
+            let ended = self.walk(segment, SPAN_BYTES, &mut |place, envelope| {
+                let at = Some((place, envelope.seq, envelope.id));
+                let here = reached(envelope);
+                match here {
+                    true => found = at,
+                    false => before = at,
+                }
+                !here
+            })?;
+            if ended {
+                break;
+            }
+        }
+        Ok((before, found))
+    }
+
+    /// Shows the events of a segment until one is not wanted; with `about` 1 only the first of them. Whether it came to that.
+    fn walk(
+        &self,
+        segment: u32,
+        about: usize,
+        each: &mut dyn FnMut(Place, &Envelope<'_>) -> bool,
+    ) -> Result<bool> {
         let mut spans = Spans {
-            segment: low.max(1),
-            ..self.spans(None, SPAN_BYTES)
+            segment,
+            ..self.spans(None, about)
         };
-        for span in &mut spans {
+        while let Some(span) = spans.next_within(segment) {
             let span = span?;
             let mut at = 0;
             while let Some(rest) = span.content().get(at..).filter(|rest| !rest.is_empty()) {
                 let envelope = codec::envelope(span.format, rest)
                     .map_err(|error| span.corrupt(at, error.to_string()))?;
-                if reached(&envelope) {
-                    let (offset, len) = (span.offset + at as u64, envelope.len as u32);
-                    return Ok(Some(Place {
-                        segment: span.segment,
-                        offset,
-                        len,
-                    }));
+                let place = Place {
+                    segment,
+                    offset: span.offset + at as u64,
+                    len: envelope.len as u32,
+                };
+                if !each(place, &envelope) {
+                    return Ok(true);
                 }
                 at += envelope.len;
             }
+            if about == 1 {
+                break;
+            }
         }
-        Ok(None)
+        Ok(false)
     }
 }

@@ -13,7 +13,7 @@ pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
 use crate::head::{Head, HeadFile};
-use crate::identity::Identity;
+use crate::identity::{Identity, LOG_FILE};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Open, Storage};
 use std::io;
@@ -60,6 +60,9 @@ struct Evidence {
 /// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
 pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
     let slots = scene.head_file.read()?;
+    if slots.foreign {
+        scene.confirm_identity()?;
+    }
     let Some(head) = slots.newest else {
         return whole::rebuild_head(scene);
     };
@@ -86,6 +89,15 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
 }
 
 impl Scene<'_> {
+    /// A conversion may have been interrupted right behind its last step: which log is in charge is made certain
+    /// before anything is acknowledged in it.
+    fn confirm_identity(&self) -> Result<()> {
+        let path = self.dir.join(LOG_FILE);
+        self.storage
+            .replace(&path, &self.identity.encode(), true)
+            .map_err(Error::io("write", path))
+    }
+
     pub fn segment_path(&self, name: &str) -> PathBuf {
         self.dir.join(EVENTS_DIR).join(name)
     }

@@ -3,7 +3,7 @@
 //! A team that is imported has a segment for each day of its history. Syncing each where a live log must would cost
 //! more than the import; nobody can see any of it before the final rename, so one sync per file right before it is enough.
 
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -120,6 +120,9 @@ impl Storage for Deferred {
     }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         self.inner.sealed(path)
+    }
+    fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
+        self.inner.watch(paths)
     }
 }
 

@@ -3,7 +3,7 @@
 //! Run once to count the calls, then once per number and fault until the fault is no longer reached:
 //! that is every way in which this run could fail.
 
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::io;
@@ -149,6 +149,10 @@ impl Storage for Faulty {
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         self.call("sealed", path)?;
         self.inner.sealed(path)
+    }
+    fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
+        self.call("watch", paths.first().copied().unwrap_or(Path::new("")))?;
+        self.inner.watch(paths)
     }
 }
 

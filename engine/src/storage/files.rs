@@ -7,7 +7,8 @@
 use super::beneath::{self, Beneath};
 use super::file_lock;
 use super::file_system::{self, FileSystemKind};
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage, map, relative};
+use super::notified::Notified;
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher, map, relative};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs::{self, TryLockError};
@@ -15,6 +16,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Directories within directories that [`Storage::remove_dir_all`] enters; teams need four.
@@ -23,7 +25,7 @@ const REMOVED_DEPTH: usize = 64;
 /// A directory tree.
 #[derive(Debug)]
 pub struct Files {
-    beneath: Beneath,
+    beneath: Arc<Beneath>,
 }
 
 impl Files {
@@ -33,7 +35,7 @@ impl Files {
     /// As the system reports.
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
-            beneath: Beneath::new(root)?,
+            beneath: Arc::new(Beneath::new(root)?),
         })
     }
 
@@ -207,6 +209,14 @@ impl Storage for Files {
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         let (file, stat) = self.regular(path, Open::Read)?;
         map::map(&file, stat.len)
+    }
+
+    fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
+        // The system tells of what this machine changes, not of what another does.
+        if let FileSystemKind::Network(_) = self.file_system()? {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        Ok(Box::new(Notified::new(self.beneath.clone(), paths)?))
     }
 
     /// As every storage reads, but the length comes with opening the file.

@@ -6,6 +6,7 @@
 //! not (growth also up to any sector of the write), ahead of the bytes or behind them, and bytes that did not land read
 //! as zero; the unsynced names of a directory land in order up to any point. The root is always there.
 
+mod changes;
 mod content;
 mod crash;
 mod file;
@@ -15,7 +16,8 @@ mod names;
 pub use crash::Crashes;
 
 use super::relative::{self, names};
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage};
+use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
+use changes::{Changes, Waiting};
 use file::{FileNode, MemoryFile, Sealed};
 use locks::Locks;
 use names::{NameChange, Names};
@@ -42,6 +44,7 @@ struct Shared {
     next: AtomicU64,
     locks: Arc<Locks>,
     calls: Mutex<BTreeMap<&'static str, u64>>,
+    changes: Arc<Changes>,
 }
 
 #[derive(Debug, Clone)]
@@ -83,6 +86,7 @@ impl Memory {
     fn with(root: Arc<DirNode>, next: u64) -> Memory {
         let next = AtomicU64::new(next);
         let (world, locks, calls) = (RwLock::new(()), Arc::default(), Mutex::default());
+        let changes = Arc::default();
         Memory {
             shared: Arc::new(Shared {
                 world,
@@ -90,6 +94,7 @@ impl Memory {
                 next,
                 locks,
                 calls,
+                changes,
             }),
         }
     }
@@ -159,6 +164,11 @@ impl Memory {
         *guard(&self.shared.calls).entry(call).or_default() += 1;
     }
 
+    /// Tells those who wait for changes. Called behind the change, or they would look too early.
+    fn changed(&self) {
+        self.shared.changes.tell();
+    }
+
     fn number(&self) -> u64 {
         self.shared.next.fetch_add(1, Relaxed)
     }
@@ -215,6 +225,7 @@ impl Memory {
                     content: Mutex::default(),
                 });
                 names.add(name, Node::File(file.clone()));
+                self.changed();
                 Ok(file)
             }
         }
@@ -392,6 +403,7 @@ impl Storage for Memory {
                 pair,
             });
         }
+        self.changed();
         Ok(())
     }
 
@@ -401,6 +413,7 @@ impl Storage for Memory {
         self.file(path)?;
         let (dir, name) = self.parent(path)?;
         guard(&dir.names).remove(name);
+        self.changed();
         Ok(())
     }
 
@@ -410,6 +423,7 @@ impl Storage for Memory {
         let (dir, name) = self.parent(path)?;
         empty(&*self.dir(path)?);
         guard(&dir.names).remove(name);
+        self.changed();
         Ok(())
     }
 
@@ -432,6 +446,12 @@ impl Storage for Memory {
         let file = self.file(path)?;
         let now = guard(&file.content).now().clone();
         Ok(Bytes::new(Sealed(now)))
+    }
+
+    /// Wakes for a change anywhere in the tree.
+    fn watch(&self, _: &[&Path]) -> io::Result<Box<dyn Watcher>> {
+        self.count("watch");
+        Ok(Box::new(Waiting::new(self.shared.changes.clone())))
     }
 }
 

@@ -22,6 +22,7 @@ mod files;
 mod locks_test;
 mod map;
 mod memory;
+mod notified;
 mod relative;
 
 pub use deferred::Deferred;
@@ -154,6 +155,16 @@ pub enum LockError {
     Io(io::Error),
 }
 
+/// Dozes until one of some paths may have changed.
+pub trait Watcher: Send + std::fmt::Debug {
+    /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (the
+    /// first one: since the watcher was made), at the latest after `timeout`. May return for nothing.
+    ///
+    /// # Errors
+    /// As the system reports.
+    fn doze(&mut self, timeout: Duration) -> io::Result<()>;
+}
+
 /// A tree of files.
 pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Opens a file.
@@ -206,6 +217,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As the system reports.
     fn sealed(&self, path: &Path) -> io::Result<Bytes>;
+    /// What notices changes of these paths, by whichever process.
+    ///
+    /// # Errors
+    /// `Unsupported` where nothing tells of changes: look at the paths from time to time. Else as the system reports.
+    fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
     ///

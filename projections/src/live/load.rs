@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::workers::{self, Bulk, PROJECTIONS, Tail};
 use std::path::{Path, PathBuf};
 use teamlog_engine::derived::{Overlay, Store, Table};
+use teamlog_engine::reader::Point;
 use teamlog_engine::{Log, Reader};
 
 /// A tail of more events goes through the bulk pipeline.
@@ -43,9 +44,17 @@ impl Live {
     /// # Errors
     /// As [`Live::load`].
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
-        let store = open(reader)?;
-        match past(log, reader, store, seq) {
-            Err(error) if error.is_derived() => past(log, reader, open(reader)?.before(1), seq),
+        let cut = match reader.head().last_seq > seq {
+            true => reader.upto(Point::Seq(seq))?,
+            false => Some(reader.clone()),
+        };
+        let Some(cut) = cut else {
+            let overlay = Overlay::new(open(reader)?.before(1));
+            return Ok(Live::past(log, overlay, Tail::default(), 0));
+        };
+        match past(log, &cut, open(&cut)?) {
+            // A run that proved damaged only when it was read.
+            Err(error) if error.is_derived() => past(log, &cut, open(&cut)?.before(1)),
             loaded => loaded,
         }
     }
@@ -62,6 +71,11 @@ impl Live {
             // No run owns up to it: nothing of the store is trusted.
             None => store.before(1),
         };
+        if self.past {
+            let cut = reader.upto(Point::Seq(self.folded))?.unwrap_or(reader);
+            *self = past(&self.log.clone(), &cut, sound)?;
+            return Ok(());
+        }
         let views = self.views.take();
         *self = over(&self.log.clone(), &reader, sound)?;
         self.views = views;
@@ -126,34 +140,29 @@ fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
     Ok((overlay, folded.tail))
 }
 
-fn serial(reader: &Reader, store: Store, upto: u64) -> Result<(Overlay, Tail)> {
+fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     let covered = store.covered();
     let (mut overlay, mut tail) = (Overlay::new(store), Tail::default());
-    if covered.map_or(0, |anchor| anchor.seq) >= upto {
+    if covered.map_or(0, |anchor| anchor.seq) >= head {
         return Ok((overlay, tail));
     }
     for read in reader.events(covered.map(|anchor| anchor.place)) {
         let (place, crc, event) = read?;
-        if event.seq > upto {
-            break;
-        }
         workers::fold(&mut overlay, &event)?;
         tail.push(&event, place, crc);
     }
     Ok((overlay, tail))
 }
 
-fn past(log: &Log, reader: &Reader, store: Store, seq: u64) -> Result<Live> {
+/// As [`over`], in memory alone.
+fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let store = match store.damaged() {
         Some(run) => store.before(run.first_seq),
         None => store,
     };
-    let (overlay, tail) = serial(reader, store.before(seq.saturating_add(1)), seq)?;
-    let seq = seq.min(reader.head().last_seq);
-    Ok(Live {
-        past: true,
-        ..Live::new(log, overlay, tail, seq)
-    })
+    let head = reader.head().last_seq;
+    let (overlay, tail) = serial(reader, store, head)?;
+    Ok(Live::past(log, overlay, tail, head))
 }
 
 impl Live {
@@ -166,6 +175,13 @@ impl Live {
             views: None,
             views_error: None,
             past: false,
+        }
+    }
+
+    fn past(log: &Log, overlay: Overlay, tail: Tail, folded: u64) -> Live {
+        Live {
+            past: true,
+            ..Live::new(log, overlay, tail, folded)
         }
     }
 }

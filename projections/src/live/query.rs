@@ -130,7 +130,54 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn ready(&self, task: &Task) -> Result<bool> {
-        tasks::ready(self.rows(), task)
+        tasks::deps_completed(self.rows(), task)
+    }
+    /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
+    /// what is for anybody and what is assigned to it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn ready_tasks(
+        &self,
+        agent: Option<&str>,
+        after: Option<&Task>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        tasks::can_start(self.rows(), agent, after, limit)
+    }
+    /// How many tasks can be taken up, by that agent if one is named.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn ready_count(&self, agent: Option<&str>) -> Result<u64> {
+        tasks::ready_count(self.rows(), agent)
+    }
+    /// Unfinished tasks of an owner that it cannot go on with, since they are blocked or a dependency is not completed;
+    /// in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn waiting_tasks(
+        &self,
+        owner: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<TaskPage> {
+        tasks::waiting(self.rows(), owner, after, limit)
+    }
+    /// How many those are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn waiting_count(&self, owner: &str) -> Result<u64> {
+        tasks::waiting_count(self.rows(), owner)
+    }
+    /// How many tasks of an owner are in each state.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
+        tasks::owned(self.rows(), owner)
     }
     /// How many tasks are in each state.
     ///

@@ -1,11 +1,11 @@
 //! The fold of task messages.
 
-use super::Status;
-use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, task_key};
+use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, owned_key, task_key};
+use super::{Status, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange};
 use crate::message::{MessageType, Priority};
-use crate::tx::{Projection, Recorded, Tx, key_of, numbered};
+use crate::tx::{Projection, Recorded, Tx, numbered};
 use std::collections::BTreeSet;
 
 /// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
@@ -21,7 +21,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -35,9 +35,7 @@ impl Projection for TasksProjection {
 }
 
 fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange) -> Result<()> {
-    let natural = natural_key(id);
-    let key = key_of(super::row::TASK, &natural);
-    let old: Option<TaskRow> = tx.get(&key)?;
+    let old: Option<TaskRow> = tx.get(&task_key(id))?;
     if old.as_ref().is_some_and(|old| !is_newer(sent, old)) {
         tx.mark(&numbered(SUPERSEDED, "", seq));
         return Ok(());
@@ -58,9 +56,16 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
     new.last_message_id.clone_from(&sent.id);
     new.last_message_created_at = sent.created_at.micros();
     new.seq = seq;
-    reindex(tx, &natural, old.as_ref(), &new)?;
-    tx.put(&key, &new);
-    Ok(())
+    store(tx, id, old.as_ref(), &new)
+}
+
+/// Stores a task that was `old` before, and brings all that is kept about it in line.
+fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+    let natural = natural_key(id);
+    reindex(tx, &natural, old, new)?;
+    count(tx, old, new)?;
+    tx.put(&task_key(id), new);
+    ready::follow(tx, id, &natural, old, new)
 }
 
 /// The monotonic guard: strictly newer by `(created_at, id)`.
@@ -183,7 +188,7 @@ fn leads_to(tx: &Tx<'_>, from: &str, to: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Brings the indexes and counts from the old row to the new one.
+/// Brings the indexes from the old row to the new one.
 fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
     let before = old.map(|old| old.index_keys(natural)).unwrap_or_default();
     let after = new.index_keys(natural);
@@ -197,16 +202,42 @@ fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow
             tx.mark(&key);
         }
     }
-    if old.map(|old| old.status) == Some(new.status) {
-        return Ok(());
+    Ok(())
+}
+
+/// Counts tasks by status, in the team and for their owner.
+fn count(tx: &mut Tx<'_>, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+    let same_status = old.map(|old| old.status) == Some(new.status);
+    if !same_status {
+        recount(tx, &[COUNTS], old.map(|old| old.status), Some(new.status))?;
     }
-    let mut counts: CountsRow = tx.get(&[COUNTS])?.unwrap_or_default();
-    if let Some(count) = old.and_then(|old| counts.0.get_mut(usize::from(old.status))) {
+    let was = old.and_then(|old| old.owner.as_ref());
+    match (was, &new.owner) {
+        (Some(one), Some(same)) if one == same && same_status => Ok(()),
+        (Some(one), Some(same)) if one == same => {
+            let before = old.map(|old| old.status);
+            recount(tx, &owned_key(same), before, Some(new.status))
+        }
+        (was, is) => {
+            if let Some(was) = was {
+                recount(tx, &owned_key(was), old.map(|old| old.status), None)?;
+            }
+            match is {
+                Some(is) => recount(tx, &owned_key(is), None, Some(new.status)),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+fn recount(tx: &mut Tx<'_>, key: &[u8], from: Option<u8>, to: Option<u8>) -> Result<()> {
+    let mut counts: CountsRow = tx.get(key)?.unwrap_or_default();
+    if let Some(count) = from.and_then(|from| counts.0.get_mut(usize::from(from))) {
         *count = count.saturating_sub(1);
     }
-    if let Some(count) = counts.0.get_mut(usize::from(new.status)) {
+    if let Some(count) = to.and_then(|to| counts.0.get_mut(usize::from(to))) {
         *count += 1;
     }
-    tx.put(&[COUNTS], &counts);
+    tx.put(key, &counts);
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COUNTS, CountsRow, OPEN, SUPERSEDED, TASK, TaskRow, natural_key,
+    BLOCKED, BY_STATUS, COUNTS, CountsRow, OPEN, SUPERSEDED, TASK, TaskRow, natural_key, owned_key,
     owner_prefix, task_key,
 };
-use super::{Status, Task, TaskCounts, TaskFilter, TaskPage};
+use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::error::Result;
 use crate::natural;
 use crate::tx::{Rows, end_of, key_of, numbered};
@@ -24,7 +24,7 @@ pub(crate) fn list(
     limit: usize,
 ) -> Result<TaskPage> {
     let prefixes: Vec<Vec<u8>> = match (&filter.owner, filter.status) {
-        (None, None) => return page(rows, vec![key_of(TASK, b"")], after, limit),
+        (None, None) => vec![key_of(TASK, b"")],
         (None, Some(status)) => vec![key_of(BY_STATUS, &[status as u8])],
         (Some(owner), status) => {
             let wanted = Status::ALL
@@ -35,27 +35,89 @@ pub(crate) fn list(
                 .collect()
         }
     };
-    page(rows, prefixes, after, limit)
+    page(rows, prefixes, 0, after.map(natural_key), limit)
 }
 
 /// Tasks in state `blocked` or reported blocked.
 pub(crate) fn blocked(rows: Rows<'_>, after: Option<&str>, limit: usize) -> Result<TaskPage> {
-    page(rows, vec![key_of(BLOCKED, b"")], after, limit)
+    page(
+        rows,
+        vec![key_of(BLOCKED, b"")],
+        0,
+        after.map(natural_key),
+        limit,
+    )
 }
 
-/// The tasks that stand behind `after` under any of the prefixes, whose keys all go on with the natural key. No more than a
-/// page is read under each.
+/// What can be taken up, by `agent` if one is named, in the order of urgency, age and id, behind the task `after`.
+pub(crate) fn can_start(
+    rows: Rows<'_>,
+    agent: Option<&str>,
+    after: Option<&Task>,
+    limit: usize,
+) -> Result<TaskPage> {
+    let after = after.map(|task| {
+        let natural = natural_key(&task.task_id);
+        ready::rank(task.priority as u8, task.created_at.micros(), &natural)
+    });
+    page(rows, ready_lists(agent), ready::RANK_BYTES, after, limit)
+}
+
+/// How many tasks can be taken up, by `agent` if one is named.
+pub(crate) fn ready_count(rows: Rows<'_>, agent: Option<&str>) -> Result<u64> {
+    let counts = ready_lists(agent)
+        .into_iter()
+        .map(|list| listed(rows, &list));
+    counts.sum()
+}
+
+fn ready_lists(agent: Option<&str>) -> Vec<Vec<u8>> {
+    match agent {
+        None => vec![ready::ready_all()],
+        agent => vec![ready::ready_for(None), ready::ready_for(agent)],
+    }
+}
+
+/// Unfinished tasks of an owner that it cannot go on with, in natural order.
+pub(crate) fn waiting(
+    rows: Rows<'_>,
+    owner: &str,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<TaskPage> {
+    let lists = vec![ready::waiting_of(owner)];
+    page(rows, lists, 0, after.map(natural_key), limit)
+}
+
+/// How many those are.
+pub(crate) fn waiting_count(rows: Rows<'_>, owner: &str) -> Result<u64> {
+    listed(rows, &ready::waiting_of(owner))
+}
+
+fn listed(rows: Rows<'_>, list: &[u8]) -> Result<u64> {
+    Ok(rows.get(&ready::count_key(list))?.unwrap_or_default())
+}
+
+/// How many tasks of an owner are in each state.
+pub(crate) fn owned(rows: Rows<'_>, owner: &str) -> Result<TaskCounts> {
+    let row: CountsRow = rows.get(&owned_key(owner))?.unwrap_or_default();
+    Ok(TaskCounts { by_status: row.0 })
+}
+
+/// The tasks that stand behind `after` under any of the prefixes, whose keys all go on with `ranked` bytes and the natural
+/// key. No more than a page is read under each.
 fn page(
     rows: Rows<'_>,
     prefixes: Vec<Vec<u8>>,
-    after: Option<&str>,
+    ranked: usize,
+    after: Option<Vec<u8>>,
     limit: usize,
 ) -> Result<TaskPage> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     for prefix in &prefixes {
         let mut from = prefix.clone();
-        if let Some(after) = after {
-            from.extend(natural_key(after));
+        if let Some(after) = &after {
+            from.extend_from_slice(after);
             from.push(0);
         }
         for entry in rows
@@ -69,8 +131,8 @@ fn page(
     let more = found.len() > limit;
     found.truncate(limit);
     let mut tasks = Vec::with_capacity(found.len());
-    for natural in found {
-        tasks.extend(by_natural(rows, &natural)?);
+    for rank in found {
+        tasks.extend(by_natural(rows, rank.get(ranked..).unwrap_or_default())?);
     }
     Ok(TaskPage { tasks, more })
 }
@@ -92,7 +154,7 @@ pub(crate) fn all<'a>(rows: Rows<'a>) -> impl Iterator<Item = Result<Task>> + us
 }
 
 /// Whether all dependencies of a task are completed; one that is not known is not.
-pub(crate) fn ready(rows: Rows<'_>, task: &Task) -> Result<bool> {
+pub(crate) fn deps_completed(rows: Rows<'_>, task: &Task) -> Result<bool> {
     for dep in &task.deps {
         let row: Option<TaskRow> = rows.get(&task_key(dep))?;
         if row.is_none_or(|row| row.status != Status::Completed as u8) {

@@ -18,6 +18,8 @@ pub(super) const BLOCKED: u8 = 0x33;
 pub(super) const OPEN: u8 = 0x34;
 /// How many in each state.
 pub(super) const COUNTS: u8 = 0x35;
+/// By owner: how many in each state.
+const OWNED: u8 = 0x3C;
 /// One series: messages that came too late.
 pub(super) const SUPERSEDED: u8 = 0x90;
 
@@ -134,6 +136,11 @@ pub(super) fn natural_key(id: &str) -> Vec<u8> {
 /// The key of a task.
 pub(super) fn task_key(id: &str) -> Vec<u8> {
     key_of(TASK, &natural_key(id))
+}
+
+/// The key of an owner's counts.
+pub(super) fn owned_key(owner: &str) -> Vec<u8> {
+    key_of(OWNED, owner.as_bytes())
 }
 
 /// The beginning of the keys of an owner's tasks.

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Log, NewEvent};
+use teamlog_projections::live::derived_dir;
 use teamlog_projections::rehydrate::rehydrate_with;
 use teamlog_projections::workers::Bulk;
-use teamlog_projections::{Live, MessageType};
+use teamlog_projections::{Live, MessageType, Priority};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -45,14 +46,22 @@ enum Said {
 }
 
 const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
-const STATUSES: [&str; 5] = ["assigned", "in_progress", "blocked", "done", "skipped"];
+const STATUSES: [&str; 7] = [
+    "assigned",
+    "in_progress",
+    "blocked",
+    "done",
+    "skipped",
+    "pending",
+    "failed",
+];
 
 fn said() -> impl Strategy<Value = Said> {
     let deps = prop::collection::vec(0u8..6, 0..3);
     prop_oneof![
         3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps)
             .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
-        3 => (0u8..40, 0u8..6, 0u8..9, 0u8..5)
+        3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),
@@ -81,13 +90,15 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             deps,
         } => {
             let payload = serde_json::json!({"subject": format!("s{id}"), "deps": deps.iter().map(u8::to_string).collect::<Vec<_>>()});
-            assign(
+            let mut assignment = assign(
                 &format!("m{id}"),
                 &task.to_string(),
                 agent(to),
                 i64::from(*minute),
                 &payload.to_string(),
-            )
+            );
+            assignment.priority = Priority::ALL[usize::from(id % 4)];
+            assignment
         }
         Said::Update {
             id,
@@ -116,15 +127,23 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
     }
 }
 
-fn live_of(team: &Team, steps: &[Step]) -> String {
+/// The digest at the end, and after every group.
+fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     let mut writer = team.writer();
     let mut known = BTreeSet::new();
+    let mut then = Vec::new();
     for step in steps {
         match step {
-            Step::Append(all) => commit(
-                &writer,
-                all.iter().map(|said| event(said, &mut known)).collect(),
-            ),
+            Step::Append(all) => {
+                commit(
+                    &writer,
+                    all.iter().map(|said| event(said, &mut known)).collect(),
+                );
+                writer.with_state(|live| {
+                    check_at_hand(live, &AGENTS);
+                    then.push((live.seq(), live.digest().unwrap()));
+                });
+            }
             Step::Flush => writer.with_state(|live| live.flush().unwrap()),
             Step::Reopen => {
                 writer.close().unwrap();
@@ -141,12 +160,12 @@ fn live_of(team: &Team, steps: &[Step]) -> String {
     }
     let live = writer.close().unwrap();
     assert!(live.views_error().is_none(), "{:?}", live.views_error());
-    live.digest().unwrap()
+    (live.digest().unwrap(), then)
 }
 
 /// The runs of the derived store, by content (their names count on).
 fn runs(team: &Team) -> Vec<Vec<u8>> {
-    let dir = team.path("derived/v1");
+    let dir = derived_dir(team.log.dir());
     let mut names = team.storage.list(&dir).unwrap();
     names.retain(|name| name.ends_with(".run"));
     let mut files: Vec<_> = names
@@ -164,12 +183,17 @@ proptest! {
         let format = if binary { Format::Binary } else { Format::Jsonl };
         let team = Team::empty(format);
         team.append(vec![created(&AGENTS, true)]);
-        let digest = live_of(&team, &steps);
+        let (digest, then) = live_of(&team, &steps);
         let views = team.views();
         prop_assert_eq!(&team.live().digest().unwrap(), &digest);
         let exclusive = team.log.lock().unwrap();
         let reader = exclusive.reader();
         prop_assert_eq!(&Live::at(&team.log, &reader, u64::MAX).unwrap().digest().unwrap(), &digest);
+        for (seq, digest) in then {
+            let past = Live::at(&team.log, &reader, seq).unwrap();
+            prop_assert_eq!((past.seq(), past.digest().unwrap()), (seq, digest));
+            check_at_hand(&past, &AGENTS);
+        }
         let mut first: Option<Vec<Vec<u8>>> = None;
         for decoders in [1, 2, 3, 8] {
             let bulk = Bulk { decoders, span_bytes: 700, run_bytes: 2000 };
@@ -215,7 +239,7 @@ fn a_long_tail_is_folded_in_bulk_and_kept_as_runs() {
     assert_eq!(live.counts().unwrap().messages, 5000);
     assert!(
         team.storage
-            .stat(&team.path("derived/v1"))
+            .stat(&derived_dir(team.log.dir()))
             .unwrap()
             .is_some()
     );
@@ -228,7 +252,7 @@ fn a_long_tail_is_folded_in_bulk_and_kept_as_runs() {
 #[test]
 fn a_damaged_run_is_replaced() {
     let team = Team::new();
-    let dir = team.path("derived/v1");
+    let dir = derived_dir(team.log.dir());
     for part in 0..9 {
         for n in 0..3 {
             let sent: Vec<_> = (0..40)
@@ -279,7 +303,7 @@ fn a_damaged_run_is_replaced() {
 #[test]
 fn a_damaged_run_of_a_log_that_may_only_be_read() {
     let team = Team::new();
-    let dir = team.path("derived/v1");
+    let dir = derived_dir(team.log.dir());
     for n in 0..3 {
         let id = |i| format!("m{n}-{i}");
         let sent: Vec<_> = (0..20)

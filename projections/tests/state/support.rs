@@ -9,7 +9,7 @@ use teamlog_engine::{
     Timestamp, Writer,
 };
 use teamlog_projections::fact::{MessageAcked, TeamCreated};
-use teamlog_projections::{Live, Message, MessageType, Priority};
+use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
 
@@ -175,4 +175,63 @@ impl Team {
 pub fn commit(writer: &Writer<Live>, events: Vec<NewEvent>) {
     let job = move |_: &Live, _: Timestamp| Ok::<_, std::convert::Infallible>(((), events.clone()));
     writer.commit(Durability::Synced, job).unwrap();
+}
+
+/// Holds the lists of what is ready and what waits against all tasks, looked at one by one.
+pub fn check_at_hand(live: &Live, agents: &[&str]) {
+    let all = live
+        .tasks(&TaskFilter::default(), None, usize::MAX)
+        .unwrap();
+    let is_ready = |task: &Task| {
+        matches!(task.status, Status::Pending | Status::Assigned)
+            && !task.blocked
+            && live.ready(task).unwrap()
+    };
+    let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
+    // Natural order is kept among equals.
+    ready.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.created_at));
+    let ids = |tasks: &[&Task]| -> Vec<String> {
+        tasks.iter().map(|task| task.task_id.clone()).collect()
+    };
+    check_pages(live, None, &ids(&ready));
+    for agent in agents {
+        let own =
+            |task: &&&Task| task.status == Status::Pending || task.owner.as_deref() == Some(*agent);
+        let takes: Vec<&Task> = ready.iter().filter(own).copied().collect();
+        check_pages(live, Some(agent), &ids(&takes));
+        let owned: Vec<&Task> = all
+            .tasks
+            .iter()
+            .filter(|task| task.owner.as_deref() == Some(*agent))
+            .collect();
+        let held_up = |task: &&&Task| {
+            !task.status.is_final()
+                && (task.blocked || task.status == Status::Blocked || !live.ready(task).unwrap())
+        };
+        let waiting: Vec<&Task> = owned.iter().filter(held_up).copied().collect();
+        let page = live.waiting_tasks(agent, None, usize::MAX).unwrap();
+        assert_eq!(ids(&page.tasks.iter().collect::<Vec<_>>()), ids(&waiting));
+        assert_eq!(live.waiting_count(agent).unwrap(), waiting.len() as u64);
+        let counts = live.owned_counts(agent).unwrap();
+        for status in Status::ALL {
+            let found = owned.iter().filter(|task| task.status == status).count();
+            assert_eq!(counts.by_status[status as usize], found as u64);
+        }
+    }
+}
+
+/// Walks the list by twos.
+fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
+    let mut found = Vec::new();
+    let mut after: Option<Task> = None;
+    loop {
+        let page = live.ready_tasks(agent, after.as_ref(), 2).unwrap();
+        found.extend(page.tasks.iter().map(|task| task.task_id.clone()));
+        after = page.tasks.into_iter().next_back();
+        if !page.more {
+            break;
+        }
+    }
+    assert_eq!(found, wanted, "ready for {agent:?}");
+    assert_eq!(live.ready_count(agent).unwrap(), wanted.len() as u64);
 }

@@ -12,6 +12,7 @@ pub mod import_messages;
 pub mod import_report;
 mod import_source;
 pub mod init;
+pub mod keygen;
 pub mod read;
 pub mod rehydrate;
 pub mod replay;
@@ -92,12 +93,24 @@ pub(crate) fn first_not(
 
 /// The seq of the event that a cursor names.
 pub(crate) fn event_cursor(live: &Live, reader: &Reader, cursor: &str) -> Result<Option<u64>> {
-    let Some(id) = EventId::from_text(cursor.as_bytes()) else {
-        return Ok(None);
-    };
+    match EventId::from_text(cursor.as_bytes()) {
+        Some(id) => Ok(event_of(live, reader, id)?.map(|event| event.seq)),
+        None => Ok(None),
+    }
+}
+
+/// The event of that id.
+pub(crate) fn event_of(
+    live: &Live,
+    reader: &Reader,
+    id: EventId,
+) -> Result<Option<Event<'static>>> {
     let last = reader.head().last_seq;
     let seq = first_not(live, reader, last, |event| event.id < id)?;
-    Ok((seq <= last && event(live, reader, seq)?.id == id).then_some(seq))
+    if seq > last {
+        return Ok(None);
+    }
+    Ok(Some(event(live, reader, seq)?).filter(|event| event.id == id))
 }
 
 /// The refusal of a cursor that names nothing in its listing.

@@ -103,7 +103,7 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
-        let now = self.options.clock.now();
+        let now = self.now();
         let identity = self.log.identity().clone();
         let limit = super::limit(status.limit, LISTED);
         let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);

@@ -4,10 +4,11 @@ use crate::Recorded;
 use crate::failure::Result;
 use crate::names;
 use crate::projections::Live;
+use crate::story::{self, OutsideCause, Span, Story};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_engine::{Reader, RefKind};
+use teamlog_engine::{EventId, Reader, RefKind};
 
 /// What `trace` is asked.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +21,7 @@ pub struct Trace {
     pub cursor: Option<String>,
 }
 
-/// `{team, trace_id, events, count, next_cursor}`.
+/// `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TraceAnswer {
     /// The team.
@@ -33,6 +34,17 @@ pub struct TraceAnswer {
     pub count: usize,
     /// The oldest id of the page while older ones remain.
     pub next_cursor: Option<String>,
+    /// The tasks and messages that begin on the page, in that order, with their durations.
+    pub spans: Vec<Span>,
+    /// What is known of causes that events of the page name and the page does not hold, in the order of their ids.
+    pub causes_outside: Vec<OutsideCause>,
+}
+
+impl TraceAnswer {
+    /// The events as a tree.
+    pub fn story(&self) -> Story<'_> {
+        Story::of(&self.events, &self.causes_outside)
+    }
 }
 
 impl Team {
@@ -52,7 +64,13 @@ impl Team {
                 .iter()
                 .map(|seq| Recorded::marked(live, super::event(live, reader, *seq)?))
                 .collect::<Result<Vec<Recorded>>>()?;
+            let causes_outside = story::causes_outside(&events)
+                .into_iter()
+                .map(|id| outside(live, reader, id))
+                .collect::<Result<Vec<OutsideCause>>>()?;
             Ok(TraceAnswer {
+                spans: Story::of(&events, &causes_outside).spans,
+                causes_outside,
                 team: team.clone(),
                 trace_id: trace.trace_id.clone(),
                 count: events.len(),
@@ -78,4 +96,21 @@ fn before(live: &Live, reader: &Reader, trace: &Trace) -> Result<Option<u64>> {
         return Err(unknown().into());
     }
     Ok(Some(seq))
+}
+
+fn outside(live: &Live, reader: &Reader, id: EventId) -> Result<OutsideCause> {
+    let event = super::event_of(live, reader, id)?;
+    let (seq, kind, trace_id) = match event {
+        Some(event) => {
+            let trace = event.refs.get(RefKind::Trace).map(str::to_owned);
+            (Some(event.seq), Some(event.kind.into_owned()), trace)
+        }
+        None => (None, None, None),
+    };
+    Ok(OutsideCause {
+        id: id.to_string(),
+        seq,
+        kind,
+        trace_id,
+    })
 }

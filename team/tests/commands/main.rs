@@ -14,6 +14,8 @@ mod messages;
 mod real_messages;
 mod replaying;
 mod state;
+mod stories;
+mod story_formats;
 mod tasks;
 mod teams;
 mod world;

@@ -7,8 +7,7 @@ use teamlog_team::command::append::Append;
 use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::send::{Send, SendStatus};
 use teamlog_team::command::status::Status;
-use teamlog_team::command::verify::read_receipt;
-use teamlog_team::{Code, Root};
+use teamlog_team::{Code, Presented, Root};
 
 #[test]
 fn status_counts_what_is_unread_blocked_and_stale() {
@@ -233,7 +232,7 @@ fn verify_finds_the_log_whole_and_a_receipt_holds() {
     team.send(message("lead", "dev")).unwrap();
     let receipt = json(&team.head().unwrap()).to_string();
     team.send(message("lead", "dev")).unwrap();
-    let receipt = read_receipt(&receipt).unwrap();
+    let receipt = Presented::read(&receipt).unwrap().receipt;
     let answer = team.verify(Some(&receipt)).unwrap();
     assert!(answer.ok, "{answer:?}");
     assert_eq!((answer.events, answer.last_seq, answer.segments), (3, 3, 1));
@@ -245,6 +244,9 @@ fn verify_finds_the_log_whole_and_a_receipt_holds() {
     assert!(!answer.ok);
     assert!(!answer.problems.is_empty());
     for text in ["", "{}", "{\"log\":1}"] {
-        refused(read_receipt(text).map_err(Into::into), Code::InvalidInput);
+        refused(
+            Presented::read(text).map_err(Into::into),
+            Code::InvalidInput,
+        );
     }
 }

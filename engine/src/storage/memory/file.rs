@@ -48,10 +48,12 @@ impl MemoryFile {
     ) -> io::Result<T> {
         self.memory.count(call);
         let _world = self.memory.shared();
-        match self.writes {
-            true => Ok(change(&mut guard(&self.node.content))),
-            false => Err(Errno::BADF.into()),
+        if !self.writes {
+            return Err(Errno::BADF.into());
         }
+        let changed = change(&mut guard(&self.node.content));
+        self.memory.changed();
+        Ok(changed)
     }
 }
 

@@ -1,0 +1,150 @@
+//! `keygen`: a pair of keys, each in a file of its own; and the way back from those files.
+//!
+//! Invariants: a file that is there is never written to; the secret key's file is for its owner alone from the first
+//! moment on, and its text goes nowhere else.
+
+use crate::command::append::open;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::escape::visible;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use teamlog_team::command::keygen::KeygenAnswer;
+use teamlog_team::key::SEED_BYTES;
+use teamlog_team::{PublicKey, SecretKey};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Make a pair of keys, to sign receipts with\n\nThe secret key goes to FILE, which only you may read; the \
+        public one, which whoever checks receipts needs, to FILE.pub. Existing files are left alone."
+)]
+pub struct Args {
+    /// File of the secret key; the public one goes beside it, with .pub behind its name
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+/// Far more than a key has.
+const KEY_BYTES_MAX: u64 = 64 << 10;
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut seed = [0; SEED_BYTES];
+        getrandom::fill(&mut seed)
+            .map_err(|error| CommandError::io("get", "random bits", &io::Error::other(error)))?;
+        let key = SecretKey::from_seed(seed);
+        let public_file = beside(&self.out);
+        store(&self.out, &public_file, &key)?;
+        let shown = |path: &Path| path.display().to_string();
+        let answer = KeygenAnswer::of(&key, shown(&self.out), shown(&public_file));
+        context.answer(&answer, |answer, _| {
+            vec![
+                format!("secret key in {}, for you alone", visible(&answer.key_file)),
+                format!("public key in {}", visible(&answer.public_key_file)),
+                format!("  {}", answer.public_key),
+            ]
+        })?;
+        Ok(Exit::Done)
+    }
+}
+
+/// A secret key out of its file.
+pub fn secret_key(path: &Path) -> Result<SecretKey, CommandError> {
+    let file = open("key", path)?;
+    let metadata = file.metadata().map_err(failed("look at", path))?;
+    if metadata.mode() & 0o077 != 0 {
+        let message = format!(
+            "key file {} must be readable by its owner alone, but has mode {:03o}",
+            path.display(),
+            metadata.mode() & 0o777
+        );
+        let error = CommandError::new(Exit::Refused, "key_exposed", message).about("key");
+        return Err(error
+            .or_hint(|| "make a new key if somebody may have read it; else chmod 600".to_owned()));
+    }
+    Ok(SecretKey::parse(&text_of(file, path)?)?)
+}
+
+/// A public key out of its file.
+pub fn public_key(path: &Path) -> Result<PublicKey, CommandError> {
+    Ok(PublicKey::parse(&text_of(open("key", path)?, path)?)?)
+}
+
+fn text_of(file: File, path: &Path) -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    file.take(KEY_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .map_err(failed("read", path))?;
+    // What is no text is no key either, and is refused as such.
+    Ok(String::from_utf8(bytes).unwrap_or_default())
+}
+
+/// The file of the public key.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".pub");
+    PathBuf::from(name)
+}
+
+/// Both files come into the world, or neither.
+fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandError> {
+    let secret_file = create(secret, 0o600)?;
+    let public_file = create(public, 0o644).inspect_err(|_| remove(secret))?;
+    let written = fill(secret_file, secret, &key.text())
+        .and_then(|()| fill(public_file, public, &key.public().text()))
+        .and_then(|()| sync_names(secret));
+    written.inspect_err(|_| {
+        remove(secret);
+        remove(public);
+    })
+}
+
+fn create(path: &Path, mode: u32) -> Result<File, CommandError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(mode);
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let message = format!("out must name a new file, but {} is there", path.display());
+            CommandError::new(Exit::Refused, "key_exists", message).about("out")
+        }
+        io::ErrorKind::NotFound => {
+            let message = format!(
+                "out must lie in a directory that is there, but is {}",
+                path.display()
+            );
+            CommandError::invalid("out", message)
+        }
+        _ => failed("create", path)(error),
+    })
+}
+
+fn fill(mut file: File, path: &Path, text: &str) -> Result<(), CommandError> {
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(failed("write", path))
+}
+
+/// A key that signed something must be there after the power went.
+fn sync_names(path: &Path) -> Result<(), CommandError> {
+    let dir = match path.parent() {
+        Some(dir) if dir != Path::new("") => dir,
+        _ => Path::new("."),
+    };
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(failed("sync", dir))
+}
+
+/// Takes back what was created a moment ago. The error that led here is the one to be told.
+fn remove(path: &Path) {
+    let _ = std::fs::remove_file(path);
+}
+
+fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommandError {
+    let shown = path.display().to_string();
+    move |error| CommandError::io(doing, &format!("key file {shown}"), &error)
+}

@@ -1,0 +1,471 @@
+//! Receipts and signed heads: who made them, whether they still hold, and what a client learns that presents its last
+//! one again.
+
+use crate::answers::{Head, Sent, Verify};
+use crate::harness::{Cli, ErrorBody, parse};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn history(cli: &Cli) {
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --trace-id tr");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --message-id m");
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Every file below a directory, with its bytes.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(tree(&path)),
+            false => drop(files.insert(path.clone(), fs::read(&path).unwrap())),
+        }
+    }
+    files
+}
+
+fn put_back(team: &Path, kept: &BTreeMap<PathBuf, Vec<u8>>) {
+    let _ = fs::remove_dir_all(team);
+    for (path, bytes) in kept {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Runs a command that must end with 65 before it touches anything.
+#[track_caller]
+fn stopped(cli: &Cli, line: &str) -> ErrorBody {
+    let teams = cli.dir().join("teams");
+    let before = tree(&teams);
+    let error = cli.refused_json(65, line);
+    assert_eq!(tree(&teams), before, "{line} wrote something");
+    error
+}
+
+#[test]
+fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
+    let cli = Cli::new();
+    let ran = cli.run("keygen --out auditor --json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let answer: Value = parse(&ran.stdout);
+    assert_eq!(answer["status"], "ok");
+    assert_eq!(answer["public_key_file"], "auditor.pub");
+    assert_eq!(answer["public_key"].as_str().unwrap().len(), 64);
+    let (secret, public) = (cli.dir().join("auditor"), cli.dir().join("auditor.pub"));
+    assert_eq!((mode(&secret), mode(&public) & 0o600), (0o600, 0o600));
+    let (secret_text, public_text) = (
+        fs::read_to_string(&secret).unwrap(),
+        fs::read_to_string(&public).unwrap(),
+    );
+    let body = secret_text.lines().nth(1).unwrap();
+    assert!(!ran.stdout.contains(&body[20..]) && !public_text.contains(&body[20..]));
+
+    assert_eq!(
+        cli.refused_json(1, "keygen --out auditor").code,
+        "key_exists"
+    );
+    fs::remove_file(&secret).unwrap();
+    // Half of a pair is in the way as well, and gets no other half.
+    assert_eq!(
+        cli.refused_json(1, "keygen --out auditor").code,
+        "key_exists"
+    );
+    assert!(!secret.exists());
+    assert_eq!(fs::read_to_string(&public).unwrap(), public_text);
+    fs::write(&secret, "precious").unwrap();
+    cli.refused(1, "keygen --out auditor");
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "precious");
+    std::os::unix::fs::symlink("elsewhere", cli.dir().join("link")).unwrap();
+    cli.refused(1, "keygen --out link");
+    assert!(!cli.dir().join("elsewhere").exists());
+    assert!(
+        cli.refused(1, "keygen --out none/key")
+            .contains("directory")
+    );
+    cli.ok("keygen --out another");
+    assert_ne!(
+        fs::read_to_string(cli.dir().join("another.pub")).unwrap(),
+        public_text
+    );
+}
+
+#[test]
+fn a_signed_head_tells_a_changed_log_a_changed_receipt_and_a_changed_signature_apart() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        cli.ok("keygen --out key");
+        cli.ok("keygen --out other");
+        let signed = cli.ok("head demo --sign key --json");
+        cli.file("signed.json", &signed);
+        cli.ok("send demo --from lead --to dev --type handoff");
+        let check = |key: &str, file: &str| format!("verify demo --against {file} --key {key}");
+        assert!(cli.json::<Verify>(&check("key.pub", "signed.json")).ok);
+        let said = cli.ok(&check("key.pub", "signed.json"));
+        let fields: Value = parse(&signed);
+        let by = fields["public_key"].as_str().unwrap();
+        assert!(
+            said.ends_with(&format!("  receipt signed by {by}\n")),
+            "{said}"
+        );
+        assert!(cli.ok("head demo --sign key").contains(by));
+        // Who does not ask for a signature gets the receipt held against the log alone.
+        assert!(cli.json::<Verify>("verify demo --against signed.json").ok);
+
+        let refused = |key: &str, text: &str| {
+            cli.file("changed.json", text);
+            cli.refused_json(1, &check(key, "changed.json")).code
+        };
+        assert_eq!(
+            refused("key.pub", &cli.ok("head demo --json")),
+            "signature_missing"
+        );
+        assert_eq!(refused("other.pub", &signed), "signed_by_another_key");
+        let with = |name: &str, value: Value| {
+            let mut changed = fields.clone();
+            changed[name] = value;
+            changed.to_string()
+        };
+        assert_eq!(
+            refused("key.pub", &with("seq", 2.into())),
+            "signature_invalid"
+        );
+        assert_eq!(
+            refused("key.pub", &with("digest", "0".repeat(64).into())),
+            "signature_invalid"
+        );
+        assert_eq!(
+            refused("key.pub", &with("signature", "0".repeat(128).into())),
+            "signature_invalid"
+        );
+        assert_eq!(
+            refused("key.pub", &with("signature", 7.into())),
+            "invalid_input"
+        );
+        assert_eq!(
+            refused("key", &signed),
+            "invalid_input",
+            "the secret key is no public one"
+        );
+        // The team's name is for people, and not signed.
+        cli.file("named.json", &with("team", "another".into()));
+        cli.ok(&check("key.pub", "named.json"));
+
+        let segment = cli.segment("demo");
+        let mut bytes = fs::read(&segment).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x04;
+        fs::write(&segment, bytes).unwrap();
+        let ran = cli.run(&format!("{} --json", check("key.pub", "signed.json")));
+        assert_eq!(ran.code, Some(65), "{ran:?}");
+        let kinds: Vec<String> = parse::<Verify>(&ran.stdout)
+            .problems
+            .into_iter()
+            .map(|problem| problem.kind)
+            .collect();
+        assert!(
+            kinds.contains(&"changed_since_receipt".to_owned()),
+            "{kinds:?}"
+        );
+    }
+    let cli = Cli::with_team();
+    assert!(
+        cli.refused(2, "verify demo --key key.pub")
+            .contains("--against")
+    );
+}
+
+#[test]
+fn a_key_that_others_may_read_signs_nothing() {
+    let cli = Cli::with_team();
+    cli.ok("keygen --out key");
+    let key = cli.dir().join("key");
+    for mode in [0o640, 0o604, 0o666] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(
+            cli.refused_json(1, "head demo --sign key").code,
+            "key_exposed"
+        );
+    }
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o400)).unwrap();
+    cli.ok("head demo --sign key");
+    assert!(
+        cli.refused(1, "head demo --sign none")
+            .contains("key file not found")
+    );
+    fs::set_permissions(
+        cli.file("text", "no key"),
+        fs::Permissions::from_mode(0o600),
+    )
+    .unwrap();
+    assert_eq!(
+        cli.refused_json(1, "head demo --sign text").code,
+        "invalid_input"
+    );
+}
+
+/// What docs/format.md says is signed, written down a second time.
+fn documented_bytes(head: &Value) -> String {
+    let text = |name: &str| head[name].as_str().unwrap().to_owned();
+    format!(
+        "teamlog receipt 1\nlog {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
+        text("log"),
+        head["seq"],
+        text("segment"),
+        head["length"],
+        text("digest")
+    )
+}
+
+#[test]
+fn openssl_checks_our_signatures_and_makes_keys_for_us() {
+    let openssl = |cli: &Cli, line: &str| {
+        let mut command = Command::new("openssl");
+        command.args(line.split(' ')).current_dir(cli.dir());
+        command.output().ok().map(|output| output.status.success())
+    };
+    let cli = Cli::with_team();
+    history(&cli);
+    if openssl(&cli, "genpkey -algorithm ed25519 -out theirs") != Some(true) {
+        eprintln!("skipped: there is no openssl that knows ed25519");
+        return;
+    }
+    assert_eq!(
+        openssl(&cli, "pkey -in theirs -pubout -out theirs.pub"),
+        Some(true)
+    );
+    let theirs = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(cli.dir().join("theirs"), theirs).unwrap();
+    cli.ok("keygen --out ours");
+    for key in ["ours", "theirs"] {
+        let signed = cli.ok(&format!("head demo --sign {key} --json"));
+        let head: Value = parse(&signed);
+        let signature = head["signature"].as_str().unwrap();
+        let bytes: Vec<u8> = (0..signature.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&signature[at..at + 2], 16).unwrap())
+            .collect();
+        fs::write(cli.dir().join("signature"), bytes).unwrap();
+        cli.file("message", &documented_bytes(&head));
+        let check = format!(
+            "pkeyutl -verify -pubin -inkey {key}.pub -rawin -in message -sigfile signature"
+        );
+        assert_eq!(openssl(&cli, &check), Some(true), "{key}");
+        cli.file(
+            "message",
+            &documented_bytes(&head).replace("seq 3", "seq 2"),
+        );
+        assert_eq!(openssl(&cli, &check), Some(false), "{key}");
+        cli.file("signed.json", &signed);
+        cli.ok(&format!(
+            "verify demo --against signed.json --key {key}.pub"
+        ));
+    }
+}
+
+#[test]
+fn what_records_something_gives_a_receipt_for_it_if_asked() {
+    let cli = Cli::new();
+    cli.file(
+        "batch.jsonl",
+        "{\"kind\":\"x_one\"}\n{\"kind\":\"x_two\"}\n",
+    );
+    cli.file(
+        "mail.jsonl",
+        r#"{"id":"old","type":"handoff","from":"dev","to":"qa","created_at":"2020-01-01T00:00:00Z"}"#,
+    );
+    for (seq, line) in [
+        (1, "init demo --members lead,dev,qa"),
+        (1, "init demo"),
+        (
+            2,
+            "send demo --from lead --to dev --type handoff --message-id m",
+        ),
+        (
+            3,
+            "send demo --from lead --to dev --type handoff --message-id m",
+        ),
+        (4, "ack demo --agent dev --message-id m"),
+        (
+            5,
+            "task-assign demo --from lead --to dev --task-id T-1 --subject S",
+        ),
+        (
+            6,
+            "task-update demo --from dev --to lead --task-id T-1 --status done",
+        ),
+        (7, "append demo --kind x_happened"),
+        (9, "append demo --batch batch.jsonl"),
+    ] {
+        let ran = cli.run(&format!("{line} --receipt --json"));
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
+        let answer: Value = parse(&ran.stdout);
+        assert_eq!(answer["receipt"]["seq"], seq, "{line}");
+        assert!(
+            ran.stdout.contains(",\"receipt\":{\"log\":"),
+            "{line}: it stands behind"
+        );
+        cli.file("answer.json", &ran.stdout);
+        assert!(
+            cli.json::<Verify>("verify demo --against answer.json").ok,
+            "{line}"
+        );
+    }
+    // A rejection is recorded too, and its receipt comes with the answer.
+    let ran = cli.run("ack demo --agent qa --message-id m --receipt --json");
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(parse::<Value>(&ran.stdout)["receipt"]["seq"], 10);
+    let imported: Value = parse(&cli.ok("import old --messages mail.jsonl --receipt --json"));
+    let length = fs::metadata(cli.segment("old")).unwrap().len();
+    assert_eq!(imported["receipt"]["length"], length);
+
+    let shown = cli.ok("send demo --from lead --to dev --type handoff --receipt");
+    let (_, receipt) = shown.trim_end().rsplit_once("\n  receipt: ").unwrap();
+    assert_eq!(parse::<Value>(&format!("{receipt}\n"))["seq"], 11);
+    for line in ["status demo", "read demo --agent dev", "tasks demo"] {
+        assert_eq!(
+            cli.ok(&format!("{line} --receipt --json")).find("receipt"),
+            None
+        );
+        assert_eq!(cli.ok(&format!("{line} --json")).find("receipt"), None);
+    }
+}
+
+#[test]
+fn a_client_goes_on_with_its_last_receipt() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        let mut last = cli.ok("head demo --json");
+        for _ in 0..3 {
+            let line = "send demo --from lead --to dev --type handoff --receipt --json";
+            cli.file("last.json", &last);
+            last = cli.ok(&format!("{line} --last-receipt @last.json"));
+            cli.ok("append demo --kind x_by_somebody_else");
+        }
+        let receipt = parse::<Value>(&last)["receipt"].to_string();
+        cli.ok(&format!("status demo --last-receipt '{receipt}'"));
+        cli.ok(&format!("--last-receipt '{receipt}' verify demo"));
+    }
+}
+
+#[test]
+fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
+    for format in ["jsonl", "binary"] {
+        let cli = Cli::with_team_of(format);
+        history(&cli);
+        let team = cli.dir().join("teams/demo");
+        let kept = tree(&team);
+        let sent: Value = parse(&cli.ok(
+            "send demo --from lead --to dev --type handoff --message-id lost --receipt --json",
+        ));
+        let receipt = sent["receipt"].to_string();
+        put_back(&team, &kept);
+        // Also a tail that a writer or reader would set aside stays where it is.
+        let mut segment = fs::OpenOptions::new()
+            .append(true)
+            .open(cli.segment("demo"))
+            .unwrap();
+        segment.write_all(b"torn").unwrap();
+        for line in [
+            "send demo --from lead --to dev --type handoff",
+            "ack demo --agent lead --message-id m",
+            "append demo --kind x_happened",
+            "init demo --members eve",
+            "status demo",
+            "trace demo --trace-id tr",
+            "rehydrate demo",
+        ] {
+            let error = stopped(&cli, &format!("{line} --last-receipt '{receipt}'"));
+            assert_eq!(error.code, "rolled_back", "{line}");
+            assert_eq!(error.field.as_deref(), Some("last_receipt"));
+            assert_eq!(
+                (&error.details["receipt_seq"], &error.details["last_seq"]),
+                (&Value::from(4), &Value::from(3))
+            );
+            assert!(
+                error.message.contains("ends with event 3"),
+                "{}",
+                error.message
+            );
+            assert!(error.hint.unwrap().contains("teamlog verify demo"));
+        }
+
+        // Others go on from the older state, past the place that the receipt names.
+        for _ in 0..3 {
+            let ran = cli.run("append demo --kind x_by_somebody_else --actor eve");
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        }
+        let error = stopped(
+            &cli,
+            &format!("send demo --from lead --to dev --type handoff --last-receipt '{receipt}'"),
+        );
+        assert_eq!(error.code, "changed_since_receipt");
+    }
+}
+
+#[test]
+fn what_became_of_the_log_is_told_apart() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let head = cli.json::<Head>("head demo");
+    let receipt = cli.ok("head demo --json");
+    let receipt = receipt.trim_end();
+    let send = format!("send demo --from lead --to dev --type handoff --last-receipt '{receipt}'");
+    let team = cli.dir().join("teams/demo");
+    let kept = tree(&team);
+
+    let segment = cli.segment("demo");
+    let file = fs::OpenOptions::new().write(true).open(&segment).unwrap();
+    file.set_len(head.length - 1).unwrap();
+    assert_eq!(stopped(&cli, &send).code, "cut_below_receipt");
+    put_back(&team, &kept);
+
+    cli.ok("init other --members lead,dev");
+    let error = stopped(&cli, &send.replace("send demo", "send other"));
+    assert_eq!(error.code, "receipt_of_another_log");
+
+    fs::remove_dir_all(&team).unwrap();
+    assert_eq!(stopped(&cli, &send).code, "rolled_back");
+    let init = format!("init demo --members lead --last-receipt '{receipt}'");
+    assert_eq!(stopped(&cli, &init).code, "rolled_back");
+    put_back(&team, &kept);
+    cli.ok(&send);
+
+    for (text, code) in [
+        ("{}", "invalid_input"),
+        ("nonsense", "invalid_input"),
+        ("@none.json", "invalid_input"),
+    ] {
+        let line = format!("status demo --last-receipt '{text}'");
+        assert_eq!(cli.refused_json(1, &line).code, code, "{text}");
+    }
+    let elsewhere = receipt.replace(&head.segment, "../../../etc/passwd");
+    let line = format!("status demo --last-receipt '{elsewhere}'");
+    assert_eq!(cli.refused_json(1, &line).field.as_deref(), Some("segment"));
+}
+
+#[test]
+fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
+    let cli = Cli::with_team();
+    history(&cli);
+    let head = cli.dir().join("teams/demo/head");
+    let older = fs::read(&head).unwrap();
+    let sent: Value =
+        parse(&cli.ok("send demo --from lead --to dev --type handoff --receipt --json"));
+    // As after power loss: what was synced is there, the head of the moment is not.
+    fs::write(&head, older).unwrap();
+    let line = "send demo --from lead --to dev --type handoff --json --last-receipt";
+    let ran = cli.run(&format!("{line} '{}'", sent["receipt"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(parse::<Sent>(&ran.stdout).event.seq, 5);
+}

@@ -1,0 +1,128 @@
+//! Copying a log group for group: every event keeps its seq, id, time and group, whatever format it is stored in.
+
+use crate::codec::{self, Frame};
+use crate::error::{Error, Result};
+use crate::event::NewEvent;
+use crate::json::Json;
+use crate::reader::Reader;
+use crate::segment::EVENTS_DIR;
+use crate::writer::{Durability, Writer};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// What was copied, or what a log holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Content {
+    /// Events.
+    pub events: u64,
+    /// Groups.
+    pub groups: u64,
+    /// BLAKE3 over every event's public form and its place in its group: equal for two logs that say the same in the
+    /// same writes.
+    pub digest: [u8; 32],
+}
+
+/// Counts and hashes frames as they come.
+#[derive(Default)]
+struct Summing {
+    events: u64,
+    groups: u64,
+    hasher: blake3::Hasher,
+    line: Vec<u8>,
+}
+
+impl Summing {
+    fn add(&mut self, frame: &Frame<'_>) {
+        self.events += 1;
+        self.groups += u64::from(frame.group.index == 0);
+        self.line.clear();
+        codec::public_json(&frame.event, &mut self.line);
+        for part in [frame.group.index, frame.group.len] {
+            self.line.extend_from_slice(&part.to_le_bytes());
+        }
+        self.hasher.update(&self.line);
+    }
+
+    fn content(&self) -> Content {
+        Content {
+            events: self.events,
+            groups: self.groups,
+            digest: *self.hasher.finalize().as_bytes(),
+        }
+    }
+}
+
+impl Reader {
+    /// What the log holds up to event `upto`. Reads all of it.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O.
+    pub fn content(&self, upto: u64) -> Result<Content> {
+        let mut sum = Summing::default();
+        self.each::<(), Error>(None, |located| {
+            if located.frame.event.seq > upto {
+                return Ok(ControlFlow::Break(()));
+            }
+            sum.add(&located.frame);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(sum.content())
+    }
+
+    /// Bytes of all segments up to the head.
+    ///
+    /// # Errors
+    /// `Corrupt` where one is missing, I/O.
+    pub fn bytes(&self) -> Result<u64> {
+        let mut bytes = 0;
+        for name in self.segments()? {
+            if name == self.head().name {
+                bytes += self.head().end;
+                continue;
+            }
+            let path = self.dir().join(EVENTS_DIR).join(name);
+            let stat = self
+                .storage()
+                .stat(&path)
+                .map_err(Error::io("stat", path))?;
+            bytes += stat.map_or(0, |stat| stat.len);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Appends every group of `from` to an empty log, each as one group again.
+///
+/// # Errors
+/// `Corrupt` and I/O of either log.
+pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
+    let (mut sum, mut group) = (Summing::default(), Vec::new());
+    from.each::<(), Error>(None, |located| {
+        let frame = &located.frame;
+        sum.add(frame);
+        group.push(again(frame)?);
+        if frame.group.index + 1 == frame.group.len {
+            to.append(std::mem::take(&mut group), Durability::Synced)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(sum.content())
+}
+
+/// A recorded event as one that is to be recorded, with the id and the time that it has.
+fn again(frame: &Frame<'_>) -> Result<NewEvent> {
+    let event = &frame.event;
+    let payload = Json::parse(&event.payload).map_err(|error| Error::Invalid {
+        field: "payload",
+        value: format!("that of event {}", event.seq),
+        rule: format!("must be JSON ({error})"),
+    })?;
+    let kind: Cow<'static, str> = Cow::Owned(event.kind.to_string());
+    let mut new = NewEvent::new(kind, event.actor.to_string(), payload);
+    new.refs = event.refs.clone().into_owned();
+    new.schema_version = event.schema_version;
+    new.foreign = event.foreign;
+    new.created_at = Some(event.created_at);
+    new.id = Some(event.id);
+    Ok(new)
+}

@@ -1,0 +1,115 @@
+//! Changes of files as the system tells of them (inotify).
+//!
+//! A watch is on what a path names, not on the path: once that was replaced, renamed or removed, the paths are looked
+//! up anew. A path that names nothing meanwhile is looked for at short intervals.
+
+use super::Watcher;
+use super::beneath::Beneath;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::fs::{FileType, OFlags, fstat};
+use rustix::io::Errno;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a path is looked for that names nothing.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// What a replacement of the name or of the thing shows as.
+const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
+/// Of a file also writes, and a removal while somebody still holds it (its count of names is an attribute). Of a
+/// directory these would tell of whatever lies in it.
+const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
+
+#[derive(Debug)]
+pub(super) struct Notified {
+    beneath: Arc<Beneath>,
+    paths: Vec<PathBuf>,
+    queue: OwnedFd,
+    /// Whether every path named something when it was last looked up.
+    complete: bool,
+}
+
+impl Notified {
+    pub(super) fn new(beneath: Arc<Beneath>, paths: &[&Path]) -> io::Result<Notified> {
+        let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        let paths = paths.iter().map(|path| path.to_path_buf()).collect();
+        let mut watcher = Notified {
+            beneath,
+            paths,
+            queue,
+            complete: false,
+        };
+        watcher.look_up()?;
+        Ok(watcher)
+    }
+
+    fn look_up(&mut self) -> io::Result<()> {
+        self.complete = true;
+        for path in &self.paths {
+            self.complete &= self.add(path)?;
+        }
+        Ok(())
+    }
+
+    /// Watches what stands at `path`, if anything does. Twice is once.
+    fn add(&self, path: &Path) -> io::Result<bool> {
+        let thing = match self.beneath.open(path, OFlags::PATH) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            thing => thing?,
+        };
+        let flags = match FileType::from_raw_mode(fstat(&thing)?.st_mode) {
+            FileType::Directory => NAMES,
+            _ => NAMES | CONTENT,
+        };
+        // By way of the handle: the path itself could lead out of the root by now.
+        let handle = format!("/proc/self/fd/{}", thing.as_raw_fd());
+        match inotify::add_watch(&self.queue, handle, flags) {
+            // No /proc here, so nobody tells.
+            Err(Errno::NOENT) => Err(io::ErrorKind::Unsupported.into()),
+            answer => Ok(answer.map(|_| true)?),
+        }
+    }
+
+    /// Takes all that has queued. Whether any of it is more than a write.
+    fn drain(&self) -> io::Result<bool> {
+        let mut buffer = [MaybeUninit::uninit(); 4096];
+        let mut queued = inotify::Reader::new(&self.queue, &mut buffer);
+        let mut moved = false;
+        loop {
+            match queued.next() {
+                Ok(event) => moved |= event.events() != ReadFlags::MODIFY,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(moved),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl Watcher for Notified {
+    fn doze(&mut self, timeout: Duration) -> io::Result<()> {
+        let timeout = match self.complete {
+            true => timeout,
+            false => timeout.min(LOOK_AGAIN),
+        };
+        let timeout = Timespec {
+            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        let mut fds = [PollFd::new(&self.queue, PollFlags::IN)];
+        // A signal may cut the wait short: that is a wake for nothing.
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if self.drain()? || !self.complete {
+            self.look_up()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,340 @@
+//! Conversion: the same groups in the other format; and whatever it is stopped at, the old log or the new one is there, whole.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use support::*;
+use teamlog_engine::convert::{ARCHIVE_DIR, CONVERTED};
+use teamlog_engine::segment::{EVENTS_DIR, SegmentName};
+use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
+use teamlog_engine::{Durability, Error, Format, IdSource, Log, LogOptions, SeededIds};
+
+fn other(format: Format) -> Format {
+    match format {
+        Format::Jsonl => Format::Binary,
+        Format::Binary => Format::Jsonl,
+    }
+}
+
+/// Small segments, so that there are several.
+fn small(seed: u64) -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ids: Arc::new(SeededIds(AtomicU64::new(seed))),
+        ..options().1
+    }
+}
+
+/// A log of two days with groups of one to four events.
+fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
+    let (clock, _) = options();
+    let with = LogOptions {
+        clock: clock.clone(),
+        ..small(1)
+    };
+    let log = create(storage, format, &with);
+    let writer = writer(&log);
+    for n in 0..12 {
+        if n == 7 {
+            clock.advance(86_400_000_000);
+        }
+        let group = (0..1 + n % 4)
+            .map(|part| said(&format!("{n}.{part} {}", "x".repeat(150))))
+            .collect();
+        writer.append(group, Durability::Synced).unwrap();
+    }
+    writer.close().unwrap();
+    log
+}
+
+fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+fn public(log: &Log) -> Vec<String> {
+    let mut lines = Vec::new();
+    for event in events(log) {
+        let mut line = Vec::new();
+        teamlog_engine::codec::public_json(&event, &mut line);
+        lines.push(String::from_utf8(line).unwrap());
+    }
+    lines
+}
+
+fn strays(storage: &Arc<dyn Storage>, format: Format) -> Vec<String> {
+    let mut names = storage.list(&dir().join(EVENTS_DIR)).unwrap();
+    names.retain(|name| SegmentName::parse(name, format).is_none());
+    let built = storage.list(&dir().join(ARCHIVE_DIR)).unwrap_or_default();
+    names.extend(built.into_iter().filter(|name| name.starts_with('.')));
+    names
+}
+
+fn original(storage: &Arc<dyn Storage>, archive: &Path) -> Log {
+    Log::open(storage.clone(), &dir().join(archive), small(3)).unwrap()
+}
+
+#[test]
+fn every_event_and_group_is_kept_and_the_original_is_archived() {
+    for format in FORMATS {
+        let storage: Arc<dyn Storage> = Arc::new(Memory::new());
+        let log = history(&storage, format);
+        let (before, content) = (
+            public(&log),
+            log.reader().unwrap().content(u64::MAX).unwrap(),
+        );
+        let receipt = log.reader().unwrap().receipt().unwrap().unwrap();
+        let done = log.convert(other(format)).unwrap().unwrap();
+        assert_eq!((done.events, done.groups), (before.len() as u64, 12));
+        assert!(done.from.segments > 2 && done.to.segments > 2, "{done:?}");
+        assert_eq!(done.receipt.as_ref(), Some(&receipt));
+
+        let new = open(&storage, &small(2));
+        assert_eq!(new.identity().format, other(format));
+        assert_eq!(new.identity().origin, "convert");
+        assert_ne!(new.identity().log, log.identity().log);
+        assert_eq!(new.identity().log.to_string(), done.to.log);
+        let reader = new.reader().unwrap();
+        assert_eq!(reader.content(receipt.seq).unwrap(), content);
+        assert_eq!(reader.bytes().unwrap(), done.to.bytes);
+        let after = public(&new);
+        assert_eq!(after[..before.len()], before);
+        assert_eq!(after.len(), before.len() + 1);
+        let last = events(&new).pop().unwrap();
+        assert_eq!(last.kind, CONVERTED);
+        let said: serde_json::Value = serde_json::from_str(&last.payload).unwrap();
+        assert_eq!(said["receipt"]["digest"], receipt.digest.as_str());
+        assert_eq!(said["from"]["log"], receipt.log.as_str());
+
+        let report = new.verify(None).unwrap();
+        assert!(report.ok && report.problems.is_empty(), "{report:?}");
+        // The receipt holds for the original, which is a log by itself.
+        let archived = original(&storage, &done.archive);
+        assert_eq!(public(&archived), before);
+        let report = archived.verify(Some(&receipt)).unwrap();
+        assert!(report.ok && report.problems.is_empty(), "{report:?}");
+        assert!(strays(&storage, other(format)).is_empty());
+        // The old handle finds the new log; and back again is the same once more.
+        assert_eq!(public(&log), after);
+        assert!(new.convert(other(format)).unwrap().is_none());
+        let back = new.convert(format).unwrap().unwrap();
+        assert_eq!(back.events, after.len() as u64);
+        assert_eq!(public(&open(&storage, &small(4)))[..after.len()], after);
+        writer(&open(&storage, &small(5)))
+            .append(vec![said_after()], Durability::Synced)
+            .unwrap();
+        assert!(open(&storage, &small(6)).verify(None).unwrap().ok);
+    }
+}
+
+fn said_after() -> teamlog_engine::NewEvent {
+    said("after")
+}
+
+#[test]
+fn an_empty_log_is_converted_too() {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::new());
+    let log = create(&storage, Format::Jsonl, &small(1));
+    let done = log.convert(Format::Binary).unwrap().unwrap();
+    assert_eq!((done.events, done.receipt), (0, None));
+    let new = open(&storage, &small(2));
+    assert_eq!(events(&new).len(), 1);
+    assert!(new.verify(None).unwrap().ok);
+}
+
+/// What must hold wherever a conversion of `before` was stopped; then it is asked for again, and completes.
+fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
+    let storage = &arc(memory);
+    let log = Log::open(storage.clone(), &dir(), small(7))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    let read = public(&log);
+    assert_eq!(read[..before.len()], *before, "{what}");
+    let converted = log.identity().format != format;
+    assert_eq!(read.len(), before.len() + usize::from(converted), "{what}");
+    let report = log.verify(None).unwrap();
+    assert!(report.ok, "{what}: {report:?}");
+    let writer = log.lock().unwrap().into_writer(());
+    writer
+        .append(vec![said("after")], Durability::Synced)
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    drop(writer);
+    // It was acknowledged, so that power may go now.
+    let after = open(&arc(&memory.lose_unsynced()), &small(7));
+    assert_eq!(
+        texts(&after).last().map(String::as_str),
+        Some("after"),
+        "{what}"
+    );
+
+    let again = log
+        .convert(other(format))
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(again.is_none(), converted, "{what}");
+    let now = open(storage, &small(8));
+    let texts = texts(&now);
+    assert_eq!(texts.last().map(String::as_str), Some("after"), "{what}");
+    assert_eq!(public(&now)[..before.len()], *before, "{what}");
+    let report = now.verify(None).unwrap();
+    assert!(
+        report.ok && report.problems.is_empty(),
+        "{what}: {report:?}"
+    );
+    assert_eq!(
+        strays(storage, other(format)),
+        Vec::<String>::new(),
+        "{what}"
+    );
+    let event = events(&now)
+        .into_iter()
+        .find(|event| event.kind == CONVERTED)
+        .unwrap();
+    let origin: serde_json::Value = serde_json::from_str(&event.payload).unwrap();
+    let archive = PathBuf::from(ARCHIVE_DIR).join(origin["from"]["log"].as_str().unwrap());
+    let archived = original(storage, &archive);
+    assert_eq!(public(&archived)[..before.len()], *before, "{what}");
+    let report = archived.verify(None).unwrap();
+    assert!(
+        report.ok && report.problems.is_empty(),
+        "{what}: {report:?}"
+    );
+}
+
+fn crashes(memory: &Memory, seed: u64) -> Vec<(String, Memory)> {
+    let mut found = vec![
+        ("all lost".into(), memory.lose_unsynced()),
+        ("all kept".into(), memory.keep_unsynced()),
+        ("killed".into(), memory.snapshot()),
+    ];
+    for round in 0..3 {
+        let bits = SeededIds(AtomicU64::new(seed.wrapping_mul(1_000_003) + round));
+        found.push((
+            format!("random {round}"),
+            memory.crash(&mut |n| (bits.random() % n as u64) as usize),
+        ));
+    }
+    found
+}
+
+#[test]
+fn death_and_power_loss_at_every_call_leave_the_old_log_or_the_new_one() {
+    for format in FORMATS {
+        let start = Memory::new();
+        let before = public(&history(&arc(&start), format));
+        let (mut states, mut old, mut new) = (0, 0, 0);
+        for call in 0.. {
+            let memory = start.keep_unsynced();
+            let faulty = Faulty::new(arc(&memory));
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            faulty.arm(call, Fault::Stop);
+            let done =
+                Log::open(storage, &dir(), small(9)).and_then(|log| log.convert(other(format)));
+            if faulty.count() <= call {
+                assert!(done.unwrap().is_some());
+                break;
+            }
+            for (how, after) in crashes(&memory, call as u64) {
+                let what = format!(
+                    "{format:?}, stopped at call {call} ({:?}), {how}",
+                    faulty.calls().last()
+                );
+                let storage = arc(&after);
+                match open(&storage, &small(7)).identity().format == format {
+                    true => old += 1,
+                    false => new += 1,
+                }
+                check(&after, format, &before, &what);
+                states += 1;
+            }
+        }
+        assert!(
+            states > 300 && old > 100 && new > 20,
+            "{states} {old} {new}"
+        );
+    }
+}
+
+#[test]
+fn an_error_at_every_call_leaves_the_old_log_or_the_new_one() {
+    for fault in [
+        Fault::Error(std::io::ErrorKind::StorageFull),
+        Fault::ShortWrite,
+        Fault::PartialWrite,
+    ] {
+        let format = Format::Jsonl;
+        let start = Memory::new();
+        let before = public(&history(&arc(&start), format));
+        for call in 0.. {
+            let memory = start.keep_unsynced();
+            let faulty = Faulty::new(arc(&memory));
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            faulty.arm(call, fault);
+            let done =
+                Log::open(storage, &dir(), small(9)).and_then(|log| log.convert(other(format)));
+            if faulty.count() <= call {
+                break;
+            }
+            drop(done);
+            let what = format!("{fault:?} at call {call} ({:?})", faulty.calls().get(call));
+            let power_lost = memory.lose_unsynced();
+            check(&power_lost, format, &before, &what);
+            check(&memory, format, &before, &what);
+            let whole = open(&arc(&memory.lose_unsynced()), &small(7));
+            assert!(whole.verify(None).unwrap().ok, "{what}");
+            assert!(texts(&whole).iter().any(|text| text == "after"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_log_is_refused_and_stays_as_it_is() {
+    let memory = Memory::new();
+    let storage = arc(&memory);
+    let log = history(&storage, Format::Jsonl);
+    memory.corrupt(&segment(Format::Jsonl), 700, 1).unwrap();
+    let error = log.convert(Format::Binary).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    assert_eq!(open(&storage, &small(2)).identity(), log.identity());
+    assert_eq!(
+        open(&storage, &small(2)).convert(Format::Jsonl).unwrap(),
+        None
+    );
+    assert!(strays(&storage, Format::Jsonl).is_empty());
+}
+
+#[test]
+fn readers_beside_a_conversion_see_one_log_or_the_other() {
+    let root = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
+    let log = history(&storage, Format::Jsonl);
+    let before = public(&log);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut format = Format::Binary;
+            for _ in 0..30 {
+                open(&storage, &LogOptions::default())
+                    .convert(format)
+                    .unwrap()
+                    .unwrap();
+                format = other(format);
+            }
+            done.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        while !done.load(std::sync::atomic::Ordering::SeqCst) {
+            let log = open(&storage, &LogOptions::default());
+            // Its files may move away under a reader, which then says so; it never takes those of one log for the other's.
+            let read: Result<Vec<_>, Error> = log
+                .reader()
+                .and_then(|reader| reader.events(None).collect());
+            match read {
+                Ok(read) => assert!(read.len() >= before.len()),
+                Err(Error::Corrupt { .. } | Error::ForeignFile { .. }) => {}
+                Err(Error::Io { .. } | Error::Locked { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
+    });
+    assert_eq!(public(&open(&storage, &small(2)))[..before.len()], before);
+}

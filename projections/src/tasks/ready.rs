@@ -1,0 +1,205 @@
+//! Which tasks somebody can take up, and which wait for others.
+//!
+//! Whether a task is ready depends on other tasks, so each known dependency has a list of those that wait for it: when it
+//! is completed, or no longer is, they are looked at again. The lists are ordered as work is taken up: most urgent first,
+//! then oldest, then by id; each has a count.
+
+use super::Status;
+use super::row::{TaskRow, natural_key, task_key};
+use crate::error::Result;
+use crate::tx::{Tx, key_of, row};
+
+/// Tasks that can be taken up, by whoever may.
+const READY: u8 = 0x36;
+/// The same by who may: their owner, where they are assigned; under no name those for anybody.
+const READY_FOR: u8 = 0x37;
+/// Unfinished tasks that cannot be gone on with, by owner.
+const WAITING: u8 = 0x38;
+/// How many entries each of these lists has, by its prefix.
+const LISTED: u8 = 0x39;
+/// By dependency and number, who waits for it; how many such numbers there are, by dependency alone.
+const WAITERS: u8 = 0x3A;
+/// By dependency and task: that there is such a number.
+const WAITS: u8 = 0x3B;
+
+/// Bytes of an entry of a ready list before the natural key.
+pub(super) const RANK_BYTES: usize = 9;
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct WaiterRow {
+    task: String,
+}
+row!(WaiterRow);
+
+/// The list of what `agent` can take up of its own, or of what anybody can.
+pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
+    named(READY_FOR, agent.unwrap_or_default())
+}
+
+/// The list of all that can be taken up.
+pub(super) fn ready_all() -> Vec<u8> {
+    vec![READY]
+}
+
+/// The list of what `owner` cannot go on with.
+pub(super) fn waiting_of(owner: &str) -> Vec<u8> {
+    named(WAITING, owner)
+}
+
+/// The key of a list's count.
+pub(super) fn count_key(list: &[u8]) -> Vec<u8> {
+    key_of(LISTED, list)
+}
+
+/// Where a task stands in a ready list.
+pub(super) fn rank(priority: u8, created_at: i64, natural: &[u8]) -> Vec<u8> {
+    let mut rank = Vec::with_capacity(RANK_BYTES + natural.len());
+    rank.push(u8::MAX - priority);
+    rank.extend_from_slice(&created_at.to_be_bytes());
+    rank.extend_from_slice(natural);
+    rank
+}
+
+/// Brings the lists in line with a task that was just stored, and with those that wait for it.
+pub(super) fn follow(
+    tx: &mut Tx<'_>,
+    id: &str,
+    natural: &[u8],
+    old: Option<&TaskRow>,
+    new: &TaskRow,
+) -> Result<()> {
+    for dep in &new.deps {
+        if old.is_none_or(|old| !old.deps.contains(dep)) {
+            enlist(tx, dep, id)?;
+        }
+    }
+    place(tx, natural, old, new)?;
+    let completed = |task: &TaskRow| task.status == Status::Completed as u8;
+    if old.is_some_and(completed) == completed(new) {
+        return Ok(());
+    }
+    for waiter in waiters(tx, id)? {
+        let natural = natural_key(&waiter);
+        let task: Option<TaskRow> = tx.get(&task_key(&waiter))?;
+        // It may have been assigned anew, with other dependencies.
+        if let Some(task) = task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
+            place(tx, &natural, Some(&task), &task)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a task out of the lists where it no longer belongs, and puts it into those where it does.
+fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+    let after = lists(new, natural, has_open_deps(tx, new)?);
+    if let Some(old) = old {
+        // Which of them held it depended on tasks that may have changed since.
+        let before = [lists(old, natural, true), lists(old, natural, false)].concat();
+        for entry in before.iter().filter(|entry| !after.contains(entry)) {
+            entry.leave(tx)?;
+        }
+    }
+    after.iter().try_for_each(|entry| entry.enter(tx))
+}
+
+fn has_open_deps(tx: &Tx<'_>, task: &TaskRow) -> Result<bool> {
+    for dep in &task.deps {
+        let row: Option<TaskRow> = tx.get(&task_key(dep))?;
+        if row.is_none_or(|row| row.status != Status::Completed as u8) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A place in a list.
+#[derive(Clone, PartialEq)]
+struct Entry {
+    list: Vec<u8>,
+    at: Vec<u8>,
+}
+
+impl Entry {
+    fn key(&self) -> Vec<u8> {
+        [&*self.list, &*self.at].concat()
+    }
+    fn enter(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let key = self.key();
+        if !tx.has(&key)? {
+            tx.mark(&key);
+            let count: u64 = tx.get(&count_key(&self.list))?.unwrap_or_default();
+            tx.put(&count_key(&self.list), &(count + 1));
+        }
+        Ok(())
+    }
+    fn leave(&self, tx: &mut Tx<'_>) -> Result<()> {
+        let key = self.key();
+        if tx.has(&key)? {
+            tx.delete(&key);
+            let count: u64 = tx.get(&count_key(&self.list))?.unwrap_or_default();
+            tx.put(&count_key(&self.list), &count.saturating_sub(1));
+        }
+        Ok(())
+    }
+}
+
+/// Where a task belongs. `pending` is for anybody, `assigned` for its owner alone; neither if it was reported blocked or
+/// a dependency is not completed.
+fn lists(task: &TaskRow, natural: &[u8], open_deps: bool) -> Vec<Entry> {
+    let is = |status: Status| task.status == status as u8;
+    let held_up = task.blocked || is(Status::Blocked) || open_deps;
+    let mut entries = Vec::new();
+    if !held_up && (is(Status::Pending) || is(Status::Assigned)) {
+        let owner = task.owner.as_deref().filter(|_| is(Status::Assigned));
+        for list in [ready_all(), ready_for(owner)] {
+            let at = rank(task.priority, task.created_at, natural);
+            entries.push(Entry { list, at });
+        }
+    }
+    let unfinished = !(is(Status::Completed) || is(Status::Failed) || is(Status::Canceled));
+    if let (true, true, Some(owner)) = (held_up, unfinished, &task.owner) {
+        entries.push(Entry {
+            list: waiting_of(owner),
+            at: natural.to_vec(),
+        });
+    }
+    entries
+}
+
+/// Notes once and for all that a task waits, or once waited, for another.
+fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
+    let known = [&*named(WAITS, dep), task.as_bytes()].concat();
+    if tx.has(&known)? {
+        return Ok(());
+    }
+    tx.mark(&known);
+    let count_key = key_of(WAITERS, dep.as_bytes());
+    let count: u64 = tx.get(&count_key)?.unwrap_or_default();
+    let task = task.to_owned();
+    tx.put(&waiter_key(dep, count), &WaiterRow { task });
+    tx.put(&count_key, &(count + 1));
+    Ok(())
+}
+
+fn waiters(tx: &Tx<'_>, dep: &str) -> Result<Vec<String>> {
+    let count: u64 = tx
+        .get(&key_of(WAITERS, dep.as_bytes()))?
+        .unwrap_or_default();
+    let mut tasks = Vec::new();
+    for number in 0..count {
+        let row: Option<WaiterRow> = tx.get(&waiter_key(dep, number))?;
+        tasks.extend(row.map(|row| row.task));
+    }
+    Ok(tasks)
+}
+
+fn waiter_key(dep: &str, number: u64) -> Vec<u8> {
+    [&*named(WAITERS, dep), &number.to_be_bytes()].concat()
+}
+
+/// A namespace and a name, closed, so that no name is the beginning of another.
+fn named(namespace: u8, name: &str) -> Vec<u8> {
+    let mut key = key_of(namespace, name.as_bytes());
+    key.push(0);
+    key
+}

@@ -1,0 +1,250 @@
+//! A story in the Trace Event Format, which trace viewers in browsers load.
+//!
+//! Every agent is a process. Its thread 0 holds the events that it recorded, as instants; the threads behind hold the
+//! tasks in its hands and the messages that it acknowledged, as complete events, on so many lanes that those of one
+//! lane never overlap (viewers draw what overlaps on one thread wrongly). Serialised as it is walked: the text is never
+//! held whole.
+
+use super::{Span, SpanKind};
+use crate::command::trace::TraceAnswer;
+use crate::recorded::Recorded;
+use serde::{Serialize, Serializer};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A page of a trace as one JSON object `{traceEvents, displayTimeUnit, otherData}`.
+#[derive(Debug)]
+pub struct Chrome<'a> {
+    answer: &'a TraceAnswer,
+    tracks: Tracks<'a>,
+    bars: Vec<Bar<'a>>,
+}
+
+impl<'a> Chrome<'a> {
+    /// The page, laid out.
+    pub fn of(answer: &'a TraceAnswer) -> Chrome<'a> {
+        let mut tracks = Tracks::default();
+        for recorded in &answer.events {
+            tracks.process(&recorded.event.actor);
+        }
+        let ended = |at: Option<usize>| {
+            let event = match at {
+                Some(at) => answer.events.get(at),
+                None => answer.events.last(),
+            };
+            event.map_or(0, micros)
+        };
+        let drawn = answer.spans.iter().filter(|span| is_drawn(span));
+        let bars = drawn
+            .map(|span| {
+                let from = ended(Some(span.first));
+                tracks.bar(span, from, ended(span.last))
+            })
+            .collect();
+        Chrome {
+            answer,
+            tracks,
+            bars,
+        }
+    }
+}
+
+/// A message that nobody acknowledged yet has no length to draw; its sending is an instant.
+fn is_drawn(span: &Span) -> bool {
+    span.kind == SpanKind::Task || span.last.is_some()
+}
+
+fn micros(recorded: &Recorded) -> i64 {
+    recorded.event.created_at.micros()
+}
+
+/// Agents as processes, their lanes as threads.
+#[derive(Debug, Default)]
+struct Tracks<'a> {
+    /// In the order in which they appear; process 1 is the first.
+    agents: Vec<Agent<'a>>,
+    processes: BTreeMap<&'a str, usize>,
+}
+
+#[derive(Debug)]
+struct Agent<'a> {
+    name: &'a str,
+    /// How many there are, and when each is free, the earliest on top.
+    lanes: usize,
+    free: BinaryHeap<Reverse<(i64, usize)>>,
+}
+
+/// A span on its lane.
+#[derive(Debug)]
+struct Bar<'a> {
+    span: &'a Span,
+    process: usize,
+    lane: usize,
+    from: i64,
+    to: i64,
+}
+
+impl<'a> Tracks<'a> {
+    /// The process of an agent.
+    fn process(&mut self, name: &'a str) -> usize {
+        let agents = &mut self.agents;
+        *self.processes.entry(name).or_insert_with(|| {
+            agents.push(Agent {
+                name,
+                lanes: 0,
+                free: BinaryHeap::new(),
+            });
+            agents.len()
+        })
+    }
+
+    /// Takes a lane of its agent that is free by then, else a new one. Spans come in the order in which they begin.
+    fn bar(&mut self, span: &'a Span, from: i64, to: i64) -> Bar<'a> {
+        let process = self.process(&span.agent);
+        let mut lane = 0;
+        if let Some(agent) = self.agents.get_mut(process - 1) {
+            lane = match agent.free.peek() {
+                Some(Reverse((until, free))) if *until <= from => *free,
+                _ => agent.lanes + 1,
+            };
+            if lane > agent.lanes {
+                agent.lanes = lane;
+            } else {
+                agent.free.pop();
+            }
+            agent.free.push(Reverse((to, lane)));
+        }
+        Bar {
+            span,
+            process,
+            lane,
+            from,
+            to,
+        }
+    }
+}
+
+/// One entry of `traceEvents`.
+#[derive(Serialize)]
+struct Entry<'a, A> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'static str>,
+    ph: &'static str,
+    ts: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<i64>,
+    /// Of an instant: drawn on its thread alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'static str>,
+    pid: usize,
+    tid: usize,
+    args: A,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct Entries<'a>(#[serde(serialize_with = "entries")] &'a Chrome<'a>);
+
+fn entries<S: Serializer>(chrome: &&Chrome<'_>, serializer: S) -> Result<S::Ok, S::Error> {
+    use serde::ser::SerializeSeq;
+    let mut list = serializer.serialize_seq(None)?;
+    for (at, agent) in chrome.tracks.agents.iter().enumerate() {
+        list.serialize_element(&label("process_name", at + 1, 0, agent.name))?;
+        for lane in 0..=agent.lanes {
+            let name = match lane {
+                0 => "events".to_owned(),
+                1 => "work".to_owned(),
+                _ => format!("work {lane}"),
+            };
+            list.serialize_element(&label("thread_name", at + 1, lane, &name))?;
+        }
+    }
+    for recorded in &chrome.answer.events {
+        let actor: &str = &recorded.event.actor;
+        let process = chrome.tracks.processes.get(actor).copied();
+        list.serialize_element(&instant(recorded, process.unwrap_or_default()))?;
+    }
+    for bar in &chrome.bars {
+        let name = format!("{} {}", bar.span.kind.name(), bar.span.id);
+        list.serialize_element(&complete(bar, &name))?;
+    }
+    list.end()
+}
+
+fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry<'a, Named<'a>> {
+    Entry {
+        name: what,
+        cat: None,
+        ph: "M",
+        ts: 0,
+        dur: None,
+        s: None,
+        pid,
+        tid,
+        args: Named { name },
+    }
+}
+
+fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, &Recorded> {
+    Entry {
+        name: &recorded.event.kind,
+        cat: Some("event"),
+        ph: "i",
+        ts: micros(recorded),
+        dur: None,
+        s: Some("t"),
+        pid,
+        tid: 0,
+        args: recorded,
+    }
+}
+
+fn complete<'a>(bar: &'a Bar<'_>, name: &'a str) -> Entry<'a, &'a Span> {
+    Entry {
+        name,
+        cat: Some(bar.span.kind.name()),
+        ph: "X",
+        ts: bar.from,
+        dur: Some(bar.to - bar.from),
+        s: None,
+        pid: bar.process,
+        tid: bar.lane,
+        args: bar.span,
+    }
+}
+
+impl Serialize for Chrome<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Document<'a> {
+            trace_events: Entries<'a>,
+            display_time_unit: &'static str,
+            other_data: Page<'a>,
+        }
+        #[derive(Serialize)]
+        struct Page<'a> {
+            team: &'a str,
+            trace_id: &'a str,
+            count: usize,
+            next_cursor: Option<&'a str>,
+        }
+        let answer = self.answer;
+        Document {
+            trace_events: Entries(self),
+            display_time_unit: "ms",
+            other_data: Page {
+                team: &answer.team,
+                trace_id: &answer.trace_id,
+                count: answer.count,
+                next_cursor: answer.next_cursor.as_deref(),
+            },
+        }
+        .serialize(serializer)
+    }
+}

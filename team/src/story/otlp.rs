@@ -1,0 +1,438 @@
+//! A story as OTLP/JSON, which collectors of traces take.
+//!
+//! Every task and every message is a span; events that belong to neither lie on one more span, that of the page, which
+//! has no parent. A span's parent is that of its cause; the message by which a task was given out lies within the task.
+//! All ids are derived from the trace's and the events', so that pages of one trace, exported apart and at different
+//! times, fit together. Serialised as it is walked: the text is never held whole.
+
+use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
+use crate::command::trace::TraceAnswer;
+use serde::ser::SerializeSeq;
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use teamlog_engine::{EventId, RefKind};
+
+/// A page of a trace as one `ExportTraceServiceRequest`.
+#[derive(Debug)]
+pub struct Otlp<'a> {
+    answer: &'a TraceAnswer,
+    story: Story<'a>,
+    /// Of each step the spans that it belongs to.
+    places: Vec<Place>,
+    /// Of each span the steps that lie on it.
+    residents: Vec<Vec<usize>>,
+}
+
+/// The spans of a step, by index.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The one that it lies on; `None` is that of the page.
+    home: Option<usize>,
+    /// That of its task, where the task is in somebody's hands.
+    task: Option<usize>,
+}
+
+impl<'a> Otlp<'a> {
+    /// The page, each event on its span.
+    pub fn of(answer: &'a TraceAnswer) -> Otlp<'a> {
+        let story = answer.story();
+        let places = places(&story);
+        let mut residents = vec![Vec::new(); story.spans.len()];
+        for (step, place) in places.iter().enumerate() {
+            if let Some(steps) = place.home.and_then(|home| residents.get_mut(home)) {
+                steps.push(step);
+            }
+        }
+        Otlp {
+            answer,
+            story,
+            places,
+            residents,
+        }
+    }
+
+    fn step(&self, at: usize) -> Option<&Step<'a>> {
+        self.story.steps.get(at)
+    }
+
+    fn event_id(&self, at: usize) -> Option<EventId> {
+        self.step(at).map(|step| step.recorded.event.id)
+    }
+
+    /// Nanoseconds since 1970 of a step.
+    fn nanos(&self, at: Option<usize>) -> String {
+        let step = at.and_then(|at| self.step(at));
+        let micros = step.map_or(0, |step| step.recorded.event.created_at.micros());
+        (i128::from(micros) * 1000).to_string()
+    }
+
+    fn id_of(&self, span: Option<usize>) -> Option<String> {
+        match span.map(|span| self.story.spans.get(span)) {
+            Some(span) => {
+                let span = span?;
+                Some(span_id(span.kind.name(), self.event_id(span.first)?))
+            }
+            None => Some(span_id("page", self.event_id(0)?)),
+        }
+    }
+
+    fn place(&self, step: usize) -> Place {
+        self.places.get(step).copied().unwrap_or_default()
+    }
+
+    /// The span above a task or a message: that of its cause, else that of its task, else that of the page.
+    fn above(&self, span: &Span) -> Option<String> {
+        let task = match span.kind {
+            SpanKind::Message => self.place(span.first).task,
+            SpanKind::Task => None,
+        };
+        let begun = task.and_then(|task| self.story.spans.get(task));
+        if begun.is_some_and(|task| task.first == span.first) {
+            return self.id_of(task);
+        }
+        match self.step(span.first)?.parent {
+            Parent::Cause(cause) => self.id_of(self.place(cause).home),
+            Parent::Outside(cause) if self.is_here(cause) => match outside_span(cause) {
+                Some(id) => Some(id),
+                None => self.id_of(task),
+            },
+            _ => self.id_of(task),
+        }
+    }
+
+    /// Whether an event of another page belongs to the same trace.
+    fn is_here(&self, cause: &OutsideCause) -> bool {
+        cause.trace_id.as_ref() == Some(&self.answer.trace_id)
+    }
+
+    /// The span of the page itself.
+    fn page(&self) -> Shape<'_> {
+        let loose = (0..self.places.len()).filter(|step| self.place(*step).home.is_none());
+        Shape {
+            trace_id: trace_id(&self.answer.trace_id),
+            span_id: self.id_of(None).unwrap_or_default(),
+            parent_span_id: None,
+            name: format!("trace {}", self.answer.trace_id),
+            kind: INTERNAL,
+            start_time_unix_nano: self.nanos(Some(0)),
+            end_time_unix_nano: self.nanos(self.places.len().checked_sub(1)),
+            attributes: vec![
+                text("teamlog.trace_id", &self.answer.trace_id),
+                count("teamlog.events", self.answer.count as u64),
+            ],
+            events: Events(self, loose.collect()),
+            links: Vec::new(),
+            status: Status { code: UNSET },
+        }
+    }
+
+    fn span(&self, at: usize, span: &'a Span) -> Shape<'_> {
+        // A message that is not acknowledged has not begun to last; a task lasts as long as the page does.
+        let end = match (span.last, span.kind) {
+            (Some(last), _) => last,
+            (None, SpanKind::Message) => span.first,
+            (None, SpanKind::Task) => self.places.len().saturating_sub(1),
+        };
+        Shape {
+            trace_id: trace_id(&self.answer.trace_id),
+            span_id: self.id_of(Some(at)).unwrap_or_default(),
+            parent_span_id: self.above(span),
+            name: format!("{} {}", span.kind.name(), span.id),
+            kind: INTERNAL,
+            start_time_unix_nano: self.nanos(Some(span.first)),
+            end_time_unix_nano: self.nanos(Some(end)),
+            attributes: vec![
+                text("teamlog.kind", span.kind.name()),
+                text("teamlog.id", &span.id),
+                text("teamlog.agent", &span.agent),
+                text("teamlog.outcome", span.outcome.name()),
+            ],
+            events: Events(self, self.residents.get(at).cloned().unwrap_or_default()),
+            links: self.link(span).into_iter().collect(),
+            status: Status {
+                code: match span.outcome {
+                    Outcome::Open | Outcome::Canceled => UNSET,
+                    Outcome::Acked | Outcome::Completed => OK,
+                    Outcome::DeadLetter | Outcome::Failed => ERROR,
+                },
+            },
+        }
+    }
+
+    /// A cause in another trace is no parent, but a link.
+    fn link(&self, span: &Span) -> Option<Link> {
+        match self.step(span.first)?.parent {
+            Parent::Outside(cause) if !self.is_here(cause) => Some(Link {
+                trace_id: trace_id(cause.trace_id.as_ref()?),
+                span_id: outside_span(cause)?,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Each step's spans, in one walk.
+fn places(story: &Story<'_>) -> Vec<Place> {
+    let (mut tasks, mut messages) = (BTreeMap::new(), BTreeMap::new());
+    let mut spans = story.spans.iter().enumerate().peekable();
+    let mut places = Vec::with_capacity(story.steps.len());
+    for (at, step) in story.steps.iter().enumerate() {
+        while let Some((number, span)) = spans.next_if(|(_, span)| span.first == at) {
+            match span.kind {
+                SpanKind::Task => tasks.insert(span.id.as_str(), (number, span.last)),
+                SpanKind::Message => messages.insert(span.id.as_str(), (number, None)),
+            };
+        }
+        let refs = &step.recorded.event.refs;
+        let task = refs.get(RefKind::Task).and_then(|task| tasks.get(task));
+        let task = task.filter(|(_, last)| last.is_none_or(|last| at <= last));
+        let task = task.map(|(number, _)| *number);
+        let message = refs.get(RefKind::Message).and_then(|id| messages.get(id));
+        places.push(Place {
+            home: message.map(|(number, _)| *number).or(task),
+            task,
+        });
+    }
+    places
+}
+
+/// The span that an event of another page lies on, where that is certain: a sent message has its own.
+fn outside_span(cause: &OutsideCause) -> Option<String> {
+    let id = EventId::from_text(cause.id.as_bytes())?;
+    (cause.kind.as_deref() == Some("message_sent")).then(|| span_id(SpanKind::Message.name(), id))
+}
+
+/// 16 bytes in hex: the trace's own id where that has this very shape already, as one that came with a `traceparent`
+/// has; else the first bytes of a hash of it.
+fn trace_id(trace: &str) -> String {
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    if trace.len() == 32 && trace.bytes().all(is_hex) && trace.bytes().any(|byte| byte != b'0') {
+        return trace.to_owned();
+    }
+    derived("trace", trace.as_bytes(), 16)
+}
+
+/// 8 bytes in hex.
+fn span_id(kind: &str, first: EventId) -> String {
+    derived(kind, &first.bytes(), 8)
+}
+
+/// Hex of the first `len` bytes of BLAKE3 over `teamlog`, a blank, what it is for, a zero byte, and what it is of.
+fn derived(kind: &str, of: &[u8], len: usize) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("teamlog {kind}\0").as_bytes());
+    hasher.update(of);
+    let hash = hasher.finalize();
+    let mut hex = String::with_capacity(2 * len);
+    for byte in hash.as_bytes().iter().take(len) {
+        // Writing to a String cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+const INTERNAL: u8 = 1;
+const UNSET: u8 = 0;
+const OK: u8 = 1;
+const ERROR: u8 = 2;
+
+/// A span as OTLP has it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shape<'a> {
+    trace_id: String,
+    span_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_span_id: Option<String>,
+    name: String,
+    kind: u8,
+    start_time_unix_nano: String,
+    end_time_unix_nano: String,
+    attributes: Vec<Attribute<'a>>,
+    events: Events<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links: Vec<Link>,
+    status: Status,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Link {
+    trace_id: String,
+    span_id: String,
+}
+
+#[derive(Serialize)]
+struct Status {
+    code: u8,
+}
+
+#[derive(Serialize)]
+struct Attribute<'a> {
+    key: &'static str,
+    value: Value<'a>,
+}
+
+/// 64-bit numbers are strings in this JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum Value<'a> {
+    StringValue(Cow<'a, str>),
+    IntValue(String),
+    BoolValue(bool),
+}
+
+fn text<'a>(key: &'static str, value: impl Into<Cow<'a, str>>) -> Attribute<'a> {
+    let value = Value::StringValue(value.into());
+    Attribute { key, value }
+}
+
+fn count(key: &'static str, value: u64) -> Attribute<'static> {
+    let value = Value::IntValue(value.to_string());
+    Attribute { key, value }
+}
+
+fn flag(key: &'static str) -> Attribute<'static> {
+    let value = Value::BoolValue(true);
+    Attribute { key, value }
+}
+
+/// The events of a span.
+struct Events<'a>(&'a Otlp<'a>, Vec<usize>);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Happened<'a> {
+    time_unix_nano: String,
+    name: &'a str,
+    attributes: Vec<Attribute<'a>>,
+}
+
+impl Serialize for Events<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let steps = self.1.iter().filter_map(|at| self.0.step(*at));
+        serializer.collect_seq(steps.map(happened))
+    }
+}
+
+fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
+    let event = &step.recorded.event;
+    let mut attributes = vec![
+        count("teamlog.seq", event.seq),
+        text("teamlog.event_id", event.id.to_string()),
+        text("teamlog.actor", &*event.actor),
+    ];
+    let refs = RefKind::ALL.into_iter().filter_map(|kind| {
+        let value = event.refs.get(kind)?;
+        Some(text(ref_key(kind), value))
+    });
+    attributes.extend(refs);
+    if let Some(cause) = event.refs.cause {
+        attributes.push(text("teamlog.cause", cause.to_string()));
+    }
+    let marks = step.recorded.marks;
+    let marks = [
+        ("teamlog.foreign", event.foreign),
+        ("teamlog.superseded", marks.superseded),
+        ("teamlog.duplicate", marks.duplicate),
+        ("teamlog.refused", marks.refused),
+        ("teamlog.acked", marks.acked),
+    ];
+    attributes.extend(
+        marks
+            .into_iter()
+            .filter(|(_, set)| *set)
+            .map(|(key, _)| flag(key)),
+    );
+    attributes.push(text("teamlog.payload", &*event.payload));
+    Happened {
+        time_unix_nano: (i128::from(event.created_at.micros()) * 1000).to_string(),
+        name: &event.kind,
+        attributes,
+    }
+}
+
+fn ref_key(kind: RefKind) -> &'static str {
+    match kind {
+        RefKind::Trace => "teamlog.trace_id",
+        RefKind::Task => "teamlog.task_id",
+        RefKind::Agent => "teamlog.agent",
+        RefKind::Message => "teamlog.message_id",
+        RefKind::Thread => "teamlog.thread_id",
+        RefKind::Session => "teamlog.session_id",
+        RefKind::Key => "teamlog.key",
+    }
+}
+
+/// The spans of a page, the page's own first.
+struct Spans<'a>(&'a Otlp<'a>);
+
+impl Serialize for Spans<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(None)?;
+        list.serialize_element(&self.0.page())?;
+        for (at, span) in self.0.story.spans.iter().enumerate() {
+            list.serialize_element(&self.0.span(at, span))?;
+        }
+        list.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceSpans<'a> {
+    resource: Resource<'a>,
+    scope_spans: [ScopeSpans<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Resource<'a> {
+    attributes: Vec<Attribute<'a>>,
+}
+
+#[derive(Serialize)]
+struct ScopeSpans<'a> {
+    scope: Scope,
+    spans: Spans<'a>,
+}
+
+#[derive(Serialize)]
+struct Scope {
+    name: &'static str,
+    version: &'static str,
+}
+
+impl Serialize for Otlp<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Request<'a> {
+            resource_spans: Vec<ResourceSpans<'a>>,
+        }
+        let answer = self.answer;
+        let mut attributes = vec![
+            text("service.name", "teamlog"),
+            text("teamlog.team", &answer.team),
+        ];
+        if let Some(cursor) = &answer.next_cursor {
+            attributes.push(text("teamlog.next_cursor", cursor));
+        }
+        let spans = ResourceSpans {
+            resource: Resource { attributes },
+            scope_spans: [ScopeSpans {
+                scope: Scope {
+                    name: "teamlog",
+                    version: env!("CARGO_PKG_VERSION"),
+                },
+                spans: Spans(self),
+            }],
+        };
+        let is_empty = answer.events.is_empty();
+        Request {
+            resource_spans: (!is_empty).then_some(spans).into_iter().collect(),
+        }
+        .serialize(serializer)
+    }
+}

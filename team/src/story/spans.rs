@@ -1,0 +1,227 @@
+//! Tasks and messages from begin to end, as the events of a story show them.
+//!
+//! A message lasts from its sending to its ack, or to the dead letter that it became. A task lasts from the assignment
+//! or claim by which somebody got it to the report that nothing is left to do; given out again after that, it has
+//! another span. What came too late, was repeated or refused begins and ends nothing.
+
+use crate::projections::fact::{Fact, Sent};
+use crate::projections::{MessageType, Status};
+use crate::recorded::Recorded;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use teamlog_engine::{Event, RefKind};
+
+/// What a span is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpanKind {
+    /// A task in somebody's hands.
+    Task,
+    /// A message on its way to being acknowledged.
+    Message,
+}
+
+/// How a span ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Not yet.
+    Open,
+    /// The message was acknowledged.
+    Acked,
+    /// The message became a dead letter.
+    DeadLetter,
+    /// The task is done.
+    Completed,
+    /// The task was given up with an error.
+    Failed,
+    /// The task is not to be done.
+    Canceled,
+}
+
+/// A task or a message from begin to end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Span {
+    /// What it is about.
+    pub kind: SpanKind,
+    /// The task's or the message's id.
+    pub id: String,
+    /// Whose turn it is: the owner of the task, the recipient of the message.
+    pub agent: String,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Seq of the event that began it.
+    pub first_seq: u64,
+    /// Seq of the event that ended it, where that is on the page.
+    pub last_seq: Option<u64>,
+    /// From one to the other, in microseconds.
+    pub duration_us: Option<i64>,
+    /// Index of the event that began it.
+    #[serde(skip)]
+    pub first: usize,
+    /// Index of the event that ended it.
+    #[serde(skip)]
+    pub last: Option<usize>,
+}
+
+impl Outcome {
+    /// As the JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Open => "open",
+            Outcome::Acked => "acked",
+            Outcome::DeadLetter => "dead_letter",
+            Outcome::Completed => "completed",
+            Outcome::Failed => "failed",
+            Outcome::Canceled => "canceled",
+        }
+    }
+
+    /// That of a task in that state.
+    fn of(status: Status) -> Outcome {
+        match status {
+            Status::Completed => Outcome::Completed,
+            Status::Failed => Outcome::Failed,
+            Status::Canceled => Outcome::Canceled,
+            _ => Outcome::Open,
+        }
+    }
+}
+
+impl SpanKind {
+    /// As the JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpanKind::Task => "task",
+            SpanKind::Message => "message",
+        }
+    }
+}
+
+/// The spans of events that stand in the order of the log, in the order in which they began; of a task and the message
+/// by which it was given the task comes first.
+pub(super) fn of(events: &[Recorded]) -> Vec<Span> {
+    let mut fold = Fold {
+        events,
+        spans: Vec::new(),
+        tasks: BTreeMap::new(),
+        messages: BTreeMap::new(),
+    };
+    for (at, recorded) in events.iter().enumerate() {
+        if !recorded.event.foreign {
+            fold.step(at, recorded);
+        }
+    }
+    fold.spans
+}
+
+struct Fold<'a> {
+    events: &'a [Recorded],
+    spans: Vec<Span>,
+    /// The open span of each task.
+    tasks: BTreeMap<&'a str, usize>,
+    messages: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Fold<'a> {
+    fn step(&mut self, at: usize, recorded: &'a Recorded) {
+        let event = &recorded.event;
+        let task = event.refs.get(RefKind::Task);
+        match (&*event.kind, task) {
+            ("message_sent", _) => self.sent(at, recorded),
+            ("message_acked", _) => self.delivered(at, event, Outcome::Acked),
+            ("delivery_dead_letter", _) => self.delivered(at, event, Outcome::DeadLetter),
+            ("task_claimed" | "task_assigned", Some(task)) => {
+                let owner = event.refs.get(RefKind::Agent).unwrap_or(&event.actor);
+                self.begin_task(at, task, owner);
+            }
+            ("task_completed", Some(task)) => self.end_task(at, task, Outcome::Completed),
+            ("task_failed", Some(task)) => self.end_task(at, task, Outcome::Failed),
+            ("task_canceled", Some(task)) => self.end_task(at, task, Outcome::Canceled),
+            _ => {}
+        }
+    }
+
+    fn sent(&mut self, at: usize, recorded: &'a Recorded) {
+        let event = &recorded.event;
+        // Whoever asked for the story got it from a log whose state is folded: what cannot be read was an error there.
+        let Ok(Fact::MessageSent(sent)) = Fact::decode(event) else {
+            return;
+        };
+        if let (Some(task), false) = (event.refs.get(RefKind::Task), recorded.marks.superseded) {
+            self.task_message(at, task, &sent);
+        }
+        if let Some(id) = event.refs.get(RefKind::Message) {
+            let outcome = match recorded.marks.acked {
+                true => Outcome::Acked,
+                false => Outcome::Open,
+            };
+            self.messages.insert(id, self.spans.len());
+            self.begin(at, SpanKind::Message, id, &sent.to, outcome);
+        }
+    }
+
+    fn task_message(&mut self, at: usize, task: &'a str, sent: &Sent) {
+        if sent.kind == MessageType::TaskAssign {
+            return self.begin_task(at, task, &sent.to);
+        }
+        match sent.change.as_ref().and_then(|change| change.status) {
+            Some(status) if status.is_final() => self.end_task(at, task, Outcome::of(status)),
+            Some(Status::InProgress | Status::Assigned) => self.begin_task(at, task, &sent.from),
+            _ => {}
+        }
+    }
+
+    fn begin_task(&mut self, at: usize, task: &'a str, owner: &str) {
+        if !self.tasks.contains_key(task) {
+            self.tasks.insert(task, self.spans.len());
+            self.begin(at, SpanKind::Task, task, owner, Outcome::Open);
+        }
+    }
+
+    fn end_task(&mut self, at: usize, task: &str, outcome: Outcome) {
+        if let Some(span) = self.tasks.remove(task) {
+            self.end(at, span, outcome);
+        }
+    }
+
+    fn delivered(&mut self, at: usize, event: &Event<'_>, outcome: Outcome) {
+        let message = event.refs.get(RefKind::Message);
+        if let Some(span) = message.and_then(|message| self.messages.get(message)) {
+            self.end(at, *span, outcome);
+        }
+    }
+
+    fn begin(&mut self, at: usize, kind: SpanKind, id: &str, agent: &str, outcome: Outcome) {
+        self.spans.push(Span {
+            kind,
+            id: id.to_owned(),
+            agent: agent.to_owned(),
+            outcome,
+            first_seq: self.seq(at),
+            last_seq: None,
+            duration_us: None,
+            first: at,
+            last: None,
+        });
+    }
+
+    fn end(&mut self, at: usize, span: usize, outcome: Outcome) {
+        let seq = self.seq(at);
+        let micros = |at: usize| {
+            let event = self.events.get(at).map(|recorded| &recorded.event);
+            event.map_or(0, |event| event.created_at.micros())
+        };
+        let ended = micros(at);
+        if let Some(span) = self.spans.get_mut(span) {
+            span.duration_us = Some(ended - micros(span.first));
+            span.outcome = outcome;
+            span.last_seq = Some(seq);
+            span.last = Some(at);
+        }
+    }
+
+    fn seq(&self, at: usize) -> u64 {
+        self.events.get(at).map_or(0, |recorded| recorded.event.seq)
+    }
+}

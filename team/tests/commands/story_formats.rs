@@ -1,0 +1,443 @@
+//! The formats of stories for machines, held against their published structure.
+
+use crate::stories::{Made, trace};
+use crate::world::{NOON, SECOND, World, assign, message, time, update};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use teamlog_engine::{EventId, RefKind};
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::story::OutsideCause;
+use teamlog_team::story::chrome::Chrome;
+use teamlog_team::story::otlp::Otlp;
+
+/// A story with tasks that overlap, acks, a duplicate, a late update and a foreign fact with a cause.
+fn busy(world: &World) -> TraceAnswer {
+    let mut team = world.demo();
+    world.later(SECOND);
+    for task in ["T-1", "T-2", "T-3"] {
+        let mut assignment = assign(task, "dev");
+        assignment.trace_id = Some("tr".into());
+        assignment.message_id = Some(format!("give-{task}"));
+        team.task_assign(assignment).unwrap();
+        world.later(SECOND);
+    }
+    let mut mail = message("qa", "lead");
+    mail.trace_id = Some("tr".into());
+    mail.message_id = Some("mail".into());
+    let sent = team.send(mail.clone()).unwrap().event.event.id;
+    team.send(mail).unwrap();
+    team.append(Append {
+        kind: "x_checked".into(),
+        actor: Some("ci".into()),
+        trace_id: Some("tr".into()),
+        cause: Some(sent),
+        payload: Some(r#"{"text":"a \"b\" ü"}"#.into()),
+        ..Append::default()
+    })
+    .unwrap();
+    for id in ["give-T-2", "give-T-1"] {
+        world.later(SECOND);
+        team.ack(Ack {
+            agent: "dev".into(),
+            message_id: id.into(),
+            actor: None,
+        })
+        .unwrap();
+    }
+    team.task_update(update("T-1", "done")).unwrap();
+    world.later(SECOND);
+    team.task_update(update("T-3", "failed")).unwrap();
+    trace(&mut team, "tr")
+}
+
+fn chrome(answer: &TraceAnswer) -> Value {
+    serde_json::to_value(Chrome::of(answer)).unwrap()
+}
+
+fn otlp(answer: &TraceAnswer) -> Value {
+    serde_json::to_value(Otlp::of(answer)).unwrap()
+}
+
+fn keys(value: &Value) -> BTreeSet<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(|key| &**key)
+        .collect()
+}
+
+/// The JSON object format of the Trace Event Format: what each phase must and may have.
+fn check_chrome(document: &Value) {
+    assert_eq!(
+        keys(document),
+        BTreeSet::from(["displayTimeUnit", "otherData", "traceEvents"])
+    );
+    assert_eq!(document["displayTimeUnit"], "ms");
+    let (mut named, mut used) = (BTreeSet::new(), BTreeSet::new());
+    let mut bars: BTreeMap<(u64, u64), Vec<(i64, i64)>> = BTreeMap::new();
+    for entry in document["traceEvents"].as_array().unwrap() {
+        let track = (
+            entry["pid"].as_u64().unwrap(),
+            entry["tid"].as_u64().unwrap(),
+        );
+        let ts = entry["ts"].as_i64().unwrap();
+        assert!(entry["name"].is_string() && entry["args"].is_object());
+        match entry["ph"].as_str().unwrap() {
+            "M" => {
+                assert!(["process_name", "thread_name"].contains(&entry["name"].as_str().unwrap()));
+                assert!(entry["args"]["name"].is_string());
+                named.insert(track);
+            }
+            "i" => {
+                assert_eq!((entry["s"].as_str(), entry.get("dur")), (Some("t"), None));
+                assert!(entry["cat"].is_string());
+                used.insert(track);
+            }
+            "X" => {
+                let dur = entry["dur"].as_i64().unwrap();
+                assert!(dur >= 0 && entry.get("s").is_none() && entry["cat"].is_string());
+                bars.entry(track).or_default().push((ts, ts + dur));
+                used.insert(track);
+            }
+            other => panic!("phase {other}"),
+        }
+    }
+    assert!(used.is_subset(&named), "{used:?} {named:?}");
+    for (track, mut bars) in bars {
+        bars.sort();
+        for pair in bars.windows(2) {
+            assert!(pair[0].1 <= pair[1].0, "{track:?}: {pair:?} overlap");
+        }
+    }
+}
+
+fn check_id(value: &Value, len: usize) -> String {
+    let text = value.as_str().unwrap();
+    assert_eq!(text.len(), len, "{text}");
+    assert!(
+        text.bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)),
+        "{text}"
+    );
+    assert!(text.bytes().any(|b| b != b'0'));
+    text.to_owned()
+}
+
+fn check_nanos(value: &Value) -> u64 {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+fn check_attributes(value: &Value) -> BTreeMap<String, Value> {
+    let mut attributes = BTreeMap::new();
+    for attribute in value.as_array().unwrap() {
+        assert_eq!(keys(attribute), BTreeSet::from(["key", "value"]));
+        let value = attribute["value"].as_object().unwrap();
+        assert_eq!(value.len(), 1, "{value:?}");
+        let (kind, inner) = value.iter().next().unwrap();
+        match kind.as_str() {
+            "stringValue" => assert!(inner.is_string()),
+            // 64-bit numbers are strings in the JSON mapping of protocol buffers.
+            "intValue" => drop(inner.as_str().unwrap().parse::<i64>().unwrap()),
+            "boolValue" => assert!(inner.is_boolean()),
+            other => panic!("{other}"),
+        }
+        let key = attribute["key"].as_str().unwrap().to_owned();
+        assert!(
+            attributes.insert(key, inner.clone()).is_none(),
+            "a key twice"
+        );
+    }
+    attributes
+}
+
+/// An `ExportTraceServiceRequest` in OTLP's JSON encoding. Gives its spans by id.
+fn check_otlp(document: &Value) -> BTreeMap<String, Value> {
+    assert_eq!(keys(document), BTreeSet::from(["resourceSpans"]));
+    let mut spans = BTreeMap::new();
+    for resource in document["resourceSpans"].as_array().unwrap() {
+        assert_eq!(keys(resource), BTreeSet::from(["resource", "scopeSpans"]));
+        let attributes = check_attributes(&resource["resource"]["attributes"]);
+        assert_eq!(attributes["service.name"], "teamlog");
+        for scope in resource["scopeSpans"].as_array().unwrap() {
+            assert_eq!(keys(&scope["scope"]), BTreeSet::from(["name", "version"]));
+            for span in scope["spans"].as_array().unwrap() {
+                check_span(span);
+                let id = span["spanId"].as_str().unwrap().to_owned();
+                assert!(spans.insert(id, span.clone()).is_none(), "a span id twice");
+            }
+        }
+    }
+    spans
+}
+
+fn check_span(span: &Value) {
+    let known = [
+        "attributes",
+        "endTimeUnixNano",
+        "events",
+        "kind",
+        "links",
+        "name",
+        "parentSpanId",
+        "spanId",
+        "startTimeUnixNano",
+        "status",
+        "traceId",
+    ];
+    assert!(keys(span).is_subset(&BTreeSet::from(known)), "{span}");
+    check_id(&span["traceId"], 32);
+    check_id(&span["spanId"], 16);
+    if let Some(parent) = span.get("parentSpanId") {
+        assert_ne!(check_id(parent, 16), span["spanId"].as_str().unwrap());
+    }
+    let (start, end) = (
+        check_nanos(&span["startTimeUnixNano"]),
+        check_nanos(&span["endTimeUnixNano"]),
+    );
+    assert!(start <= end);
+    assert!((1..=5).contains(&span["kind"].as_u64().unwrap()));
+    assert!((0..=2).contains(&span["status"]["code"].as_u64().unwrap()));
+    check_attributes(&span["attributes"]);
+    for event in span["events"].as_array().unwrap() {
+        assert_eq!(
+            keys(event),
+            BTreeSet::from(["attributes", "name", "timeUnixNano"])
+        );
+        check_nanos(&event["timeUnixNano"]);
+        check_attributes(&event["attributes"]);
+    }
+    for link in span["links"].as_array().into_iter().flatten() {
+        check_id(&link["traceId"], 32);
+        check_id(&link["spanId"], 16);
+    }
+}
+
+fn named<'a>(spans: &'a BTreeMap<String, Value>, name: &str) -> &'a Value {
+    let mut found = spans.values().filter(|span| span["name"] == name);
+    let span = found.next().unwrap_or_else(|| panic!("no span {name}"));
+    assert!(found.next().is_none(), "{name} twice");
+    span
+}
+
+#[test]
+fn a_trace_viewer_gets_every_event_and_every_duration() {
+    let world = World::new();
+    let answer = busy(&world);
+    let document = chrome(&answer);
+    check_chrome(&document);
+    let entries = document["traceEvents"].as_array().unwrap();
+    let of = |phase: &str| {
+        entries
+            .iter()
+            .filter(|entry| entry["ph"] == phase)
+            .collect::<Vec<_>>()
+    };
+    let instants = of("i");
+    assert_eq!(instants.len(), answer.count);
+    for (entry, recorded) in instants.iter().zip(&answer.events) {
+        let shown: Value = serde_json::from_str(&recorded.json()).unwrap();
+        assert_eq!(entry["args"], shown);
+        assert_eq!(entry["ts"], recorded.event.created_at.micros());
+    }
+    let bars: Vec<(&str, i64)> = of("X")
+        .iter()
+        .map(|bar| {
+            (
+                bar["name"].as_str().unwrap(),
+                bar["dur"].as_i64().unwrap() / SECOND,
+            )
+        })
+        .collect();
+    assert_eq!(
+        bars,
+        [
+            ("task T-1", 5),
+            ("message give-T-1", 5),
+            ("task T-2", 5),
+            ("message give-T-2", 3),
+            ("task T-3", 4)
+        ]
+    );
+    let processes: Vec<&str> = of("M")
+        .iter()
+        .filter(|entry| entry["name"] == "process_name")
+        .map(|entry| entry["args"]["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(processes, ["lead", "qa", "ci", "dev"]);
+    assert_eq!(document["otherData"]["trace_id"], "tr");
+}
+
+#[test]
+fn a_lane_that_is_free_again_is_used_again() {
+    let mut made = Made::new();
+    for (at, kind, task) in [
+        (0, "task_claimed", "a"),
+        (1, "task_claimed", "b"),
+        (2, "task_completed", "a"),
+        (2, "task_claimed", "c"),
+        (3, "task_completed", "b"),
+        (4, "task_claimed", "d"),
+    ] {
+        made.push(at, kind, None, &[(RefKind::Task, task)]);
+    }
+    let document = chrome(&made.answer(Vec::new()));
+    check_chrome(&document);
+    let lanes: Vec<u64> = document["traceEvents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["ph"] == "X")
+        .map(|entry| entry["tid"].as_u64().unwrap())
+        .collect();
+    assert_eq!(lanes, [1, 2, 1, 2]);
+}
+
+#[test]
+fn a_collector_gets_spans_below_each_other_and_every_event_once() {
+    let world = World::new();
+    let answer = busy(&world);
+    let document = otlp(&answer);
+    let spans = check_otlp(&document);
+    let page = named(&spans, "trace tr");
+    let parent = |name: &str| named(&spans, name)["parentSpanId"].clone();
+    let id = |name: &str| named(&spans, name)["spanId"].clone();
+    assert!(page.get("parentSpanId").is_none());
+    assert_eq!(parent("task T-1"), page["spanId"]);
+    assert_eq!(parent("message give-T-1"), id("task T-1"));
+    assert_eq!(parent("message mail"), page["spanId"]);
+    for span in spans
+        .values()
+        .filter(|span| span["spanId"] != page["spanId"])
+    {
+        assert!(spans.contains_key(span["parentSpanId"].as_str().unwrap()));
+        assert_eq!(span["traceId"], page["traceId"]);
+    }
+    let status = |name: &str| named(&spans, name)["status"]["code"].clone();
+    assert_eq!(
+        [
+            status("task T-1"),
+            status("task T-2"),
+            status("task T-3"),
+            status("message give-T-1")
+        ],
+        [1, 0, 2, 1]
+    );
+    let mut seqs: Vec<u64> = spans
+        .values()
+        .flat_map(|span| span["events"].as_array().unwrap())
+        .map(|event| {
+            let attributes = check_attributes(&event["attributes"]);
+            attributes["teamlog.seq"].as_str().unwrap().parse().unwrap()
+        })
+        .collect();
+    seqs.sort_unstable();
+    let all: Vec<u64> = answer
+        .events
+        .iter()
+        .map(|recorded| recorded.event.seq)
+        .collect();
+    assert_eq!(seqs, all);
+    let on = |name: &str| -> Vec<String> {
+        let events = named(&spans, name)["events"].as_array().unwrap().clone();
+        events
+            .iter()
+            .map(|event| event["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(on("message mail"), ["message_sent", "message_duplicate"]);
+    assert_eq!(on("trace tr"), ["x_checked"]);
+}
+
+#[test]
+fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
+    let task = &[(RefKind::Task, "T-1")];
+    let cause = EventId::new(time(NOON).plus_micros(-1), 9);
+    let outside = |trace: &str| OutsideCause {
+        id: cause.to_string(),
+        seq: Some(3),
+        kind: Some("message_sent".into()),
+        trace_id: Some(trace.into()),
+    };
+    let span_of = |outside: OutsideCause| {
+        let mut made = Made::new();
+        made.push(0, "task_claimed", Some(cause), task);
+        let spans = check_otlp(&otlp(&made.answer(vec![outside])));
+        named(&spans, "task T-1").clone()
+    };
+    let (here, there) = (span_of(outside("tr")), span_of(outside("other")));
+    // The span that the page with the cause on it has given to the message.
+    let hash = |what: &[u8], of: &[u8]| {
+        let mut hasher = blake3::Hasher::new();
+        hasher
+            .update(b"teamlog ")
+            .update(what)
+            .update(b"\0")
+            .update(of);
+        hasher.finalize().to_hex().to_string()
+    };
+    let expected = hash(b"message", &cause.bytes());
+    assert_eq!(here["parentSpanId"], expected[..16]);
+    assert!(here.get("links").is_none());
+    assert_eq!(there["links"][0]["spanId"], expected[..16]);
+    assert_eq!(there["links"][0]["traceId"], hash(b"trace", b"other")[..32]);
+    assert_ne!(there["parentSpanId"], expected[..16]);
+}
+
+#[test]
+fn a_trace_id_that_collectors_know_is_kept() {
+    let known = "4bf92f3577b34da6a3ce929d0e0e4736";
+    for (id, kept) in [
+        (known, true),
+        (&known.to_uppercase(), false),
+        (&"0".repeat(32), false),
+    ] {
+        let mut made = Made::new();
+        made.push(0, "x_began", None, &[]);
+        let mut answer = made.answer(Vec::new());
+        answer.trace_id = id.to_owned();
+        let spans = check_otlp(&otlp(&answer));
+        let span = spans.values().next().unwrap();
+        assert_eq!(span["traceId"] == id, kept, "{id}");
+    }
+}
+
+#[test]
+fn a_story_without_events_has_no_spans_and_a_page_names_the_next() {
+    let mut answer = Made::new().answer(Vec::new());
+    assert_eq!(otlp(&answer)["resourceSpans"], serde_json::json!([]));
+    check_chrome(&chrome(&answer));
+    let mut made = Made::new();
+    made.push(0, "x_began", None, &[]);
+    answer = made.answer(Vec::new());
+    answer.next_cursor = Some("older".into());
+    let resource = otlp(&answer)["resourceSpans"][0]["resource"]["attributes"].clone();
+    assert_eq!(check_attributes(&resource)["teamlog.next_cursor"], "older");
+    assert_eq!(chrome(&answer)["otherData"]["next_cursor"], "older");
+}
+
+#[test]
+fn ten_thousand_events_are_laid_out_in_a_moment() {
+    let mut made = Made::new();
+    for n in 0..5_000 {
+        let task = format!("T-{n}");
+        made.push(n, "task_claimed", None, &[(RefKind::Task, &task)]);
+    }
+    for n in 0..5_000 {
+        let task = format!("T-{n}");
+        made.push(5_000 + n, "task_completed", None, &[(RefKind::Task, &task)]);
+    }
+    let answer = made.answer(Vec::new());
+    let started = std::time::Instant::now();
+    let lengths = [
+        serde_json::to_vec(&Chrome::of(&answer)).unwrap().len(),
+        serde_json::to_vec(&Otlp::of(&answer)).unwrap().len(),
+    ];
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+    assert!(
+        lengths.iter().all(|length| *length < 16 << 20),
+        "{lengths:?}"
+    );
+}
