@@ -13,7 +13,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::{Clock, Error, Receipt, SystemClock};
+use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, names};
 
 /// The surroundings of one command.
@@ -34,6 +35,8 @@ pub struct Context {
     receipt: bool,
     /// What every team that is opened must still hold.
     last_receipt: Option<Presented>,
+    /// The time of an answer about the past.
+    now: Option<Timestamp>,
 }
 
 /// `{note}`: the line that a program gets.
@@ -88,6 +91,7 @@ impl Context {
             outcome: Unknown::Never,
             receipt: global.receipt,
             last_receipt: global.last_receipt.as_deref().map(presented).transpose()?,
+            now: None,
         })
     }
 
@@ -185,6 +189,25 @@ impl Context {
         Ok(root.team(name)?)
     }
 
+    /// The same, at a point of its past if one is given.
+    ///
+    /// # Errors
+    /// As [`Context::team`]; the team has no such point.
+    pub fn team_at(&mut self, name: &str, at: Option<Point>) -> Result<Team, CommandError> {
+        let team = self.team(name)?;
+        let Some(point) = at else {
+            return Ok(team);
+        };
+        let team = team.at(point)?;
+        if let Some(moment) = team.moment() {
+            self.now = Some(moment.time);
+            if !self.out.is_json() {
+                self.note(&format!("as of event {}, {}", moment.seq, moment.time));
+            }
+        }
+        Ok(team)
+    }
+
     fn no_directory(&self, code: &str, but: &str) -> CommandError {
         let shown = self.data_root.display();
         let message = format!("data_root must be a directory, but {shown} {but}");
@@ -250,7 +273,7 @@ impl Context {
     pub fn view(&self) -> View {
         View {
             paint: self.out.paint(),
-            now: SystemClock.now(),
+            now: self.now.unwrap_or_else(|| SystemClock.now()),
         }
     }
 

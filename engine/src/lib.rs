@@ -6,6 +6,7 @@
 //! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
 #![deny(unsafe_code)]
 
+pub mod backup;
 pub mod clock;
 pub mod codec;
 pub mod convert;

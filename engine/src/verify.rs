@@ -70,20 +70,7 @@ pub struct Report {
 /// # Errors
 /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
 pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
-    let report = Report {
-        ok: true,
-        events: 0,
-        segments: 0,
-        bytes: 0,
-        last_seq: 0,
-        problems: Vec::new(),
-    };
-    let mut check = Check {
-        log,
-        report,
-        last: Position { seq: 0, id: None },
-        previous: None,
-    };
+    let mut check = Check::of(log, None);
     let (slots, names) = check.look()?;
     if slots.damaged > 0 {
         let severity = if slots.newest.is_some() {
@@ -112,21 +99,89 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
     if let Some(receipt) = against {
         check.held_against_receipt(receipt)?;
     }
-    let mut report = check.report;
-    report.ok = report
-        .problems
-        .iter()
-        .all(|problem| problem.severity == Severity::Warning);
-    Ok(report)
+    Ok(check.done())
+}
+
+/// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
+/// is not looked at.
+///
+/// # Errors
+/// As [`verify`].
+pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
+    let mut check = Check::of(log, Some(head.end));
+    for (index, name) in names.iter().enumerate() {
+        let last = index + 1 == names.len();
+        check.segment(index as u32 + 1, name, last, Some(head))?;
+    }
+    check.held_against_head(Some(head), names);
+    Ok(check.done())
+}
+
+impl Report {
+    /// Nothing was looked at and nothing found.
+    pub(crate) fn empty() -> Report {
+        Report {
+            ok: true,
+            events: 0,
+            segments: 0,
+            bytes: 0,
+            last_seq: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// One more problem, of a whole file.
+    pub(crate) fn add(
+        &mut self,
+        severity: Severity,
+        kind: &'static str,
+        file: &str,
+        message: String,
+    ) {
+        self.ok &= severity == Severity::Warning;
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(Problem {
+                kind,
+                severity,
+                file: file.to_string(),
+                offset: 0,
+                seq: None,
+                message,
+            });
+        }
+    }
 }
 
 struct Check<'a> {
     log: &'a Log,
+    /// So many bytes of the last segment are looked at; all where there is no limit.
+    upto: Option<u64>,
     report: Report,
     /// The last valid event.
     last: Position,
     /// The segment before, as the next header has to describe it.
     previous: Option<codec::Predecessor>,
+}
+
+impl<'a> Check<'a> {
+    fn of(log: &'a Log, upto: Option<u64>) -> Check<'a> {
+        Check {
+            log,
+            upto,
+            report: Report::empty(),
+            last: Position { seq: 0, id: None },
+            previous: None,
+        }
+    }
+
+    fn done(self) -> Report {
+        let mut report = self.report;
+        report.ok = report
+            .problems
+            .iter()
+            .all(|problem| problem.severity == Severity::Warning);
+        report
+    }
 }
 
 impl Check<'_> {
@@ -271,7 +326,8 @@ impl Check<'_> {
     /// what was cut ends the process.
     fn active(&self, path: &Path) -> io::Result<Bytes> {
         let file = self.log.storage().open(path, Open::Read)?;
-        let mut bytes = vec![0; file.stat()?.len as usize];
+        let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
+        let mut bytes = vec![0; len as usize];
         let mut done = 0;
         while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match file.read_at(rest, done as u64)? {

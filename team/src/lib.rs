@@ -11,6 +11,7 @@
 mod aside;
 pub mod command;
 pub mod failure;
+mod follower;
 pub mod key;
 mod lines;
 pub mod membership;

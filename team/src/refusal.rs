@@ -25,6 +25,8 @@ pub enum Code {
     PointUnknown,
     /// The handle stands at a point of the past, where nothing can be recorded.
     PastReadOnly,
+    /// Another log, or another history of it, took the place of the one that was followed.
+    LogReplaced,
     /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
     ReservedKind,
     /// A time lies further ahead than clocks differ.
@@ -64,6 +66,7 @@ impl Code {
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",
             Code::PastReadOnly => "past_read_only",
+            Code::LogReplaced => "log_replaced",
             Code::ReservedKind => "reserved_kind",
             Code::CreatedAtAhead => "created_at_ahead",
             Code::NotNewer => "not_newer",

@@ -11,23 +11,28 @@ mod init;
 mod keygen;
 mod man;
 mod read;
+mod ready;
 mod rehydrate;
 mod replay;
 mod schema;
 mod send;
 mod status;
+mod tail;
 mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
 mod trace;
 mod verify;
+mod wait;
 
 use crate::context::Context;
 use crate::exit::Outcome;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
+use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Format, Timestamp};
+use teamlog_team::past;
 
 /// From the table of subcommands to what clap asks for. Written out rather than derived, because a derived tree defines
 /// every option of every subcommand before it looks at argv, and that is a good part of a short process.
@@ -89,9 +94,12 @@ commands! {
     Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
+    Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
+    Wait(wait) = "wait": "Wait until something arrives for an agent",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
     Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
+    Tail(tail) = "tail": "Print the newest events; -f goes on with those to come",
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
@@ -121,6 +129,11 @@ fn format(text: &str) -> Result<Format, String> {
         "binary" => Ok(Format::Binary),
         _ => Err("must be jsonl or binary".to_owned()),
     }
+}
+
+/// A point of a log's past as people write it.
+fn point(text: &str) -> Result<Point, String> {
+    past::point(text)
 }
 
 /// A time as people write it.

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use teamlog_team::command::read::Read;
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,13 +27,16 @@ pub struct Args {
     /// Go on to older messages: the next_cursor of the page before
     #[arg(long, value_name = "MESSAGE_ID")]
     cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.read(Read {
             agent,
             unread: self.unread,

@@ -2,10 +2,13 @@
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::output::Output;
 use crate::render::event;
+use crate::render::style::Paint;
 use std::ops::ControlFlow;
 use teamlog_team::command::replay::Replay;
-use teamlog_team::engine::Timestamp;
+use teamlog_team::command::tail::Tail;
+use teamlog_team::engine::{Event, Timestamp};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -16,18 +19,34 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// First seq
-    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
-    from_seq: Option<u64>,
+    #[command(flatten)]
+    filter: Filter,
     /// Last seq
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to_seq: Option<u64>,
-    /// Earliest time, ISO 8601
-    #[arg(long, value_name = "TIME", value_parser = super::time)]
-    since: Option<Timestamp>,
     /// Latest time, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
     until: Option<Timestamp>,
+    /// At most so many; 0 is all [default: 0]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    limit: Option<u64>,
+    /// Newest first
+    #[arg(long)]
+    reverse: bool,
+    /// Go on with events as they are appended, until interrupted
+    #[arg(long, short, conflicts_with_all = ["to_seq", "until", "reverse"])]
+    follow: bool,
+}
+
+/// Which events; `tail` takes the same.
+#[derive(Debug, clap::Args)]
+pub struct Filter {
+    /// First seq
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
+    from_seq: Option<u64>,
+    /// Earliest time, ISO 8601
+    #[arg(long, value_name = "TIME", value_parser = super::time)]
+    since: Option<Timestamp>,
     /// Only events of that kind
     #[arg(long)]
     kind: Option<String>,
@@ -40,12 +59,22 @@ pub struct Args {
     /// Only events that concern that agent (of messages: their recipient)
     #[arg(long)]
     agent: Option<String>,
-    /// At most so many; 0 is all [default: 0]
-    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
-    limit: Option<u64>,
-    /// Newest first
-    #[arg(long)]
-    reverse: bool,
+}
+
+impl Filter {
+    /// What the library is asked.
+    pub fn replay(self, context: &Context) -> Replay {
+        Replay {
+            from_seq: self.from_seq,
+            since: self.since,
+            kind: self.kind,
+            actor: context.actor_flag(),
+            trace_id: self.trace_id,
+            task_id: self.task_id,
+            agent: self.agent,
+            ..Replay::default()
+        }
+    }
 }
 
 impl Args {
@@ -53,33 +82,75 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
         let replay = Replay {
-            from_seq: self.from_seq,
             to_seq: self.to_seq,
-            since: self.since,
             until: self.until,
-            kind: self.kind,
-            actor: context.actor_flag(),
-            trace_id: self.trace_id,
-            task_id: self.task_id,
-            agent: self.agent,
             limit: self.limit,
             reverse: self.reverse,
+            ..self.filter.replay(context)
         };
-        let out = &mut context.out;
-        let paint = out.paint();
-        let mut written: Result<(), CommandError> = Ok(());
-        team.replay(replay, &mut |event, json| {
-            written = if out.is_json() {
-                out.json_line(json)
-            } else {
-                out.line(event::line(event, paint))
+        if self.follow {
+            let tail = Tail {
+                filter: replay,
+                last: None,
             };
-            match written.is_err() || out.reader_left() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })?;
-        written?;
+            return follow(context, team, &tail);
+        }
+        let mut lines = Lines::new(&mut context.out);
+        team.replay(replay, &mut |event, json| lines.show(event, json))?;
+        lines.written?;
         context.done(team, Exit::Done)
+    }
+}
+
+/// Prints events as they come, until nobody reads them any more.
+pub fn follow(context: &mut Context, mut team: teamlog_team::Team, tail: &Tail) -> Outcome {
+    let lines = std::cell::RefCell::new(Lines::new(&mut context.out));
+    let followed = team.follow(
+        tail,
+        &mut |event, json| lines.borrow_mut().show(event, json),
+        // Nobody shall wait for a line that is there.
+        &mut || lines.borrow_mut().flush(),
+    );
+    lines.into_inner().written?;
+    followed?;
+    context.done(team, Exit::Done)
+}
+
+/// Events, one a line.
+pub struct Lines<'a> {
+    out: &'a mut Output,
+    paint: Paint,
+    /// What became of the lines so far.
+    pub written: Result<(), CommandError>,
+}
+
+impl<'a> Lines<'a> {
+    /// Onto that output.
+    pub fn new(out: &'a mut Output) -> Lines<'a> {
+        Lines {
+            paint: out.paint(),
+            out,
+            written: Ok(()),
+        }
+    }
+    /// One event; breaks off where nobody reads on.
+    pub fn show(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
+        self.written = match self.out.is_json() {
+            true => self.out.json_line(json),
+            false => self.out.line(event::line(event, self.paint)),
+        };
+        self.goes_on()
+    }
+    fn flush(&mut self) -> ControlFlow<()> {
+        if self.written.is_ok() {
+            self.written = self.out.flush();
+        }
+        self.goes_on()
+    }
+    fn goes_on(&self) -> ControlFlow<()> {
+        match self.written.is_err() || self.out.reader_left() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }

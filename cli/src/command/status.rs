@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::status;
 use teamlog_team::command::status::Status;
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,12 +24,15 @@ pub struct Args {
     /// Most items of each list; 0 is all [default: 1000]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.status(Status {
             stale_minutes: self.stale_minutes,
             digest: self.digest,

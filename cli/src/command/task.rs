@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -31,13 +32,16 @@ struct Show {
     /// Show every event that names the task, superseded ones marked
     #[arg(long)]
     history: bool,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let Action::Show(show) = self.action;
-        let mut team = context.team(&show.team)?;
+        let mut team = context.team_at(&show.team, show.at)?;
         let answer = team.task_show(TaskShow {
             task_id: show.task_id,
             history: show.history,

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use teamlog_team::command::tasks::Tasks;
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,12 +27,15 @@ pub struct Args {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.tasks(Tasks {
             status: self.status,
             owner: self.owner,

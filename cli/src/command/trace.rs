@@ -5,6 +5,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::timeline;
 use clap::ValueEnum;
 use teamlog_team::command::trace::{Trace, TraceAnswer};
+use teamlog_team::engine::reader::Point;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
 
@@ -33,6 +34,9 @@ pub struct Args {
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID")]
     cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 /// How a story is printed.
@@ -53,7 +57,7 @@ impl Args {
             (None, true) => Format::Json,
             (None, false) => Format::Text,
         };
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer: TraceAnswer = team.trace(Trace {
             trace_id: self.trace_id,
             limit: self.limit,

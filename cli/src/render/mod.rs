@@ -5,6 +5,7 @@
 
 pub mod escape;
 pub mod event;
+pub mod hand;
 pub mod inbox;
 pub mod integrity;
 pub mod progress;

@@ -152,6 +152,22 @@ answers! {
         state_digest: String,
     }
     Tasks { tasks: Vec<Value>, count: usize, next_cursor: Option<String> }
+    Ready {
+        team: String,
+        agent: Option<String>,
+        tasks: Vec<Value>,
+        count: usize,
+        total: u64,
+        next_cursor: Option<String>,
+    }
+    Wait {
+        status: String,
+        team: String,
+        agent: String,
+        events: Vec<Event>,
+        count: usize,
+        last_seq: u64,
+    }
     TaskShow { team: String, task: Value, history: Option<Vec<Event>> }
     Append { seq: u64, id: String, created_at: String }
     Batch { count: u64, first_seq: Option<u64>, last_seq: Option<u64> }

@@ -10,6 +10,7 @@ mod answers;
 mod append;
 mod completions;
 mod demo;
+mod follow;
 mod harness;
 mod import;
 mod inbox;

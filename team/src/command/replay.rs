@@ -52,17 +52,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`; the log's.
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
-        for (field, value) in [
-            ("kind", &replay.kind),
-            ("actor", &replay.actor),
-            ("trace_id", &replay.trace_id),
-            ("task_id", &replay.task_id),
-            ("agent", &replay.agent),
-        ] {
-            if let Some(value) = value {
-                names::check_free(field, value)?;
-            }
-        }
+        replay.check()?;
         let mut output = Output::new(&replay, each);
         if replay.needs_state() {
             self.query(|live, reader| replay.run_on_state(live, reader, &mut output))?;
@@ -74,6 +64,21 @@ impl Team {
 }
 
 impl Replay {
+    pub(super) fn check(&self) -> Result<()> {
+        for (field, value) in [
+            ("kind", &self.kind),
+            ("actor", &self.actor),
+            ("trace_id", &self.trace_id),
+            ("task_id", &self.task_id),
+            ("agent", &self.agent),
+        ] {
+            if let Some(value) = value {
+                names::check_free(field, value)?;
+            }
+        }
+        Ok(())
+    }
+
     fn needs_state(&self) -> bool {
         self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
     }
@@ -111,7 +116,12 @@ impl Replay {
         stream(reader, behind, self.to_seq.unwrap_or(u64::MAX), output)
     }
 
-    fn run_on_state(&self, live: &Live, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
+    pub(super) fn run_on_state(
+        &self,
+        live: &Live,
+        reader: &Reader,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
         let Some((first, last)) = self.range(live, reader)? else {
             return Ok(());
         };
@@ -206,7 +216,7 @@ fn backward(
 }
 
 /// Reads events one by one.
-fn each(
+pub(super) fn each(
     live: &Live,
     reader: &Reader,
     seqs: impl Iterator<Item = u64>,
@@ -221,18 +231,18 @@ fn each(
 }
 
 /// Filters, counts and renders what is read. Never gives an event twice, should a query be run again.
-struct Output<'a> {
+pub(super) struct Output<'a> {
     replay: &'a Replay,
     each: Sink<'a>,
     line: Vec<u8>,
     left: u64,
-    given: u64,
+    pub given: u64,
     last: Option<u64>,
-    done: bool,
+    pub done: bool,
 }
 
 impl<'a> Output<'a> {
-    fn new(replay: &'a Replay, each: Sink<'a>) -> Output<'a> {
+    pub fn new(replay: &'a Replay, each: Sink<'a>) -> Output<'a> {
         Output {
             replay,
             each,
@@ -247,7 +257,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn give(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+    pub fn give(&mut self, event: &Event<'_>) -> ControlFlow<()> {
         let again = self.last.is_some_and(|last| match self.replay.reverse {
             true => event.seq >= last,
             false => event.seq <= last,

@@ -8,9 +8,11 @@
 
 mod appending;
 mod costs;
+mod follow;
 mod histories;
 mod importing;
 mod messages;
+mod past;
 mod real_messages;
 mod replaying;
 mod state;

@@ -1,0 +1,39 @@
+//! `ready`: what can be taken up now.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::hand;
+use teamlog_team::command::ready::Ready;
+use teamlog_team::engine::reader::Point;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// Only what that agent may take: what is for anybody and what is assigned to it
+    #[arg(long)]
+    agent: Option<String>,
+    /// Most tasks on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on: the next_cursor of the page before
+    #[arg(long, value_name = "TASK")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team_at(&self.team, self.at)?;
+        let answer = team.ready(&Ready {
+            agent: self.agent,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, hand::ready)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,38 @@
+//! `tail`: the newest events, and with `-f` those to come.
+
+use super::replay::{Filter, Lines, follow};
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use teamlog_team::command::tail::{LAST, Tail};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// Go on with events as they are appended, until interrupted
+    #[arg(long, short)]
+    follow: bool,
+    /// How many of those that are there [default: 10]
+    #[arg(long, short = 'n', value_name = "N", value_parser = super::whole::<u64>)]
+    lines: Option<u64>,
+    #[command(flatten)]
+    filter: Filter,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let tail = Tail {
+            filter: self.filter.replay(context),
+            last: Some(self.lines.unwrap_or(LAST)),
+        };
+        if self.follow {
+            return follow(context, team, &tail);
+        }
+        let mut lines = Lines::new(&mut context.out);
+        team.tail(&tail, &mut |event, json| lines.show(event, json))?;
+        lines.written?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,57 @@
+//! `wait`: returns when something arrives for an agent.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::hand;
+use std::time::Duration;
+use teamlog_team::command::wait::{Wait, WaitStatus};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Wait until something arrives for an agent: mail, a repeated delivery, or what others do to its tasks\n\n\
+        Exit code 0 when something is there, 1 when the time is up. --since with the last_seq of the answer before \
+        misses nothing that came between."
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// For whom [default: who is acting]
+    #[arg(long)]
+    agent: Option<String>,
+    /// At most so many seconds [default: for ever]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+    /// What counts as known: everything up to that event [default: everything there is]
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
+    since: Option<u64>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let agent = context.agent("--agent", self.agent)?;
+        let mut team = context.team(&self.team)?;
+        let answer = team.wait(&Wait {
+            agent,
+            timeout: self.timeout,
+            since: self.since,
+        })?;
+        context.answer(&answer, hand::arrived)?;
+        let exit = match answer.status {
+            WaitStatus::Arrived => Exit::Done,
+            WaitStatus::TimedOut => Exit::Refused,
+        };
+        context.done(team, exit)
+    }
+}
+
+/// A century is as good as for ever.
+const SECONDS_MAX: f64 = 3e9;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.0..=SECONDS_MAX).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "must be a number of seconds, 0 or more".to_owned())
+}

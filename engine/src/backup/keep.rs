@@ -1,0 +1,304 @@
+//! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
+
+use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, digest, pieces};
+use crate::error::{Error, Result};
+use crate::identity::LOG_FILE;
+use crate::lock;
+use crate::place::Place;
+use crate::reader::Reader;
+use crate::segment::EVENTS_DIR;
+use crate::storage::{Open, Storage};
+use crate::timestamp::Timestamp;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Directories within directories of data that are followed.
+const DATA_DEPTH: usize = 16;
+
+/// What a run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    /// What the backup consists of now.
+    pub manifest: Manifest,
+    /// The last event of the backup before, if there was one of this log.
+    pub before: Option<u64>,
+    /// Segments of which something was copied.
+    pub segments_copied: u64,
+    /// Files beside the log that were copied.
+    pub files_copied: u64,
+    /// Bytes copied, of both.
+    pub bytes_copied: u64,
+}
+
+/// Backs up the reader's log up to its head into `dir` of another storage. Writers may go on meanwhile. Waits at most
+/// `deadline` for another backup into the same directory.
+///
+/// # Errors
+/// `ForeignFile` where the backup that is there is not a past of this log, `Corrupt` where the log is damaged,
+/// `Locked`, I/O. Then the backup that was there still is.
+pub fn keep(
+    reader: &Reader,
+    to: &Arc<dyn Storage>,
+    dir: &Path,
+    at: Timestamp,
+    deadline: Duration,
+) -> Result<Kept> {
+    let run = Run {
+        reader,
+        to,
+        dir,
+        log: dir.join(reader.identity().log.to_string()),
+    };
+    run.create(&run.log.join(EVENTS_DIR))?;
+    run.create(&dir.join(FILES_DIR))?;
+    let _held = lock::acquire(to.as_ref(), dir, deadline)?;
+    let before = run.before()?;
+    let mut kept = Kept {
+        manifest: Manifest {
+            team: reader.identity().team.clone(),
+            log: reader.identity().log.to_string(),
+            backed_up_at: at,
+            seq: reader.head().last_seq,
+            last_id: reader.head().last_id,
+            segments: Vec::new(),
+            files: Vec::new(),
+        },
+        before: before.as_ref().map(|before| before.seq),
+        segments_copied: 0,
+        files_copied: 0,
+        bytes_copied: 0,
+    };
+    run.read_new(before.as_ref())?;
+    run.segments(before.as_ref(), &mut kept)?;
+    run.files(&mut kept)?;
+    let path = run.log.join(LOG_FILE);
+    run.replace(&path, &reader.identity().encode())?;
+    for dir in [&*run.log.join(EVENTS_DIR), &*run.log, &dir.join(FILES_DIR)] {
+        run.sync(dir)?;
+    }
+    for above in dir.ancestors() {
+        run.sync(above)?;
+    }
+    run.replace(&dir.join(MANIFEST_FILE), &kept.manifest.encode())?;
+    Ok(kept)
+}
+
+struct Run<'a> {
+    reader: &'a Reader,
+    to: &'a Arc<dyn Storage>,
+    dir: &'a Path,
+    /// Where the log's files lie in the backup.
+    log: PathBuf,
+}
+
+impl Run<'_> {
+    fn create(&self, dir: &Path) -> Result<()> {
+        self.to.create_dir(dir).map_err(Error::io("create", dir))
+    }
+    fn sync(&self, dir: &Path) -> Result<()> {
+        self.to.sync_dir(dir).map_err(Error::io("sync", dir))
+    }
+    fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        self.to
+            .replace(path, bytes, true)
+            .map_err(Error::io("write", path))
+    }
+
+    /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that
+    /// of this team before a conversion stays beside the new one until that is complete.
+    fn before(&self) -> Result<Option<Manifest>> {
+        let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
+            return Ok(None);
+        };
+        let foreign = |why: String| Error::ForeignFile {
+            path: self.dir.join(MANIFEST_FILE),
+            why,
+        };
+        let identity = self.reader.identity();
+        if before.team != identity.team {
+            return Err(foreign(format!(
+                "it is a backup of team {:?}, not of {:?}",
+                before.team, identity.team
+            )));
+        }
+        if before.log != identity.log.to_string() {
+            return Ok(None);
+        }
+        let names = self.reader.segments()?;
+        let head = self.reader.head();
+        for (index, kept) in before.segments.iter().enumerate() {
+            let last = index + 1 == before.segments.len();
+            let named = names.get(index) == Some(&kept.name);
+            // The last one's header vouches for those before it.
+            let same = !last
+                || self.reader.digest(&kept.name, kept.length)?.as_ref() == Some(&kept.blake3);
+            let within = kept.name != head.name || kept.length <= head.end;
+            if !named || !same || !within || before.seq > head.last_seq {
+                return Err(foreign(format!(
+                    "it holds event {}, which this log does not have as it was: the log was rolled back, went \
+                     another way, or is damaged",
+                    before.seq
+                )));
+            }
+        }
+        Ok(Some(before))
+    }
+
+    /// Checks every event that is new: damage must not get into a backup unnoticed.
+    fn read_new(&self, before: Option<&Manifest>) -> Result<()> {
+        let last = before.and_then(|before| before.segments.last());
+        let after = match (before, last) {
+            (Some(before), Some(last)) => Some(Place {
+                segment: u32::try_from(before.segments.len()).unwrap_or(u32::MAX),
+                offset: last.length,
+                len: 0,
+            }),
+            _ => None,
+        };
+        if before.is_some_and(|before| before.seq == self.reader.head().last_seq) {
+            return Ok(());
+        }
+        self.reader
+            .each::<(), Error>(after, |_| Ok(ControlFlow::Continue(())))?;
+        Ok(())
+    }
+
+    fn segments(&self, before: Option<&Manifest>, kept: &mut Kept) -> Result<()> {
+        let head = self.reader.head();
+        for (index, name) in self.reader.segments()?.into_iter().enumerate() {
+            let from = self.reader.dir().join(EVENTS_DIR).join(&name);
+            let length = match name == head.name {
+                true => head.end,
+                false => self.length(&from)?,
+            };
+            let known = before.and_then(|before| before.segments.get(index));
+            let to = self.log.join(EVENTS_DIR).join(&name);
+            let there = self.to.stat(&to).map_err(Error::io("stat", &to))?;
+            let there = there.map_or(0, |stat| stat.len);
+            let segment = match known {
+                Some(known) if known.length == length && there >= length => known.clone(),
+                known => {
+                    let whole = known.map_or(0, |known| known.length);
+                    let start = if there >= whole { whole } else { 0 };
+                    kept.segments_copied += 1;
+                    kept.bytes_copied += length - start;
+                    KeptSegment {
+                        blake3: self.copy(&from, &to, start, length)?,
+                        name,
+                        length,
+                    }
+                }
+            };
+            kept.manifest.segments.push(segment);
+        }
+        Ok(())
+    }
+
+    fn length(&self, path: &Path) -> Result<u64> {
+        let stat = self
+            .reader
+            .storage()
+            .stat(path)
+            .map_err(Error::io("stat", path))?;
+        Ok(stat.map_or(0, |stat| stat.len))
+    }
+
+    /// Copies a file's bytes from `start` on, durably; the digest of all `length` bytes, as both files have it. Where the
+    /// bytes that were there before `start` are not those of the log, all are copied.
+    fn copy(&self, from: &Path, to: &Path, start: u64, length: u64) -> Result<String> {
+        self.copy_range(from, to, start..length)?;
+        let missing = || Error::io("read", from)(io::ErrorKind::UnexpectedEof.into());
+        let source = digest(self.reader.storage().as_ref(), from, length)?.ok_or_else(missing)?;
+        let mut copied = digest(self.to.as_ref(), to, length)?;
+        if start > 0 && copied.as_ref() != Some(&source) {
+            self.copy_range(from, to, 0..length)?;
+            copied = digest(self.to.as_ref(), to, length)?;
+        }
+        if copied.as_ref() == Some(&source) {
+            return Ok(source);
+        }
+        Err(Error::Corrupt {
+            path: to.to_path_buf(),
+            offset: start,
+            seq: None,
+            why: "what was copied does not read back as it was written".into(),
+        })
+    }
+
+    fn copy_range(&self, from: &Path, to: &Path, range: std::ops::Range<u64>) -> Result<()> {
+        let source = self
+            .reader
+            .storage()
+            .open(from, Open::Read)
+            .map_err(Error::io("open", from))?;
+        let copy = self
+            .to
+            .open(to, Open::Create)
+            .map_err(Error::io("open", to))?;
+        pieces(source.as_ref(), range, |piece, at| {
+            copy.write_all_at(piece, at)
+        })
+        .map_err(Error::io("copy", to))?;
+        copy.sync_all().map_err(Error::io("sync", to))
+    }
+
+    /// Files beside the log: each is kept once for each content that it ever had.
+    fn files(&self, kept: &mut Kept) -> Result<()> {
+        let storage = self.reader.storage().as_ref();
+        let mut found = BTreeMap::new();
+        for dir in DATA_DIRS {
+            self.collect(Path::new(dir), DATA_DEPTH, &mut found)?;
+        }
+        for (path, length) in found {
+            let from = self.reader.dir().join(&path);
+            // It may have gone since it was listed.
+            let Some(blake3) = digest(storage, &from, length)? else {
+                continue;
+            };
+            let to = self.dir.join(FILES_DIR).join(&blake3);
+            if digest(self.to.as_ref(), &to, length)?.as_ref() != Some(&blake3) {
+                self.copy(&from, &to, 0, length)?;
+                kept.files_copied += 1;
+                kept.bytes_copied += length;
+            }
+            kept.manifest.files.push(KeptFile {
+                path,
+                length,
+                blake3,
+            });
+        }
+        Ok(())
+    }
+
+    fn collect(&self, dir: &Path, depth: usize, found: &mut BTreeMap<String, u64>) -> Result<()> {
+        let storage = self.reader.storage();
+        let names = match storage.list(&self.reader.dir().join(dir)) {
+            Ok(names) => names,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(Error::io("list", dir)(error)),
+        };
+        for name in names.into_iter().filter(|name| !name.ends_with(".tmp")) {
+            let path = dir.join(&name);
+            let full = self.reader.dir().join(&path);
+            match storage.stat(&full).map_err(Error::io("stat", &full))? {
+                Some(stat) if stat.is_dir && depth > 0 => self.collect(&path, depth - 1, found)?,
+                Some(stat) if !stat.is_dir => {
+                    found.insert(path.to_string_lossy().into_owned(), stat.len);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,278 @@
+//! `backup.json`: what a backup consists of. One line of JSON with its own CRC, replaced whole; whatever it does not
+//! name is no part of the backup.
+
+use crate::error::{Error, Result};
+use crate::event_id::EventId;
+use crate::receipt::Receipt;
+use crate::storage::Storage;
+use crate::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::path::{Component, Path};
+
+/// Its name in a backup's directory.
+pub const MANIFEST_FILE: &str = "backup.json";
+/// The layout of a backup that this code writes, and the newest that it reads.
+pub const BACKUP_VERSION: u32 = 1;
+/// A longer file is no manifest: room for half a million segments and files.
+const MANIFEST_BYTES_MAX: u64 = 64 << 20;
+/// Bytes behind the content: `,"crc":"` + 8 digits + `"}` + `\n`.
+const TAIL_BYTES: usize = 19;
+
+/// A segment, or the part of it that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptSegment {
+    /// Its file name.
+    pub name: String,
+    /// So many bytes of it count.
+    pub length: u64,
+    /// BLAKE3 of them, lower-case hex.
+    pub blake3: String,
+}
+
+/// A file beside the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFile {
+    /// Where it lay, relative to the team's directory, with `/`.
+    pub path: String,
+    /// Its bytes.
+    pub length: u64,
+    /// BLAKE3 of them, which is also its name in the backup.
+    pub blake3: String,
+}
+
+/// What belongs to a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manifest {
+    /// The team.
+    pub team: String,
+    /// The log's id, and the directory of its files in the backup.
+    pub log: String,
+    /// When the backup was made.
+    pub backed_up_at: Timestamp,
+    /// Seq of the last event; 0 for an empty log.
+    pub seq: u64,
+    /// Its id.
+    pub last_id: Option<EventId>,
+    /// The segments in order; the last one may go on behind the bytes that count.
+    pub segments: Vec<KeptSegment>,
+    /// Files beside the log, by path.
+    pub files: Vec<KeptFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    team: String,
+    log: String,
+    backed_up_at: String,
+    seq: u64,
+    last_id: Option<String>,
+    segments: Vec<KeptSegment>,
+    files: Vec<KeptFile>,
+}
+
+impl Manifest {
+    /// The receipt of the last event; it holds for the log too. `None` for an empty log.
+    pub fn receipt(&self) -> Option<Receipt> {
+        let last = self.segments.last()?;
+        Some(Receipt {
+            log: self.log.clone(),
+            seq: self.seq,
+            segment: last.name.clone(),
+            length: last.length,
+            digest: last.blake3.clone(),
+        })
+    }
+
+    /// Bytes of the log.
+    pub fn bytes(&self) -> u64 {
+        self.segments.iter().map(|kept| kept.length).sum()
+    }
+
+    /// The bytes of the file.
+    pub fn encode(&self) -> Vec<u8> {
+        let stored = Stored {
+            version: BACKUP_VERSION,
+            team: self.team.clone(),
+            log: self.log.clone(),
+            backed_up_at: self.backed_up_at.to_string(),
+            seq: self.seq,
+            last_id: self.last_id.map(|id| id.to_string()),
+            segments: self.segments.clone(),
+            files: self.files.clone(),
+        };
+        // Strings, numbers and lists of them always serialise.
+        let mut line = serde_json::to_string(&stored).unwrap_or_default();
+        line.pop();
+        let crc = crc32fast::hash(line.as_bytes());
+        line.push_str(&format!(",\"crc\":\"{crc:08x}\"}}\n"));
+        line.into_bytes()
+    }
+
+    /// Reads the bytes of the file; `path` is for the error.
+    ///
+    /// # Errors
+    /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
+    pub fn decode(path: &Path, bytes: &[u8]) -> Result<Manifest> {
+        let corrupt = |why: String| Error::Corrupt {
+            path: path.to_path_buf(),
+            offset: 0,
+            seq: None,
+            why,
+        };
+        let content = bytes.len().checked_sub(TAIL_BYTES);
+        let content = content.and_then(|len| bytes.get(..len)).unwrap_or_default();
+        let mut text = String::from_utf8_lossy(content).into_owned();
+        text.push('}');
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let version = serde_json::from_str::<Version>(&text)
+            .map_err(|_| corrupt("it is no backup's manifest".into()))?
+            .version;
+        if version > BACKUP_VERSION {
+            return Err(Error::UnsupportedFormat {
+                path: path.to_path_buf(),
+                found: version,
+                known: BACKUP_VERSION,
+            });
+        }
+        let stored: Stored =
+            serde_json::from_str(&text).map_err(|error| corrupt(error.to_string()))?;
+        let last_id = match &stored.last_id {
+            None => None,
+            Some(id) => Some(
+                EventId::from_text(id.as_bytes())
+                    .ok_or_else(|| corrupt("last_id is no event's id".into()))?,
+            ),
+        };
+        let manifest = Manifest {
+            team: stored.team,
+            log: stored.log,
+            backed_up_at: Timestamp::from_canonical(stored.backed_up_at.as_bytes())
+                .ok_or_else(|| corrupt("backed_up_at is not a time".into()))?,
+            seq: stored.seq,
+            last_id,
+            segments: stored.segments,
+            files: stored.files,
+        };
+        if manifest.encode() != bytes {
+            return Err(corrupt("its checksum does not fit its content".into()));
+        }
+        if !manifest.is_sound() {
+            return Err(corrupt("it names a file outside the team".into()));
+        }
+        Ok(manifest)
+    }
+
+    /// Whether every name stays where it belongs.
+    fn is_sound(&self) -> bool {
+        let one = |name: &str| Path::new(name).components().count() == 1 && plain(name);
+        one(&self.log)
+            && self.segments.iter().all(|kept| one(&kept.name))
+            && self
+                .files
+                .iter()
+                .all(|kept| plain(&kept.path) && one(&kept.blake3))
+            && self.last_id.is_some() == (self.seq > 0)
+            && self.segments.is_empty() == (self.seq == 0)
+    }
+
+    /// Reads the manifest in `dir`; `None` where there is none.
+    ///
+    /// # Errors
+    /// As [`Manifest::decode`], I/O.
+    pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
+        let path = dir.join(MANIFEST_FILE);
+        match storage.read(&path, MANIFEST_BYTES_MAX) {
+            Ok(bytes) => Manifest::decode(&path, &bytes).map(Some),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(Error::io("read", path)(error)),
+        }
+    }
+}
+
+/// A relative path that leads down only.
+fn plain(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Manifest {
+        Manifest {
+            team: "demo".into(),
+            log: "11111111-2222-3333-4444-555555555555".into(),
+            backed_up_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
+            seq: 9,
+            last_id: Some(EventId::new(
+                Timestamp::from_micros(1_763_719_200_000_000).unwrap(),
+                5,
+            )),
+            segments: vec![KeptSegment {
+                name: "2026-11-21.jsonl".into(),
+                length: 700,
+                blake3: "ab".repeat(32),
+            }],
+            files: vec![KeptFile {
+                path: "artifacts/summaries/1.md".into(),
+                length: 3,
+                blake3: "cd".repeat(32),
+            }],
+        }
+    }
+
+    #[test]
+    fn reads_what_it_writes_and_refuses_every_flip_and_cut() {
+        let (path, bytes) = (Path::new(MANIFEST_FILE), example().encode());
+        assert_eq!(Manifest::decode(path, &bytes).unwrap(), example());
+        for bit in 0..bytes.len() * 8 {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(Manifest::decode(path, &damaged).is_err(), "bit {bit}");
+        }
+        for len in 0..bytes.len() {
+            assert!(
+                Manifest::decode(path, &bytes[..len]).is_err(),
+                "cut at {len}"
+            );
+        }
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let refused = |change: &dyn Fn(&mut Manifest)| {
+            let mut manifest = example();
+            change(&mut manifest);
+            Manifest::decode(Path::new(MANIFEST_FILE), &manifest.encode()).is_err()
+        };
+        assert!(!refused(&|_| {}));
+        assert!(refused(&|manifest| manifest.log = "..".into()));
+        assert!(refused(
+            &|manifest| manifest.segments[0].name = "../x".into()
+        ));
+        assert!(refused(
+            &|manifest| manifest.files[0].path = "/etc/passwd".into()
+        ));
+        assert!(refused(
+            &|manifest| manifest.files[0].path = "a/../../b".into()
+        ));
+        assert!(refused(&|manifest| manifest.files[0].blake3 = "a/b".into()));
+        assert!(refused(&|manifest| manifest.seq = 0));
+    }
+}

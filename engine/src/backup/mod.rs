@@ -1,0 +1,208 @@
+//! Backups: a consistent prefix of a log, and what lies beside it, in a directory outside the data root.
+//!
+//! `backup.json` says what belongs to the backup: each segment with the bytes that count and their BLAKE3. Files only
+//! ever grow behind what it names, and it is replaced last, so that an interrupted run leaves the backup before.
+//! The bytes of a segment are those of the log: receipts of the log hold for its backup.
+
+mod keep;
+mod manifest;
+mod restore;
+
+pub use keep::{Kept, keep};
+pub use manifest::{BACKUP_VERSION, KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
+pub use restore::Restored;
+
+use crate::error::{Error, Result};
+use crate::head::Head;
+use crate::identity::Identity;
+use crate::log::{Log, LogOptions};
+use crate::reader::Reader;
+use crate::segment::EVENTS_DIR;
+use crate::storage::{File, Open, Storage};
+use crate::verify::{Report, Severity, verify_kept};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The kind of the event with which a restored log goes on.
+pub const RESTORED: &str = "log_restored";
+/// Files beside the log, each under the BLAKE3 of its bytes.
+pub const FILES_DIR: &str = "files";
+/// Directories of a team that hold data which is not derived from its log.
+pub const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
+/// Bytes that are copied or hashed at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A backup of one log.
+#[derive(Debug)]
+pub struct Backup {
+    storage: Arc<dyn Storage>,
+    dir: PathBuf,
+    manifest: Manifest,
+    log: Log,
+}
+
+impl Backup {
+    /// Opens the backup in `dir`.
+    ///
+    /// # Errors
+    /// `NoLog` where there is none, `Corrupt`, `UnsupportedFormat`, I/O.
+    pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
+        let Some(manifest) = Manifest::load(storage.as_ref(), dir)? else {
+            return Err(Error::NoLog {
+                path: dir.to_path_buf(),
+            });
+        };
+        let log = Log::open(storage.clone(), &dir.join(&manifest.log), options)?;
+        let fits =
+            log.identity().log.to_string() == manifest.log && log.identity().team == manifest.team;
+        if !fits {
+            return Err(Error::ForeignFile {
+                path: dir.join(MANIFEST_FILE),
+                why: "it names another log than the one beside it".into(),
+            });
+        }
+        let backup = Backup {
+            storage,
+            dir: dir.to_path_buf(),
+            manifest,
+            log,
+        };
+        Ok(backup)
+    }
+
+    /// What belongs to it.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Which log it is of.
+    pub fn identity(&self) -> &Identity {
+        self.log.identity()
+    }
+
+    /// Reads its events.
+    pub fn reader(&self) -> Reader {
+        Reader::new(
+            self.storage.clone(),
+            self.log.dir(),
+            self.identity().clone(),
+            self.manifest.head(),
+        )
+    }
+
+    /// Checks every byte: the log as [`Log::verify`] does, every digest of the manifest, every file beside the log.
+    /// Changes nothing.
+    ///
+    /// # Errors
+    /// I/O. Damage is an answer.
+    pub fn verify(&self) -> Result<Report> {
+        let names: Vec<String> = self.manifest.names();
+        let mut report = match self.missing(&names)? {
+            None => verify_kept(&self.log, &self.manifest.head(), &names)?,
+            // Its digest, below, says the same.
+            Some(_) => Report::empty(),
+        };
+        for kept in &self.manifest.segments {
+            let file = Path::new(&self.manifest.log)
+                .join(EVENTS_DIR)
+                .join(&kept.name);
+            self.check_digest(&mut report, &file, kept.length, &kept.blake3)?;
+        }
+        for kept in &self.manifest.files {
+            let file = Path::new(FILES_DIR).join(&kept.blake3);
+            self.check_digest(&mut report, &file, kept.length, &kept.blake3)?;
+        }
+        Ok(report)
+    }
+
+    fn missing(&self, names: &[String]) -> Result<Option<PathBuf>> {
+        for name in names {
+            let path = self.log.dir().join(EVENTS_DIR).join(name);
+            let there = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
+            if there.is_none() {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    fn check_digest(
+        &self,
+        report: &mut Report,
+        file: &Path,
+        length: u64,
+        blake3: &str,
+    ) -> Result<()> {
+        let found = digest(self.storage.as_ref(), &self.dir.join(file), length)?;
+        let message = match found {
+            Some(found) if found == blake3 => return Ok(()),
+            Some(_) => format!("its first {length} bytes are not those that were backed up"),
+            None => format!("the backup holds {length} bytes of it, which are not there"),
+        };
+        report.add(
+            Severity::Error,
+            "changed_backup",
+            &file.to_string_lossy(),
+            message,
+        );
+        Ok(())
+    }
+}
+
+impl Manifest {
+    /// The end of the log as it is kept.
+    fn head(&self) -> Head {
+        let last = self.segments.last();
+        Head {
+            segment: u32::try_from(self.segments.len()).unwrap_or(u32::MAX),
+            name: last.map(|last| last.name.clone()).unwrap_or_default(),
+            end: last.map_or(0, |last| last.length),
+            last_seq: self.seq,
+            last_id: self.last_id,
+            ..Head::empty()
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = self.segments.iter().map(|kept| kept.name.clone());
+        names.collect()
+    }
+}
+
+/// BLAKE3 of a file's first `length` bytes; `None` where it is missing or shorter.
+fn digest(storage: &dyn Storage, path: &Path, length: u64) -> Result<Option<String>> {
+    let file = match storage.open(path, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Error::io("open", path)(error)),
+    };
+    let mut hasher = blake3::Hasher::new();
+    let read = pieces(file.as_ref(), 0..length, |piece, _| {
+        hasher.update(piece);
+        Ok(())
+    });
+    match read {
+        Ok(()) => Ok(Some(hasher.finalize().to_hex().to_string())),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(Error::io("read", path)(error)),
+    }
+}
+
+/// Shows a file's bytes in pieces, each with its offset.
+fn pieces(
+    file: &dyn File,
+    range: std::ops::Range<u64>,
+    mut each: impl FnMut(&[u8], u64) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffer = vec![0; PIECE_BYTES.min((range.end - range.start) as usize)];
+    let mut at = range.start;
+    while at < range.end {
+        let want = buffer.len().min((range.end - at) as usize);
+        let piece = buffer.get_mut(..want).unwrap_or_default();
+        file.read_exact_at(piece, at)?;
+        each(piece, at)?;
+        at += want as u64;
+    }
+    Ok(())
+}

@@ -1,0 +1,201 @@
+//! A log from a backup.
+//!
+//! Under the same team's name the bytes and the log id stay, so that receipts of the original hold for what the backup
+//! has of it, and for nothing behind. Under another name every header would lie; the groups are copied one for one
+//! into a log with an id of its own. Either goes on with an event that says where it comes from.
+
+use super::{Backup, FILES_DIR, RESTORED, digest, pieces};
+use crate::copy::copy_groups;
+use crate::error::{Error, Result};
+use crate::event::NewEvent;
+use crate::head::HEAD_FILE;
+use crate::identity::{Format, Identity, LOG_FILE};
+use crate::json::Json;
+use crate::lock::LOCK_FILE;
+use crate::log::{ENGINE_ACTOR, Log, LogOptions, NewLog};
+use crate::receipt::Receipt;
+use crate::segment::EVENTS_DIR;
+use crate::storage::{Open, Storage};
+use crate::writer::Durability;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What was restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Events of the backup; the log has one more, which says that it was restored.
+    pub events: u64,
+    /// Bytes of its segments.
+    pub bytes: u64,
+    /// Files beside the log.
+    pub files: u64,
+    /// Whether the log has the id of the original.
+    pub same_log: bool,
+}
+
+/// The payload of the event: the original up to here.
+#[derive(Serialize)]
+struct Origin<'a> {
+    team: &'a str,
+    log: &'a str,
+    seq: u64,
+    backed_up_at: String,
+    receipt: Option<Receipt>,
+}
+
+impl Backup {
+    /// Restores the backup as the log of `team` in `dir`, which must hold none and should be built aside: this is not
+    /// atomic by itself. `format` of `None` is that of the original.
+    ///
+    /// # Errors
+    /// `LogExists`, `Corrupt` where the backup is damaged, I/O.
+    pub fn restore(
+        &self,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        team: &str,
+        format: Option<Format>,
+        options: LogOptions,
+    ) -> Result<(Log, Restored)> {
+        let format = format.unwrap_or(self.identity().format);
+        let same_log = team == self.identity().team && format == self.identity().format;
+        let log = match same_log {
+            true => self.copy_bytes(storage.clone(), dir, options)?,
+            false => {
+                let new = NewLog {
+                    team: team.to_owned(),
+                    format,
+                    origin: "restore".into(),
+                };
+                let log = Log::create(storage.clone(), dir, new, options)?;
+                let writer = log.lock()?.into_writer(());
+                copy_groups(&self.reader(), &writer)?;
+                writer.close()?;
+                log
+            }
+        };
+        for kept in &self.manifest.files {
+            let from = self.dir.join(FILES_DIR).join(&kept.blake3);
+            let to = dir.join(&kept.path);
+            self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
+        }
+        self.say_restored(&log)?;
+        let restored = Restored {
+            events: self.manifest.seq,
+            bytes: log.reader()?.bytes()?,
+            files: self.manifest.files.len() as u64,
+            same_log,
+        };
+        Ok((log, restored))
+    }
+
+    /// The same bytes; `log.json` last, for a directory with it is a log.
+    fn copy_bytes(
+        &self,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        options: LogOptions,
+    ) -> Result<Log> {
+        let path = dir.join(LOG_FILE);
+        if storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .is_some()
+        {
+            return Err(Error::LogExists {
+                path: dir.to_path_buf(),
+            });
+        }
+        let events = dir.join(EVENTS_DIR);
+        storage
+            .create_dir(&events)
+            .map_err(Error::io("create", &events))?;
+        for kept in &self.manifest.segments {
+            let from = self.log.dir().join(EVENTS_DIR).join(&kept.name);
+            let to = events.join(&kept.name);
+            self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
+        }
+        let lock = dir.join(LOCK_FILE);
+        storage
+            .open(&lock, Open::Create)
+            .map_err(Error::io("create", lock))?;
+        let identity = Identity {
+            origin: "restore".into(),
+            ..self.identity().clone()
+        };
+        let mut head = self.manifest.head();
+        head.generation = 1;
+        let files = [
+            (HEAD_FILE, head.file(identity.log)),
+            (LOG_FILE, identity.encode()),
+        ];
+        for (name, bytes) in files {
+            let path = dir.join(name);
+            storage
+                .replace(&path, &bytes, true)
+                .map_err(Error::io("write", path))?;
+        }
+        for above in dir.ancestors().skip(1) {
+            storage.sync_dir(above).map_err(Error::io("sync", above))?;
+        }
+        Log::open(storage, dir, options)
+    }
+
+    /// Copies a file of the backup, durably, if it is what the manifest says.
+    fn copy_file(
+        &self,
+        from: &Path,
+        length: u64,
+        blake3: &str,
+        storage: &dyn Storage,
+        to: &Path,
+    ) -> Result<()> {
+        let parent = to.parent().unwrap_or(Path::new(""));
+        storage
+            .create_dir(parent)
+            .map_err(Error::io("create", parent))?;
+        if digest(self.storage.as_ref(), from, length)?.as_deref() == Some(blake3) {
+            let source = self
+                .storage
+                .open(from, Open::Read)
+                .map_err(Error::io("open", from))?;
+            let copy = storage
+                .open(to, Open::Create)
+                .map_err(Error::io("create", to))?;
+            pieces(source.as_ref(), 0..length, |piece, at| {
+                copy.write_all_at(piece, at)
+            })
+            .map_err(Error::io("copy", to))?;
+            copy.sync_all().map_err(Error::io("sync", to))?;
+            return storage.sync_dir(parent).map_err(Error::io("sync", parent));
+        }
+        Err(Error::Corrupt {
+            path: from.to_path_buf(),
+            offset: 0,
+            seq: None,
+            why: "it is not what was backed up".into(),
+        })
+    }
+
+    fn say_restored(&self, log: &Log) -> Result<()> {
+        let origin = Origin {
+            team: &self.manifest.team,
+            log: &self.manifest.log,
+            seq: self.manifest.seq,
+            backed_up_at: self.manifest.backed_up_at.to_string(),
+            receipt: self.manifest.receipt(),
+        };
+        let payload = Json::of(&origin).map_err(|error| Error::Invalid {
+            field: "payload",
+            value: RESTORED.into(),
+            rule: error.to_string(),
+        })?;
+        let writer = log.lock()?.into_writer(());
+        writer.append(
+            vec![NewEvent::new(RESTORED, ENGINE_ACTOR, payload)],
+            Durability::Synced,
+        )?;
+        writer.close()
+    }
+}

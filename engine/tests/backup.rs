@@ -1,0 +1,448 @@
+//! Backups: the same bytes, only what is new, and whatever a run is stopped at, the backup before or the new one.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use support::*;
+use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE, RESTORED};
+use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
+use teamlog_engine::{
+    Clock, Durability, Error, Format, IdSource, Log, LogOptions, ManualClock, SeededIds,
+};
+
+struct World {
+    clock: Arc<ManualClock>,
+    memory: Memory,
+    log: Log,
+}
+
+/// Small segments, so that there are several.
+fn small(seed: u64) -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ids: Arc::new(SeededIds(AtomicU64::new(seed))),
+        ..options().1
+    }
+}
+
+fn world(format: Format) -> World {
+    let (clock, _) = options();
+    let memory = Memory::new();
+    let with = LogOptions {
+        clock: clock.clone(),
+        ..small(1)
+    };
+    let log = create(&arc(&memory), format, &with);
+    World { clock, memory, log }
+}
+
+impl World {
+    fn say(&self, range: std::ops::Range<usize>) {
+        let writer = writer(&self.log);
+        for n in range {
+            if n % 9 == 8 {
+                self.clock.advance(86_400_000_000);
+            }
+            let group = (0..1 + n % 3)
+                .map(|part| said(&format!("{n}.{part} {}", "x".repeat(150))))
+                .collect();
+            writer.append(group, Durability::Synced).unwrap();
+        }
+        writer.release().unwrap();
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let (storage, path) = (arc(&self.memory), dir().join(path));
+        storage.create_dir(path.parent().unwrap()).unwrap();
+        storage.replace(&path, text.as_bytes(), true).unwrap();
+    }
+
+    fn keep(&self, to: &Memory) -> Result<Kept, Error> {
+        self.keep_on(&arc(to))
+    }
+
+    fn keep_on(&self, to: &Arc<dyn Storage>) -> Result<Kept, Error> {
+        let reader = self.log.reader()?;
+        backup::keep(&reader, to, at(), self.clock.now(), Duration::ZERO)
+    }
+}
+
+fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+fn at() -> &'static Path {
+    Path::new("demo")
+}
+
+fn opened(memory: &Memory) -> Backup {
+    Backup::open(arc(memory), at(), small(9)).unwrap()
+}
+
+fn sound(memory: &Memory, what: &str) -> Backup {
+    let backup = opened(memory);
+    let report = backup.verify().unwrap();
+    assert!(
+        report.ok && report.problems.is_empty(),
+        "{what}: {report:?}"
+    );
+    assert_eq!(report.last_seq, backup.manifest().seq, "{what}");
+    backup
+}
+
+fn restored(backup: &Backup, team: &str, format: Option<Format>) -> (Arc<dyn Storage>, Log) {
+    let storage: Arc<dyn Storage> = Arc::new(Memory::new());
+    let (log, _) = backup
+        .restore(
+            storage.clone(),
+            &Path::new("teams").join(team),
+            team,
+            format,
+            small(11),
+        )
+        .unwrap();
+    (storage, log)
+}
+
+#[test]
+fn a_backup_holds_what_the_log_held_and_gives_it_back() {
+    for format in FORMATS {
+        let (world, to) = (world(format), Memory::new());
+        world.say(0..20);
+        world.put("artifacts/summaries/1.md", "done");
+        world.put("artifacts/patches/a/b.patch", "+x");
+        world.put("quarantine/x.7.0011223344556677", "torn");
+        let kept = world.keep(&to).unwrap();
+        let (before, receipt) = (
+            texts(&world.log),
+            world.log.reader().unwrap().receipt().unwrap(),
+        );
+        assert_eq!(kept.manifest.receipt(), receipt);
+        assert_eq!((kept.files_copied, kept.before), (3, None));
+        assert!(kept.segments_copied > 3, "{kept:?}");
+        assert_eq!(kept.bytes_copied, kept.manifest.bytes() + 4 + 2 + 4);
+        // What comes later is not in it.
+        world.say(20..25);
+        let late = world.log.reader().unwrap().receipt().unwrap().unwrap();
+        let backup = sound(&to, "whole");
+
+        let (storage, log) = restored(&backup, "demo", None);
+        assert_eq!(texts(&log), before);
+        assert_eq!(log.identity().log, world.log.identity().log);
+        assert_eq!(log.identity().origin, "restore");
+        assert_eq!(events(&log).last().unwrap().kind, RESTORED);
+        let patch = Path::new("teams/demo/artifacts/patches/a/b.patch");
+        assert_eq!(storage.read(patch, 99).unwrap(), b"+x");
+        writer(&log)
+            .append(vec![said("new life")], Durability::Synced)
+            .unwrap();
+        let report = log.verify(receipt.as_ref()).unwrap();
+        assert!(report.ok && report.problems.is_empty(), "{report:?}");
+        // The original went on: its later receipts do not hold here.
+        assert!(!log.verify(Some(&late)).unwrap().ok);
+
+        for (team, to_format) in [("other", None), ("demo", Some(other(format)))] {
+            let (_, copy) = restored(&backup, team, to_format);
+            assert_eq!(texts(&copy), before);
+            assert_ne!(copy.identity().log, world.log.identity().log);
+            assert_eq!(copy.identity().team, team);
+            assert_eq!(copy.identity().format, to_format.unwrap_or(format));
+            let report = copy.verify(None).unwrap();
+            assert!(report.ok && report.problems.is_empty(), "{report:?}");
+            let seq = backup.manifest().seq;
+            let same = backup.reader().content(seq).unwrap();
+            assert_eq!(copy.reader().unwrap().content(seq).unwrap(), same);
+        }
+    }
+}
+
+fn other(format: Format) -> Format {
+    match format {
+        Format::Jsonl => Format::Binary,
+        Format::Binary => Format::Jsonl,
+    }
+}
+
+#[test]
+fn a_second_run_copies_what_is_new() {
+    for format in FORMATS {
+        let (world, to) = (world(format), Memory::new());
+        world.say(0..10);
+        let first = world.keep(&to).unwrap();
+        let again = world.keep(&to).unwrap();
+        assert_eq!((again.bytes_copied, again.segments_copied), (0, 0));
+        assert_eq!(again.before, Some(first.manifest.seq));
+        for upto in [11, 12, 30] {
+            let before = opened(&to).manifest().clone();
+            world.say(upto - 1..upto);
+            let next = world.keep(&to).unwrap();
+            assert_eq!(next.bytes_copied, next.manifest.bytes() - before.bytes());
+            sound(&to, "after more");
+        }
+        assert_eq!(
+            opened(&to).reader().events(None).count() as u64,
+            world.log.reader().unwrap().head().last_seq
+        );
+    }
+}
+
+#[test]
+fn an_empty_log_is_backed_up_and_restored() {
+    let (world, to) = (world(Format::Jsonl), Memory::new());
+    world.keep(&to).unwrap();
+    let (_, log) = restored(&sound(&to, "empty"), "demo", None);
+    assert_eq!(events(&log).len(), 1);
+    world.say(0..3);
+    world.keep(&to).unwrap();
+    sound(&to, "no longer empty");
+}
+
+/// The backup before, or the new one; the next run completes, and all can be restored.
+fn check(world: &World, to: &Memory, old: Option<u64>, what: &str) -> bool {
+    let now = world.log.reader().unwrap().head().last_seq;
+    let new = match Backup::open(arc(to), at(), small(9)) {
+        Ok(backup) => {
+            let seq = sound(to, what).manifest().seq;
+            assert!(Some(seq) == old || seq == now, "{what}: {seq}");
+            let (_, log) = restored(&backup, "demo", None);
+            assert_eq!(events(&log).len() as u64, seq + 1, "{what}");
+            seq == now
+        }
+        Err(Error::NoLog { .. }) if old.is_none() => false,
+        Err(error) => panic!("{what}: {error}"),
+    };
+    world
+        .keep(to)
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(sound(to, what).manifest().seq, now, "{what}");
+    new
+}
+
+#[test]
+fn whatever_a_run_is_stopped_at_a_backup_is_there() {
+    for format in FORMATS {
+        let (world, start) = (world(format), Memory::new());
+        world.say(0..6);
+        world.put("artifacts/summaries/1.md", "first");
+        for old in [false, true] {
+            let seq = old.then(|| world.keep(&start).unwrap().manifest.seq);
+            world.say(if old { 10..17 } else { 6..10 });
+            world.put("artifacts/summaries/1.md", "second");
+            let (mut states, mut new) = (0, 0);
+            for call in 0.. {
+                let memory = start.keep_unsynced();
+                let faulty = Faulty::new(arc(&memory));
+                faulty.arm(call, Fault::Stop);
+                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+                let done = world.keep_on(&storage);
+                drop(storage);
+                if faulty.count() <= call {
+                    done.unwrap();
+                    break;
+                }
+                let bits = SeededIds(AtomicU64::new(call as u64));
+                for (how, after) in [
+                    ("all lost", memory.lose_unsynced()),
+                    ("all kept", memory.keep_unsynced()),
+                    (
+                        "some",
+                        memory.crash(&mut |n| (bits.random() % n as u64) as usize),
+                    ),
+                ] {
+                    let what = format!(
+                        "{format:?}, call {call} ({:?}), {how}",
+                        faulty.calls().last()
+                    );
+                    new += usize::from(check(&world, &after, seq, &what));
+                    states += 1;
+                }
+            }
+            assert!(states > 100 && new > 0 && new < states, "{new} of {states}");
+        }
+    }
+}
+
+#[test]
+fn an_error_at_every_call_leaves_a_backup() {
+    let (world, start) = (world(Format::Jsonl), Memory::new());
+    world.say(0..6);
+    let seq = world.keep(&start).unwrap().manifest.seq;
+    world.say(6..14);
+    for fault in [
+        Fault::Error(std::io::ErrorKind::StorageFull),
+        Fault::ShortWrite,
+        Fault::PartialWrite,
+        Fault::ShortRead,
+    ] {
+        for call in 0.. {
+            let memory = start.keep_unsynced();
+            let faulty = Faulty::new(arc(&memory));
+            faulty.arm(call, fault);
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            let done = world.keep_on(&storage);
+            drop(storage);
+            if faulty.count() <= call {
+                break;
+            }
+            let what = format!("{fault:?} at {call} ({:?})", faulty.calls().get(call));
+            if let Ok(kept) = done {
+                let power_lost = sound(&memory.lose_unsynced(), &what);
+                assert_eq!(power_lost.manifest(), &kept.manifest, "{what}");
+            }
+            check(&world, &memory.lose_unsynced(), Some(seq), &what);
+            check(&world, &memory, Some(seq), &what);
+        }
+    }
+}
+
+#[test]
+fn every_damaged_byte_of_a_backup_is_noticed_and_nothing_is_restored_from_it() {
+    let (world, to) = (world(Format::Binary), Memory::new());
+    world.say(0..6);
+    world.put("artifacts/summaries/1.md", "first");
+    world.keep(&to).unwrap();
+    let log = world.log.identity().log.to_string();
+    let backup = opened(&to);
+    let mut files: Vec<(PathBuf, u64)> = backup
+        .manifest()
+        .segments
+        .iter()
+        .map(|kept| {
+            (
+                at().join(&log).join(EVENTS_DIR).join(&kept.name),
+                kept.length,
+            )
+        })
+        .collect();
+    let artifact = &backup.manifest().files[0];
+    files.push((at().join(FILES_DIR).join(&artifact.blake3), artifact.length));
+    for (file, length) in files {
+        for offset in (0..length).step_by(37) {
+            let damaged = to.snapshot();
+            damaged.corrupt(&file, offset, 0x20).unwrap();
+            let report = opened(&damaged).verify().unwrap();
+            assert!(!report.ok, "{} {offset}", file.display());
+            let storage: Arc<dyn Storage> = Arc::new(Memory::new());
+            let error = opened(&damaged)
+                .restore(storage, &dir(), "demo", None, small(3))
+                .unwrap_err();
+            assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+        }
+        let gone = to.snapshot();
+        arc(&gone).remove_file(&file).unwrap();
+        assert!(!opened(&gone).verify().unwrap().ok, "{}", file.display());
+    }
+    to.corrupt(&at().join(MANIFEST_FILE), 30, 1).unwrap();
+    let error = Backup::open(arc(&to), at(), small(9)).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+}
+
+#[test]
+fn a_backup_of_something_else_is_never_written_over() {
+    let (world, to) = (world(Format::Jsonl), Memory::new());
+    world.say(0..4);
+    let past = world.memory.snapshot();
+    world.say(4..9);
+    let kept = world.keep(&to).unwrap();
+    // The log went back to an earlier state, and then another way.
+    let back = World {
+        clock: world.clock.clone(),
+        log: open(&arc(&past), &small(77)),
+        memory: past,
+    };
+    for more in [0..0, 30..40] {
+        back.say(more);
+        let error = back.keep(&to).unwrap_err();
+        assert!(matches!(error, Error::ForeignFile { .. }), "{error}");
+    }
+    assert_eq!(sound(&to, "untouched").manifest(), &kept.manifest);
+    // A converted log is another one, with a backup beside the old.
+    world.log.convert(Format::Binary).unwrap().unwrap();
+    let converted = World {
+        clock: world.clock.clone(),
+        log: open(&arc(&world.memory), &small(78)),
+        memory: world.memory.clone(),
+    };
+    let next = converted.keep(&to).unwrap();
+    assert_eq!(next.before, None);
+    assert_eq!(
+        sound(&to, "converted").manifest().seq,
+        kept.manifest.seq + 1
+    );
+    let old = at().join(&kept.manifest.log).join(EVENTS_DIR);
+    assert!(!arc(&to).list(&old).unwrap().is_empty());
+}
+
+#[test]
+fn a_damaged_log_is_not_backed_up_over_a_sound_one() {
+    let (world, to) = (world(Format::Jsonl), Memory::new());
+    world.say(0..2);
+    let kept = world.keep(&to).unwrap();
+    world.say(2..9);
+    let path = dir()
+        .join(EVENTS_DIR)
+        .join(&world.log.reader().unwrap().head().name);
+    world.memory.corrupt(&path, 600, 1).unwrap();
+    let error = world.keep(&to).unwrap_err();
+    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
+    assert_eq!(sound(&to, "the one before").manifest(), &kept.manifest);
+}
+
+#[test]
+fn backups_beside_a_writer_are_prefixes() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage: Arc<dyn Storage> = Arc::new(Files::open(from.path()).unwrap());
+    let target: Arc<dyn Storage> = Arc::new(Files::open(to.path()).unwrap());
+    let with = LogOptions {
+        segment_bytes_max: 20_000,
+        ..LogOptions::default()
+    };
+    let log = create(&storage, Format::Jsonl, &with);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let writer = writer(&log);
+            for n in 0..400 {
+                writer
+                    .append(
+                        vec![said(&format!("{n} {}", "y".repeat(200)))],
+                        Durability::Synced,
+                    )
+                    .unwrap();
+            }
+            done.store(true, Ordering::SeqCst);
+        });
+        let mut seen = 0;
+        loop {
+            let last = done.load(Ordering::SeqCst);
+            // Whoever wrote the first event makes the head; before that there is nothing to read beside a writer.
+            let reader = match log.reader() {
+                Err(Error::Locked { .. }) => continue,
+                reader => reader.unwrap(),
+            };
+            let kept = backup::keep(&reader, &target, at(), start(), Duration::ZERO).unwrap();
+            assert!(kept.manifest.seq >= seen);
+            seen = kept.manifest.seq;
+            let backup = Backup::open(target.clone(), at(), with.clone()).unwrap();
+            let report = backup.verify().unwrap();
+            assert!(report.ok && report.problems.is_empty(), "{report:?}");
+            assert_eq!(report.last_seq, seen);
+            if last {
+                break;
+            }
+        }
+        assert_eq!(seen, 400);
+    });
+    let _held = target.lock(&at().join("lock"), Duration::ZERO).unwrap();
+    let reader = log.reader().unwrap();
+    let error = backup::keep(&reader, &target, at(), start(), Duration::ZERO).unwrap_err();
+    assert!(
+        matches!(error, Error::Locked { .. }),
+        "one run at a time: {error}"
+    );
+}

@@ -1,0 +1,79 @@
+//! `ready`: what can be taken up now, the most urgent first.
+
+use crate::failure::Result;
+use crate::projections::Task;
+use crate::team::Team;
+use crate::{membership, names};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `ready` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Ready {
+    /// Only what that agent may take: what is for anybody and what is assigned to it.
+    pub agent: Option<String>,
+    /// Most tasks on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The last task id of the page before.
+    pub cursor: Option<String>,
+}
+
+/// `{team, agent?, tasks, count, total, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReadyAnswer {
+    /// The team.
+    pub team: String,
+    /// Who asks, if somebody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The page: most urgent first, then oldest, then in natural order of ids.
+    #[serde(serialize_with = "crate::shapes::tasks")]
+    pub tasks: Vec<Task>,
+    /// Tasks on the page.
+    pub count: usize,
+    /// All that can be taken up.
+    pub total: u64,
+    /// The last id of the page while more remain.
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// Tasks that wait for nothing but somebody to work on them.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `cursor_unknown`, `invalid_input`; the log's.
+    pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
+        let team = self.name().to_owned();
+        let limit = super::limit(ready.limit, super::PAGE);
+        if let Some(cursor) = &ready.cursor {
+            names::check_known("cursor", cursor)?;
+        }
+        self.query(|live, _| {
+            let agent = ready.agent.as_deref();
+            if let Some(agent) = agent {
+                membership::check(live, "agent", agent)?;
+            }
+            // A task that was taken up meanwhile still has its place in the order.
+            let after = match &ready.cursor {
+                None => None,
+                Some(cursor) => {
+                    let unknown = || super::unknown_cursor(cursor, "the id of a task");
+                    Some(live.task(cursor)?.ok_or_else(unknown)?)
+                }
+            };
+            let page = live.ready_tasks(agent, after.as_ref(), limit)?;
+            Ok(ReadyAnswer {
+                team: team.clone(),
+                agent: ready.agent.clone(),
+                count: page.tasks.len(),
+                total: live.ready_count(agent)?,
+                next_cursor: page
+                    .tasks
+                    .last()
+                    .filter(|_| page.more)
+                    .map(|last| last.task_id.clone()),
+                tasks: page.tasks,
+            })
+        })
+    }
+}
