@@ -6,6 +6,10 @@ use crate::exit::{Exit, Outcome};
 use teamlog_team::command::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog tail demo -n 20
+  teamlog tail demo -f --agent dev --json")]
 pub struct Args {
     /// The team
     team: String,

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   teamlog verify demo
-  teamlog verify demo --against receipt.json")]
+  teamlog verify demo --against receipt.json
+  teamlog verify demo --against signed.json --key lead.key.pub")]
 pub struct Args {
     /// The team
     team: String,

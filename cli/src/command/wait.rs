@@ -12,6 +12,9 @@ use teamlog_team::command::wait::{Wait, WaitStatus};
         Exit code 0 when something is there, 1 when the time is up. --since with the last_seq of the answer before \
         misses nothing that came between."
 )]
+#[command(after_help = "\
+Examples:
+  teamlog wait demo --agent dev --since 1 --timeout 60")]
 pub struct Args {
     /// The team
     team: String,

@@ -48,7 +48,9 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TYPE" => |_, begun| Some(beginning(MessageType::ALL.map(MessageType::name), begun)),
         "PRIORITY" => |_, begun| Some(beginning(Priority::ALL.map(Priority::name), begun)),
         "STATUS" => |_, begun| Some(beginning(TaskStatus::ALL.map(TaskStatus::name), begun)),
-        "FORMAT" => |_, begun| Some(beginning(["jsonl", "binary"], begun)),
+        "FORMAT" if arg.get_possible_values().is_empty() => {
+            |_, begun| Some(beginning(["jsonl", "binary"], begun))
+        }
         _ => return None,
     })
 }

@@ -66,10 +66,13 @@ fn prepared() -> Cli {
         "{\"id\":\"o-1\",\"type\":\"handoff\",\"from\":\"a\",\"to\":\"b\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
     );
     cli.file("receipt.json", &cli.ok("head demo --json"));
+    cli.ok("keygen --out lead.key");
+    cli.file("signed.json", &cli.ok("head demo --sign lead.key --json"));
     cli
 }
 
-/// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed.
+/// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed. What
+/// follows is stopped after a second.
 fn recorder(cli: &Cli, before: &str) -> PathBuf {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -77,8 +80,11 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
         "#!/bin/sh\n\
          log=$(mktemp -d \"{bin}/run.XXXXXX\")\n\
          for word in \"$@\"; do printf '%s\\n' \"$word\" >> \"$log/argv\"; done\n\
-         \"{real}\" {before} \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
+         case \" $* \" in *\" -f \"*|*\" --follow \"*) set -- timeout 1 \"{real}\" {before} \"$@\";;\n\
+           *) set -- \"{real}\" {before} \"$@\";; esac\n\
+         \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
          code=$?\n\
+         [ $code -ne 124 ] || code=0\n\
          cat \"$log/out\"\n\
          cat \"$log/err\" >&2\n\
          exit $code\n",
@@ -92,7 +98,7 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
     bin
 }
 
-/// Runs an example as a shell does; what must come out is exit 0 and silence on standard error.
+/// Runs an example as a shell does; what must come out is exit 0, and no more than notes on standard error.
 fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
@@ -106,9 +112,10 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
         .output()
         .unwrap();
     let ran = Ran::from_output(output);
-    match (ran.code, &*ran.stderr) {
-        (Some(0), "") => Ok(()),
-        _ => Err(format!("{example}: {ran:?}")),
+    let is_note = |line: &str| line.starts_with("note: ") || line.starts_with("{\"note\":");
+    match ran.code == Some(0) && ran.stderr.lines().all(is_note) {
+        true => Ok(()),
+        false => Err(format!("{example}: {ran:?}")),
     }
 }
 

@@ -75,9 +75,15 @@ fn is_of(argv: &[String], name: &str) -> bool {
     })
 }
 
-/// Whether that call prints text though the command has a schema.
+/// Whether that call prints something else though the command has a schema.
 fn is_text(name: &str, argv: &[String]) -> bool {
-    name == "man" && !argv.iter().any(|word| word == "--out")
+    let has = |wanted: &str| argv.iter().any(|word| word == wanted);
+    match name {
+        "man" => !has("--out"),
+        // Formats of others.
+        "trace" => has("chrome") || has("otlp-json"),
+        _ => false,
+    }
 }
 
 #[track_caller]

@@ -18,7 +18,9 @@ use teamlog_team::command::append_batch::BatchAnswer;
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
+use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
@@ -26,6 +28,8 @@ use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::command::wait::WaitAnswer;
+use teamlog_team::engine::Receipt;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -53,22 +57,26 @@ pub struct Entry {
 
 /// The table.
 pub const ENTRIES: &[Entry] = &[
-    answer::<InitAnswer>("init"),
-    answer::<SendAnswer>("send"),
-    answer::<SendAnswer>("task-assign"),
-    answer::<SendAnswer>("task-update"),
+    answer::<Recording<InitAnswer>>("init"),
+    answer::<Recording<SendAnswer>>("send"),
+    answer::<Recording<SendAnswer>>("task-assign"),
+    answer::<Recording<SendAnswer>>("task-update"),
     answer::<ReadAnswer>("read"),
-    answer::<AckAnswer>("ack"),
+    answer::<Recording<AckAnswer>>("ack"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
+    answer::<ReadyAnswer>("ready"),
+    answer::<WaitAnswer>("wait"),
     answer::<StatusAnswer>("status"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
-    answer::<Either<AppendAnswer, BatchAnswer>>("append"),
+    lines::<Recorded>("tail"),
+    answer::<Either<Recording<AppendAnswer>, Recording<BatchAnswer>>>("append"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
     answer::<HeadAnswer>("head"),
-    answer::<ImportAnswer>("import"),
+    answer::<KeygenAnswer>("keygen"),
+    answer::<Recording<ImportAnswer>>("import"),
     lines::<Recorded>("export"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
@@ -176,6 +184,17 @@ fn absent_is_not_null(schema: &mut Schema) {
             kinds.retain(|kind| kind.get("type").is_none_or(|name| name != "null"));
         }
     }
+}
+
+/// The answer of a command that records something.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is there to be described")]
+struct Recording<A> {
+    #[serde(flatten)]
+    answer: A,
+    /// With --receipt: vouches for everything up to this answer
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipt: Option<Receipt>,
 }
 
 /// One of two answers, depending on how a command is called.
