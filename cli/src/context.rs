@@ -15,7 +15,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
-use teamlog_team::{Failure, Presented, Root, RootOptions, Team, names};
+use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ impl Context {
         names::check_known("team", team)?;
         if self.last_receipt.is_some() {
             // A team that somebody holds a receipt of is there already.
-            self.existing(team)?;
+            self.team(team)?;
         }
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -160,16 +160,11 @@ impl Context {
     /// # Errors
     /// There is no such team, or it cannot be opened.
     pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
-        self.team = Some(name.to_owned());
-        names::check_known("team", name)?;
-        self.existing(name)
-    }
-
-    /// A team that must be there, and hold what the caller's last receipt vouches for.
-    fn existing(&self, name: &str) -> Result<Team, CommandError> {
+        self.concerns(name)?;
         let Some(last) = &self.last_receipt else {
             return self.opened(name);
         };
+        // What the caller's last receipt vouches for must be there.
         let team = self.opened(name).map_err(|error| match error.code() {
             "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
             _ => error,
@@ -179,14 +174,36 @@ impl Context {
     }
 
     fn opened(&self, name: &str) -> Result<Team, CommandError> {
-        let root = Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
+        Ok(self.data()?.team(name)?)
+    }
+
+    /// The team that all of this is about.
+    fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
+        self.team = Some(team.to_owned());
+        Ok(names::check_known("team", team)?)
+    }
+
+    /// The data root, for what concerns a team that may not open.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; there is no such directory; I/O.
+    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.concerns(team)?;
+        self.data()
+    }
+
+    /// The data root, for what concerns no team in particular.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn data(&self) -> Result<Root, CommandError> {
+        Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
                 true => self.no_directory("data_root_not_found", "does not exist"),
                 false => failure.into(),
             }
-        })?;
-        Ok(root.team(name)?)
+        })
     }
 
     /// The same, at a point of its past if one is given.
@@ -208,6 +225,31 @@ impl Context {
         Ok(team)
     }
 
+    /// A directory for backups, created if it is missing; it must lie outside the data root.
+    ///
+    /// # Errors
+    /// It lies inside; I/O.
+    pub fn new_vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
+        Ok(Vault::create(dir, &self.data_root, self.options.clone())?)
+    }
+
+    /// A directory of backups.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
+        Vault::open(dir, self.options.clone()).map_err(|failure| match missing(&failure) {
+            true => CommandError::invalid(
+                "directory",
+                format!(
+                    "directory must be one that backups were made in, but {} is none",
+                    dir.display()
+                ),
+            ),
+            false => failure.into(),
+        })
+    }
+
     fn no_directory(&self, code: &str, but: &str) -> CommandError {
         let shown = self.data_root.display();
         let message = format!("data_root must be a directory, but {shown} {but}");
@@ -216,12 +258,17 @@ impl Context {
 
     /// A command for the same data root, as it has to be typed.
     pub fn command(&self, rest: &str) -> String {
+        format!("{} {rest}", self.program())
+    }
+
+    /// How such commands begin.
+    pub fn program(&self) -> String {
         match &self.data_root_flag {
             Some(root) => format!(
-                "teamlog --data-root {} {rest}",
+                "teamlog --data-root {}",
                 quoted(&root.display().to_string())
             ),
-            None => format!("teamlog {rest}"),
+            None => "teamlog".to_owned(),
         }
     }
 
@@ -247,6 +294,12 @@ impl Context {
                 )),
                 None => error,
             },
+            "setting_unknown" => {
+                error.and_hint(&command(format!("config list {team}")))
+            }
+            "dead_letter_not_found" | "delivery_open" | "already_acked" => {
+                error.or_hint(|| command(format!("dead-letter list {team}")))
+            }
             "team_not_found" => {
                 let error = error.and_hint(&format!("the data root is {}", self.data_root.display()));
                 error.and_hint(&format!("to create it: {}", command(format!("init {team}"))))

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
-//! | 2 | usage |
+//! | 2 | usage; `doctor`: unhealthy; `nudge`: what it is told to work with |
 //! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
@@ -36,6 +36,11 @@ pub enum Exit {
     Locked = 75,
     NotPermitted = 77,
     UnsafeFileSystem = 78,
+}
+
+impl Exit {
+    /// What `doctor` ends with where something is unhealthy.
+    pub const UNHEALTHY: Exit = Exit::Usage;
 }
 
 impl From<Exit> for ExitCode {
@@ -150,6 +155,13 @@ impl CommandError {
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());
+        self
+    }
+
+    /// The same with another end of the process, for a command that has its own codes.
+    #[must_use]
+    pub fn ending(mut self, exit: Exit) -> CommandError {
+        self.exit = exit;
         self
     }
 

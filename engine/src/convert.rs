@@ -19,6 +19,7 @@ use crate::receipt::Receipt;
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{Deferred, Open, Storage};
 use crate::writer::Durability;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
@@ -33,7 +34,7 @@ pub const CONVERTED: &str = "log_converted";
 const ASIDE_PREFIX: &str = ".new-";
 
 /// What a log takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Size {
     /// The log's id, as hyphenated text.
     pub log: String,

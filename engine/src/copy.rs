@@ -110,7 +110,7 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
 }
 
 /// A recorded event as one that is to be recorded, with the id and the time that it has.
-fn again(frame: &Frame<'_>) -> Result<NewEvent> {
+pub(crate) fn again(frame: &Frame<'_>) -> Result<NewEvent> {
     let event = &frame.event;
     let payload = Json::parse(&event.payload).map_err(|error| Error::Invalid {
         field: "payload",

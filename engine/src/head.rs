@@ -22,6 +22,7 @@ const NAME_BYTES_MAX: usize = 64;
 const CRC_AT: usize = SLOT_BYTES - 4;
 const ROTATING: u32 = 1;
 const QUARANTINING: u32 = 2;
+const CUTTING: u32 = 4;
 
 /// A lower bound of what is durable, and the end of what readers see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct Head {
     pub rotating: bool,
     /// A tail is being set aside: a quarantine file may lack its event.
     pub quarantining: bool,
+    /// The log was cut here by a repair: what lies behind is to be removed, and the event about it is owed.
+    pub cutting: bool,
 }
 
 impl Head {
@@ -56,6 +59,7 @@ impl Head {
             last_id: None,
             rotating: false,
             quarantining: false,
+            cutting: false,
         }
     }
 
@@ -66,8 +70,9 @@ impl Head {
             "a segment's name has {} bytes",
             self.name.len()
         );
-        let flags =
-            u32::from(self.rotating) * ROTATING + u32::from(self.quarantining) * QUARANTINING;
+        let flags = u32::from(self.rotating) * ROTATING
+            + u32::from(self.quarantining) * QUARANTINING
+            + u32::from(self.cutting) * CUTTING;
         let mut fields = Vec::with_capacity(SLOT_BYTES);
         fields.extend_from_slice(&MAGIC);
         fields.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -134,6 +139,7 @@ impl Head {
             last_id,
             rotating: flags & ROTATING != 0,
             quarantining: flags & QUARANTINING != 0,
+            cutting: flags & CUTTING != 0,
         };
         // Each of them has to leave room for a next one.
         let countable =
@@ -313,6 +319,7 @@ mod tests {
             )),
             rotating: false,
             quarantining: true,
+            cutting: true,
         }
     }
 

@@ -26,6 +26,7 @@ pub mod place;
 pub mod reader;
 pub mod receipt;
 pub mod recovery;
+pub mod repair;
 pub mod segment;
 pub mod storage;
 pub mod timestamp;

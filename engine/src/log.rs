@@ -6,12 +6,14 @@ use crate::event::NewEvent;
 use crate::event_id::{IdSource, RandomIds};
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
-use crate::json::Json;
+use crate::json::{Json, JsonError};
 use crate::lock;
 use crate::reader::Reader;
-use crate::recovery::{self, QUARANTINED, Quarantined, Scene};
+use crate::recovery::{self, QUARANTINED, Quarantined, Recovered, Scene};
+use crate::repair::cut::{self, CUT, Cut, CutPlan};
+use crate::repair::switch;
 use crate::segment::EVENTS_DIR;
-use crate::storage::{Open, Storage};
+use crate::storage::{Held, Open, Storage};
 use crate::watch::Watch;
 use crate::writer::core::Core;
 use crate::writer::{State, Writer};
@@ -187,7 +189,10 @@ impl Log {
     }
 
     fn reader_as_known(&self) -> Result<Reader> {
-        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
+            Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
+            slots => slots?,
+        };
         if let Some(head) = &slots.newest
             && self.beyond(head)? == 0
         {
@@ -199,6 +204,19 @@ impl Log {
             Err(Error::Io { source, .. }) if is_read_only(&source) => {
                 self.reader_without_recovery(slots.newest)
             }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The head is another log's: a salvage may have been cut short behind its decision, and is finished.
+    fn reader_of_successor(&self, foreign: Error) -> Result<Reader> {
+        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        if !switch::is_owed(self.storage.as_ref(), &self.dir, &identity)? {
+            return Err(foreign);
+        }
+        match self.lock_for(Duration::ZERO) {
+            Ok(exclusive) => Ok(exclusive.reader()),
+            Err(Error::Io { source, .. }) if is_read_only(&source) => Err(foreign),
             Err(error) => Err(error),
         }
     }
@@ -225,10 +243,21 @@ impl Log {
             path: self.dir.join(head::HEAD_FILE),
             offset: 0,
             seq: None,
-            why: "no valid head slot is left, and the log may only be read".into(),
+            why: "no valid head slot is left, and nothing is rebuilt while the log is only read"
+                .into(),
         })?;
         let beyond = self.beyond(&head)?;
         Ok(self.reader_to(head, beyond))
+    }
+
+    /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks; whoever acts on
+    /// what is read wants [`Log::reader`].
+    ///
+    /// # Errors
+    /// `Corrupt`, also where there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
+    pub fn peek(&self) -> Result<Reader> {
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        self.reader_without_recovery(slots.newest)
     }
 
     fn reader_to(&self, head: Head, beyond: u64) -> Reader {
@@ -285,17 +314,88 @@ impl Log {
 
     fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
         let held = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
+        self.locked(held)
+    }
+
+    /// What is to be known under the lock, and what a crash left to do.
+    fn locked(&self, held: Box<dyn Held>) -> Result<Exclusive> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        match self.recovered(&identity) {
+            Err(foreign @ Error::ForeignFile { .. }) => {
+                if !switch::finish(self.storage.as_ref(), &self.dir, &identity)? {
+                    return Err(foreign);
+                }
+                let (head_file, mut recovered) = self.recovered(&identity)?;
+                let note = "finished putting the salvaged log in the place of the damaged one";
+                recovered.notes.insert(0, note.to_owned());
+                self.exclusive(held, identity, head_file, recovered)
+            }
+            recovered => {
+                let (head_file, recovered) = recovered?;
+                self.exclusive(held, identity, head_file, recovered)
+            }
+        }
+    }
+
+    fn recovered(&self, identity: &Identity) -> Result<(HeadFile, Recovered)> {
         let head_file =
             HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-        let scene = Scene {
+        let recovered = recovery::recover(&self.scene(identity, &head_file))?;
+        Ok((head_file, recovered))
+    }
+
+    fn scene<'a>(&'a self, identity: &'a Identity, head_file: &'a HeadFile) -> Scene<'a> {
+        Scene {
             storage: &self.storage,
             dir: &self.dir,
-            identity: &identity,
-            head_file: &head_file,
+            identity,
+            head_file,
+        }
+    }
+
+    /// What a cut after the event `to` would take away. Changes nothing, takes no lock.
+    ///
+    /// # Errors
+    /// `Invalid` where the log cannot be cut there: `to` is not the last event of a group, or lies behind damage; I/O.
+    pub fn plan_cut(&self, to: u64) -> Result<CutPlan> {
+        cut::plan(self.storage.as_ref(), &self.dir, &self.identity, to)
+    }
+
+    /// Cuts the log after the event `to`, whatever lies behind it: the way back from damage. The bytes that go are kept in
+    /// `archive/`, and an event by `actor` records it.
+    /// Where nothing lies behind that event, nothing is done.
+    ///
+    /// # Errors
+    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
+    pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, Exclusive)> {
+        let held = lock::acquire(self.storage.as_ref(), &self.dir, self.options.lock_deadline)?;
+        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        switch::finish(self.storage.as_ref(), &self.dir, &identity)?;
+        let head_file =
+            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
+        let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
+        let held = match unfinished {
+            // An earlier cut comes first, with its event.
+            true => self.locked(held)?.into_held(),
+            false => held,
         };
-        let recovered = recovery::recover(&scene)?;
+        let plan = cut::plan(self.storage.as_ref(), &self.dir, &identity, to)?;
+        if !plan.is_empty() {
+            let head_file =
+                HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
+            cut::decide(&self.scene(&identity, &head_file), &plan, actor)?;
+        }
+        Ok((plan, self.locked(held)?))
+    }
+
+    fn exclusive(
+        &self,
+        held: Box<dyn Held>,
+        identity: Identity,
+        head_file: HeadFile,
+        recovered: Recovered,
+    ) -> Result<Exclusive> {
         let mut exclusive = Exclusive {
             notes: recovered.notes,
             core: Core {
@@ -317,9 +417,7 @@ impl Log {
                 held,
             },
         };
-        if !recovered.unnamed.is_empty() {
-            exclusive.name_quarantined(&recovered.unnamed)?;
-        }
+        exclusive.record(&recovered.unnamed, recovered.cut)?;
         Ok(exclusive)
     }
 }
@@ -389,16 +487,47 @@ impl Exclusive {
         })
     }
 
-    /// Records what was set aside, so that the log itself says that bytes were cut from it.
-    fn name_quarantined(&mut self, unnamed: &[Quarantined]) -> Result<()> {
+    /// Names the files in `quarantine/` that no event names: says how many. Reads the whole log where there are any files.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O.
+    pub fn name_quarantined(&mut self) -> Result<usize> {
+        let core = &self.core;
+        let scene = Scene {
+            storage: &core.storage,
+            dir: &core.dir,
+            identity: &core.identity,
+            head_file: &core.head_file,
+        };
+        let unnamed = recovery::unnamed(&scene, &core.head)?;
+        self.record(&unnamed, None)?;
+        Ok(unnamed.len())
+    }
+
+    fn into_held(self) -> Box<dyn Held> {
+        self.core.held
+    }
+
+    /// Records what was set aside or cut, so that the log itself says that bytes were taken from it.
+    fn record(&mut self, unnamed: &[Quarantined], cut: Option<Cut>) -> Result<()> {
         let mut events = Vec::with_capacity(unnamed.len());
-        for quarantined in unnamed {
-            let payload = Json::of(quarantined).map_err(|error| Error::Invalid {
+        let payload = |json: Result<Json, JsonError>| {
+            json.map_err(|error| Error::Invalid {
                 field: "payload",
-                value: quarantined.file.clone(),
+                value: "what recovery has to say".to_owned(),
                 rule: error.to_string(),
-            })?;
+            })
+        };
+        for quarantined in unnamed {
+            let payload = payload(Json::of(quarantined))?;
             events.push(NewEvent::new(QUARANTINED, ENGINE_ACTOR, payload));
+        }
+        if let Some(cut) = cut {
+            let payload = payload(Json::of(&cut))?;
+            events.push(NewEvent::new(CUT, cut.actor, payload));
+        }
+        if events.is_empty() {
+            return Ok(());
         }
         self.core.push(events)?;
         self.core.flush()?;

@@ -72,6 +72,11 @@ impl Log {
     }
 }
 
+/// The digest of some bytes as receipts and quarantine events have it: BLAKE3, lower-case hex.
+pub fn digest_of(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
 impl Reader {
     /// The receipt of the head; `None` while the log is empty. Costs hashing the active segment so far.
     ///

@@ -71,7 +71,10 @@ pub struct Report {
 /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
 pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
     let mut check = Check::of(log, None);
-    let (slots, names) = check.look()?;
+    let (slots, mut names) = check.look()?;
+    if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
+        check.stop_at_cut(head, &mut names);
+    }
     if slots.damaged > 0 {
         let severity = if slots.newest.is_some() {
             Severity::Warning
@@ -185,6 +188,19 @@ impl<'a> Check<'a> {
 }
 
 impl Check<'_> {
+    /// A cut log ends at its head, whatever lies behind: the next writer removes it.
+    fn stop_at_cut(&mut self, head: &Head, names: &mut Vec<String>) {
+        self.upto = Some(head.end);
+        let last = names.iter().position(|name| *name == head.name);
+        names.truncate(last.map_or(names.len(), |at| at + 1));
+        let message = format!(
+            "the log was cut after event {}; the next writer removes what is left behind it",
+            head.last_seq
+        );
+        let (kind, seq) = ("unfinished_cut", Some(head.last_seq));
+        self.problem(kind, Severity::Warning, head::HEAD_FILE, 0, seq, message);
+    }
+
     fn problem(
         &mut self,
         kind: &'static str,

@@ -1,9 +1,12 @@
 //! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! Only `stored` knows the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! Only `stored` and `delivery` know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+mod delivery;
 mod stored;
+
+pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 
 use crate::error::{Error, Result};
 use crate::message::{Message, MessageType, Priority};
@@ -23,6 +26,16 @@ pub enum Fact {
     MessageSent(Box<Sent>),
     /// `message_acked`.
     MessageAcked(MessageAcked),
+    /// `delivery_required`.
+    DeliveryRequired(DeliveryRequired),
+    /// `delivery_retry`.
+    DeliveryRetry(DeliveryRetry),
+    /// `delivery_acked`.
+    DeliveryAcked(DeliveryAcked),
+    /// `delivery_dead_letter`.
+    DeliveryDead(DeliveryDead),
+    /// `config_changed`.
+    ConfigChanged(ConfigChanged),
     /// Any other reserved kind: counted, moves nothing.
     Counted,
 }
@@ -128,6 +141,11 @@ impl Fact {
             "members_added" => stored::members_added(payload).map(Fact::MembersAdded),
             "message_sent" => stored::sent(payload).map(|sent| Fact::MessageSent(Box::new(sent))),
             "message_acked" => stored::acked(payload).map(Fact::MessageAcked),
+            "delivery_required" => delivery::required(payload).map(Fact::DeliveryRequired),
+            "delivery_retry" => delivery::retry(payload).map(Fact::DeliveryRetry),
+            "delivery_acked" => delivery::acked(payload).map(Fact::DeliveryAcked),
+            "delivery_dead_letter" => delivery::dead(payload).map(Fact::DeliveryDead),
+            "config_changed" => delivery::config(payload).map(Fact::ConfigChanged),
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(
                 "this version does not know the kind, and the event is not marked foreign"

@@ -8,6 +8,9 @@
 //! [`Message`] for what agents send each other.
 #![forbid(unsafe_code)]
 
+pub mod activity;
+pub mod audit;
+pub mod deliveries;
 pub mod error;
 pub mod fact;
 mod fields;
@@ -17,6 +20,7 @@ pub mod messages;
 pub mod natural;
 pub mod rehydrate;
 mod schema;
+pub mod settings;
 pub mod tasks;
 pub mod team;
 pub mod tx;
@@ -24,8 +28,10 @@ pub mod views;
 pub mod vocabulary;
 pub mod workers;
 
+pub use deliveries::DeadLetter;
 pub use error::{Error, Result};
 pub use fact::Fact;
 pub use live::Live;
 pub use message::{Envelope, InvalidMessage, Message, MessageType, Names, Priority};
+pub use settings::{Policy, Setting};
 pub use tasks::{Status, Task, TaskFilter};

@@ -4,9 +4,11 @@
 //! notes the places and brings the views up to date. Queries cost as much as what they answer, whatever the
 //! length of the history.
 
+mod found;
 mod load;
 mod query;
 
+pub use found::Found;
 pub use load::derived_dir;
 
 use crate::error::{Error, Result};

@@ -50,6 +50,8 @@ pub struct AgentInfo {
     pub received: u64,
     /// Of those, not acknowledged.
     pub unread: u64,
+    /// Of the unread ones, wake-ups (`agent_wakeup_required`), which nobody is to be woken up for.
+    pub wakeups: u64,
     /// Exact length of `inboxes/<agent>.jsonl` in bytes, if it is whole.
     pub view_bytes: u64,
     /// The last event that put something into the inbox.
@@ -113,6 +115,7 @@ row!(MessageRow);
 struct AgentRow {
     received: u64,
     unread: u64,
+    wakeups: u64,
     view_bytes: u64,
     last_seq: u64,
 }
@@ -142,7 +145,7 @@ impl Projection for MessagesProjection {
         "messages"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -172,6 +175,7 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
     agent.received += 1;
     agent.unread += 1;
+    agent.wakeups += u64::from(sent.kind == MessageType::AgentWakeupRequired);
     agent.view_bytes += line_bytes(event.seq, sent.envelope.len() as u64);
     agent.last_seq = event.seq;
     tx.put(&agent_key, &agent);
@@ -203,6 +207,9 @@ fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Resu
     let agent_key = key_of(AGENT, message.to.as_bytes());
     let mut agent: AgentRow = tx.get(&agent_key)?.unwrap_or_default();
     agent.unread = agent.unread.saturating_sub(1);
+    if message.kind == MessageType::AgentWakeupRequired as u8 {
+        agent.wakeups = agent.wakeups.saturating_sub(1);
+    }
     tx.put(&agent_key, &agent);
     tx.delete(&numbered(UNREAD, &message.to, message.seq));
     tx.delete(&numbered(UNACKED, "", message.seq));
@@ -222,7 +229,7 @@ fn cooldown_key(to: &str, task_id: Option<&str>, kind: MessageType) -> Vec<u8> {
     key_of(LAST_SENT, parts.concat().as_bytes())
 }
 
-fn time(micros: i64) -> Timestamp {
+pub(crate) fn time(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros).unwrap_or_default()
 }
 
@@ -247,6 +254,7 @@ fn agent_info(name: String, row: AgentRow) -> AgentInfo {
         name,
         received: row.received,
         unread: row.unread,
+        wakeups: row.wakeups,
         view_bytes: row.view_bytes,
         last_seq: row.last_seq,
     }
@@ -277,6 +285,16 @@ pub(crate) fn inbox(rows: Rows<'_>, agent: &str, query: InboxQuery) -> Result<Se
         query.before,
         query.limit,
     )
+}
+
+/// How many messages are listed as unread of an agent.
+pub(crate) fn unread_count(rows: Rows<'_>, agent: &str) -> Result<u64> {
+    let mut count = 0;
+    for entry in rows.prefix(&key::series(UNREAD, agent.as_bytes()), false) {
+        entry?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Every message of an inbox, oldest first.

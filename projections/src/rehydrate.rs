@@ -2,7 +2,9 @@
 
 use crate::error::Result;
 use crate::live::{Counts, Live, derived_dir};
-use crate::views::{Home, Inboxes, Mended, Views, mend_tasks, mend_team};
+use crate::views::{
+    Home, Inboxes, Mended, Views, mend_dead_letters, mend_inboxes, mend_tasks, mend_team,
+};
 use crate::workers::{self, Bulk, Tail};
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,12 +100,18 @@ pub fn rehydrate_with(
 fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
     let mut mended = Mended::default();
     if !live.team()?.is_some_and(|team| team.views) {
+        inboxes.discard()?;
         return Ok(mended);
     }
     let home = Home::of(reader);
     mended.add(mend_team(live, &home)?);
     mended.add(mend_tasks(live, &home)?);
-    mended.add(inboxes.finish(live, reader)?);
+    match inboxes.wanted() {
+        true => mended.add(inboxes.finish(live, reader)?),
+        // The team was created without views, and got them later: nothing was built on the way.
+        false => mended.add(mend_inboxes(live, reader, &home)?),
+    }
+    mended.add(mend_dead_letters(live, reader, &home)?);
     Views::open(reader)?.settle(live.seq())?;
     Ok(mended)
 }

@@ -1,7 +1,9 @@
 //! The team itself: its settings, its members, and how many events of each kind it has.
 
+use crate::activity;
 use crate::error::Result;
-use crate::fact::Fact;
+use crate::fact::{ConfigChanged, Fact};
+use crate::settings::{self, Setting};
 use crate::tx::{Projection, Recorded, Rows, Tx, key_of, row};
 use teamlog_engine::Timestamp;
 
@@ -20,7 +22,7 @@ pub struct TeamInfo {
     pub views: bool,
     /// How many members it has.
     pub members: u64,
-    /// Seq of the last event that changed it or its members.
+    /// Seq of the last event that changed it, its settings or its members.
     pub seq: u64,
 }
 
@@ -31,8 +33,18 @@ struct InfoRow {
     views: bool,
     members: u64,
     seq: u64,
+    /// As `team_created` has it; what a setting that is unset goes back to.
+    born_open: bool,
+    born_views: bool,
 }
 row!(InfoRow);
+
+/// How the team was created.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Born {
+    pub open: bool,
+    pub views: bool,
+}
 
 /// The fold. The first `team_created` counts; a later one, which no command records, changes nothing.
 #[derive(Debug, Clone, Copy)]
@@ -43,13 +55,14 @@ impl Projection for TeamProjection {
         "team"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
         let count = key_of(COUNT, event.kind.as_bytes());
         let before: u64 = tx.get(&count)?.unwrap_or_default();
         tx.put(&count, &(before + 1));
+        activity::note(tx, recorded)?;
         let info: Option<InfoRow> = tx.get(&[INFO])?;
         match (recorded.fact, info) {
             (Fact::TeamCreated(created), None) => {
@@ -59,11 +72,17 @@ impl Projection for TeamProjection {
                     views: created.views,
                     members: 0,
                     seq: event.seq,
+                    born_open: created.open,
+                    born_views: created.views,
                 };
                 add_members(tx, info, &created.members, event.seq)
             }
             (Fact::MembersAdded(added), Some(info)) => {
                 add_members(tx, info, &added.members, event.seq)
+            }
+            (Fact::ConfigChanged(changed), Some(info)) => {
+                configure(tx, info, changed, event.seq);
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -81,6 +100,28 @@ fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -
     }
     tx.put(&[INFO], &info);
     Ok(())
+}
+
+fn configure(tx: &mut Tx<'_>, mut info: InfoRow, changed: &ConfigChanged, seq: u64) {
+    settings::change(tx, changed);
+    for (setting, value) in &changed.changes {
+        let switch = |born| value.map_or(born, settings::Value::switch);
+        match setting {
+            Setting::MembersOpen => info.open = switch(info.born_open),
+            Setting::Views => info.views = switch(info.born_views),
+            _ => {}
+        }
+    }
+    info.seq = seq;
+    tx.put(&[INFO], &info);
+}
+
+pub(crate) fn born(rows: Rows<'_>) -> Result<Option<Born>> {
+    let info: Option<InfoRow> = rows.get(&[INFO])?;
+    Ok(info.map(|info| Born {
+        open: info.born_open,
+        views: info.born_views,
+    }))
 }
 
 pub(crate) fn info(rows: Rows<'_>) -> Result<Option<TeamInfo>> {

@@ -5,23 +5,29 @@
 //! | `team.json` | settings and members |
 //! | `tasks/<id>.json` | one task, the superset of its renderings |
 //! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
+//! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
 //! | `views` | the cursor: up to which event the files are current |
 //!
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
+mod check;
 mod cursor;
+mod dead_letter;
 mod inbox;
 mod mend;
 mod task;
 mod team;
 
-pub(crate) use inbox::Inboxes;
-pub(crate) use mend::{mend_tasks, mend_team};
+pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
+pub(crate) use dead_letter::mend as mend_dead_letters;
+pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
+pub(crate) use mend::{mend_inboxes, mend_tasks, mend_team};
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::live::Live;
+use crate::settings::Setting;
 use crate::{messages, tasks};
 use cursor::Cursor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -105,6 +111,10 @@ struct Touched {
     tasks: BTreeSet<String>,
     /// The new lines of each inbox.
     inboxes: BTreeMap<String, Vec<u8>>,
+    /// The events of new dead letters.
+    dead_letters: Vec<u64>,
+    /// Views came into being.
+    all: bool,
 }
 
 impl Touched {
@@ -114,6 +124,19 @@ impl Touched {
         }
         match Fact::decode(event)? {
             Fact::TeamCreated(_) | Fact::MembersAdded(_) => self.team = true,
+            Fact::ConfigChanged(changed) => {
+                self.team = true;
+                self.all |= changed
+                    .changes
+                    .iter()
+                    .any(|(key, _)| *key == Setting::Views);
+            }
+            Fact::DeliveryDead(dead) => {
+                let known = live.dead_letter(&dead.id)?;
+                if known.is_some_and(|known| known.seq == event.seq) {
+                    self.dead_letters.push(event.seq);
+                }
+            }
             Fact::MessageSent(sent) => {
                 let known = messages::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
@@ -185,6 +208,9 @@ impl Views {
     }
 
     fn write(&self, live: &Live, touched: &Touched) -> Result<Mended> {
+        if touched.all {
+            return mend::mend_all(live, &live.log().reader()?, &self.home);
+        }
         let mut mended = Mended::default();
         if touched.team {
             mended.add(mend::mend_team(live, &self.home)?);
@@ -194,6 +220,15 @@ impl Views {
         }
         if !touched.inboxes.is_empty() {
             mended.add(self.inboxes(live, &touched.inboxes)?);
+        }
+        if !touched.dead_letters.is_empty() {
+            let reader = live.log().reader()?;
+            mended.add(dead_letter::append(
+                live,
+                &reader,
+                &self.home,
+                &touched.dead_letters,
+            )?);
         }
         Ok(mended)
     }

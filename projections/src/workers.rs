@@ -1,12 +1,13 @@
 //! The bulk pipeline: spans are decoded in parallel, each projection folds the ordered stream on its own worker.
 //!
 //! ```text
-//! reader ──► decoder 0..n ──► sequencer ──► team │ messages │ tasks │ postings │ (inbox views)
+//! reader ──► decoder 0..n ──► sequencer ──► team │ messages │ tasks │ deliveries │ postings │ (inbox views)
 //! ```
 //! Span `i` goes through decoder `i mod n` and comes back in turn, so the order never depends on timing; all channels
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
+use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::messages::MessagesProjection;
@@ -23,8 +24,12 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 3] =
-    [&TeamProjection, &MessagesProjection, &TasksProjection];
+pub const PROJECTIONS: [&dyn Projection; 4] = [
+    &TeamProjection,
+    &MessagesProjection,
+    &TasksProjection,
+    &DeliveriesProjection,
+];
 
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;

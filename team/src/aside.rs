@@ -33,6 +33,26 @@ impl Aside {
         origin: &str,
         anywhere: bool,
     ) -> Result<(Aside, Team)> {
+        let aside = Aside::reserve(root, name, anywhere)?;
+        let new = NewLog {
+            team: name.to_owned(),
+            format,
+            origin: origin.to_owned(),
+        };
+        let log = Log::create(
+            Arc::new(aside.storage.clone()),
+            &aside.dir,
+            new,
+            root.log_options(),
+        )?;
+        Ok((aside, Team::new(log, root.options().clone())))
+    }
+
+    /// A place for a log that is yet to be put there.
+    ///
+    /// # Errors
+    /// As [`Aside::begin`].
+    pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<Aside> {
         let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();
         if !root.holds_teams()? {
@@ -48,25 +68,23 @@ impl Aside {
         }
         let random = root.options().ids.random();
         let dir = teams.join(format!(".new-{name}-{random:016x}"));
-        let aside = Aside {
+        Ok(Aside {
             root: root.clone(),
             name: name.to_owned(),
             dir,
             storage: Deferred::new(storage.clone()),
             settled: false,
-        };
-        let new = NewLog {
-            team: name.to_owned(),
-            format,
-            origin: origin.to_owned(),
-        };
-        let log = Log::create(
-            Arc::new(aside.storage.clone()),
-            &aside.dir,
-            new,
-            root.log_options(),
-        )?;
-        Ok((aside, Team::new(log, root.options().clone())))
+        })
+    }
+
+    /// Where it is built.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The storage to build it on: its syncs wait until [`Aside::settle`].
+    pub fn storage(&self) -> &Deferred {
+        &self.storage
     }
 
     /// Gives the team its name. False where somebody else was faster: then this one is gone.

@@ -309,4 +309,45 @@ mod tests {
             ]
         );
     }
+
+    /// What stands between the fences behind that example's name in the document of the format.
+    fn documented(name: &str) -> &'static str {
+        let document = include_str!("../../docs/format.md");
+        let marker = format!("<!-- example: {name} -->");
+        let (_, behind) = document.split_once(&marker).unwrap();
+        let (_, fenced) = behind.split_once("```").unwrap();
+        let (_, content) = fenced.split_once('\n').unwrap();
+        content.split_once("```").unwrap().0
+    }
+
+    #[test]
+    fn the_documented_example_is_signed_as_documented() {
+        let unhex = |text: &str| -> Vec<u8> {
+            let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+            (0..text.len()).step_by(2).map(byte).collect()
+        };
+        let answer: serde_json::Value =
+            serde_json::from_str(documented("signed receipt").trim()).unwrap();
+        let field = |name: &str| answer[name].as_str().unwrap();
+        // As another program would, from the document alone.
+        let message = documented("signed bytes").as_bytes();
+        let point: [u8; 32] = unhex(field("public_key")).try_into().unwrap();
+        let signature: [u8; 64] = unhex(field("signature")).try_into().unwrap();
+        VerifyingKey::from_bytes(&point)
+            .unwrap()
+            .verify_strict(message, &Signature::from_bytes(&signature))
+            .unwrap();
+        let log = documented("jsonl events/2026-11-21.jsonl");
+        let (start, _) = log.as_bytes().split_at(1009);
+        assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
+        // And as we do.
+        let presented = crate::Presented::read(&answer.to_string()).unwrap();
+        let key = PublicKey::parse(documented("public key")).unwrap();
+        assert_eq!(key.hex(), field("public_key"));
+        presented.check(&key).unwrap();
+        assert_eq!(signed_bytes(&presented.receipt), message);
+        let seed = "d4ee72dbf913584ad5b6d8f1f769f8ad3afe7c28cbf1d4fbe097a88f44755842";
+        let secret = SecretKey::from_seed(unhex(seed).try_into().unwrap());
+        assert_eq!(Some(secret.sign(&presented.receipt)), presented.signed);
+    }
 }

@@ -10,6 +10,7 @@
 
 mod aside;
 pub mod command;
+pub mod doctor;
 pub mod failure;
 mod follower;
 pub mod key;
@@ -26,6 +27,7 @@ pub mod root;
 mod shapes;
 pub mod story;
 pub mod team;
+pub mod vault;
 
 pub use failure::{Failure, Result};
 pub use key::{PublicKey, SecretKey};
@@ -35,6 +37,7 @@ pub use recorded::Recorded;
 pub use refusal::{Code, Refusal};
 pub use root::{Root, RootOptions};
 pub use team::Team;
+pub use vault::Vault;
 
 pub use teamlog_engine as engine;
 pub use teamlog_projections as projections;

@@ -35,6 +35,18 @@ pub enum Code {
     NotNewer,
     /// The input holds more or larger things than a limit allows.
     TooLarge,
+    /// There is no setting of that key.
+    SettingUnknown,
+    /// There is no such dead letter.
+    DeadLetterNotFound,
+    /// The message waits for its ack already.
+    DeliveryOpen,
+    /// The message was acknowledged already.
+    AlreadyAcked,
+    /// There is no backup of that team.
+    BackupNotFound,
+    /// The backup that is there is not a past of the team's log.
+    BackupDiverged,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
@@ -71,6 +83,12 @@ impl Code {
             Code::CreatedAtAhead => "created_at_ahead",
             Code::NotNewer => "not_newer",
             Code::TooLarge => "too_large",
+            Code::SettingUnknown => "setting_unknown",
+            Code::DeadLetterNotFound => "dead_letter_not_found",
+            Code::DeliveryOpen => "delivery_open",
+            Code::AlreadyAcked => "already_acked",
+            Code::BackupNotFound => "backup_not_found",
+            Code::BackupDiverged => "backup_diverged",
             Code::UnsafeFileSystem => "unsafe_file_system",
             Code::RolledBack => "rolled_back",
             Code::CutBelowReceipt => "cut_below_receipt",

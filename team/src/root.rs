@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::event_id::IdSource;
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
-use teamlog_engine::storage::{FileSystemKind, Files, Storage};
+use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
 use teamlog_engine::{Clock, Error, Identity, Log, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
@@ -143,6 +143,15 @@ impl Root {
             lock_deadline: self.options.lock_deadline,
             segment_bytes_max: self.options.segment_bytes_max,
         }
+    }
+
+    /// What the root lies on; `None` in memory.
+    pub(crate) fn file_system(&self) -> Option<std::io::Result<FileSystemKind>> {
+        self.files.as_ref().map(|files| files.file_system())
+    }
+    /// How full that is; `None` in memory.
+    pub(crate) fn space(&self) -> Option<std::io::Result<Space>> {
+        self.files.as_ref().map(|files| files.space())
     }
 
     /// Refuses a place where two processes could both hold the lock, or a sync might reach no disk.

@@ -346,6 +346,8 @@ fn word(answer: &SendAnswer) -> &'static str {
         SendStatus::Sent => "sent",
         SendStatus::Duplicate => "duplicate",
         SendStatus::Suppressed => "suppressed",
+        SendStatus::Acked => "acked",
+        SendStatus::DeadLetter => "dead letter",
     }
 }
 

@@ -2,18 +2,25 @@
 
 mod ack;
 pub mod append;
+mod backup;
 mod completions;
+mod config;
+mod convert;
+mod dead_letter;
 mod demo;
+mod doctor;
 mod export;
 mod head;
 mod import;
 mod init;
 mod keygen;
 mod man;
+mod nudge;
 mod read;
 mod ready;
 mod rehydrate;
 mod replay;
+mod restore;
 mod schema;
 mod send;
 mod status;
@@ -22,6 +29,7 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod tick;
 mod trace;
 mod verify;
 mod wait;
@@ -92,6 +100,10 @@ commands! {
     TaskUpdate(task_update) = "task-update": "Report on a task",
     Read(read) = "read": "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack) = "ack": "Acknowledge a message; only its recipient can",
+    Tick(tick) = "tick": "Record what is due by now: further attempts and dead letters; for a timer, harmless to repeat",
+    Nudge(nudge) = "nudge": "Tell idle agents with unread mail so, once per cooldown; for a timer, harmless to repeat",
+    DeadLetter(dead_letter) = "dead-letter": "Look at messages that nobody acknowledged in time, or give one another chance",
+    Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
@@ -103,10 +115,14 @@ commands! {
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",
+    Doctor(doctor) = "doctor": "Check that everything is as it should be; mend a damaged log",
     Head(head) = "head": "Make a receipt for everything up to now, to be held against the log later",
     Keygen(keygen) = "keygen": "Make a pair of keys, to sign receipts with",
     Import(import) = "import": "Bring in history: message envelopes in any order, or what `export` wrote",
     Export(export) = "export": "Print every event as JSON lines, lossless: `import --events` takes them back",
+    Convert(convert) = "convert": "Store a team's log in the other format, in place; the original is kept",
+    Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
+    Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",
     Completions(completions) = "completions": "Print the lines that make a shell complete teamlog's arguments",

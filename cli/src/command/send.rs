@@ -5,12 +5,12 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use teamlog_team::command::send::Send;
+use teamlog_team::command::send::{Require, Send, SendStatus};
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Send a message to an agent\n\nA message id that is known already makes the send a duplicate, which \
-        changes nothing: a send that was cut short can be repeated with the same --message-id."
+        changes nothing: a send that was cut short can be repeated with the same --message-id. With --wait it then waits on."
 )]
 #[command(after_help = "\
 Examples:
@@ -40,6 +40,8 @@ pub struct Args {
     payload_file: Option<PathBuf>,
     #[command(flatten)]
     envelope: Envelope,
+    #[command(flatten)]
+    durable: Durable,
 }
 
 /// What every message may carry.
@@ -62,6 +64,64 @@ pub struct Envelope {
     pub cooldown_seconds: Option<u64>,
 }
 
+/// Whether a message needs an ack.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+pub struct Durable {
+    /// The message needs an ack: it is tried again, and becomes a dead letter without one (see `tick`)
+    #[arg(long)]
+    require_ack: bool,
+    /// Need an ack, and wait until it is there or the message is a dead letter (exit 1)
+    #[arg(long)]
+    wait: bool,
+    /// Seconds that each attempt waits for its ack [default: by type, see `config list`]
+    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
+    ack_timeout_seconds: Option<u64>,
+    /// How often to try again before the message is a dead letter [default: by type, see `config list`]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    max_retries: Option<u64>,
+}
+
+impl Durable {
+    /// What is asked of the delivery, if an ack is needed.
+    ///
+    /// # Errors
+    /// Usage, where something is asked of a delivery that nobody asked for.
+    pub fn require(&self) -> Result<Option<Require>, CommandError> {
+        if self.require_ack || self.wait {
+            return Ok(Some(Require {
+                ack_timeout_seconds: self.ack_timeout_seconds,
+                max_retries: self.max_retries,
+            }));
+        }
+        let stray = match (self.ack_timeout_seconds, self.max_retries) {
+            (None, None) => return Ok(None),
+            (Some(_), _) => "--ack-timeout-seconds",
+            (None, Some(_)) => "--max-retries",
+        };
+        let message = format!("{stray} needs --require-ack or --wait");
+        Err(CommandError::new(Exit::Usage, "usage", message))
+    }
+
+    /// Sends, waits if that was asked for, and answers.
+    ///
+    /// # Errors
+    /// What sending fails with.
+    pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
+        let mut team = context.team(team)?;
+        let answer = match self.wait {
+            true => team.send_and_wait(send)?,
+            false => team.send(send)?,
+        };
+        context.answer(&answer, inbox::sent)?;
+        let exit = match answer.status {
+            SendStatus::DeadLetter => Exit::Refused,
+            _ => Exit::Done,
+        };
+        context.done(team, exit)
+    }
+}
+
 /// Most bytes of a payload file; far more than a payload may have, so that its own limit is the one people meet.
 const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
 
@@ -74,8 +134,7 @@ impl Args {
         };
         let from = context.agent("--from", self.from)?;
         context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
-        let mut team = context.team(&self.team)?;
-        let answer = team.send(Send {
+        let send = Send {
             from,
             to: self.to,
             kind: self.kind,
@@ -86,10 +145,10 @@ impl Args {
             payload,
             created_at: self.envelope.created_at,
             cooldown_seconds: self.envelope.cooldown_seconds,
+            delivery: self.durable.require()?,
             actor: context.actor(),
-        })?;
-        context.answer(&answer, inbox::sent)?;
-        context.done(team, Exit::Done)
+        };
+        self.durable.send(context, &self.team, send)
     }
 }
 

@@ -1,9 +1,8 @@
 //! `task-update`: an agent reports on a task, by message.
 
-use crate::command::send::Envelope;
+use crate::command::send::{Durable, Envelope};
 use crate::context::{Context, Unknown};
-use crate::exit::{Exit, Outcome};
-use crate::render::inbox;
+use crate::exit::Outcome;
 use teamlog_team::command::task_update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
@@ -44,6 +43,8 @@ pub struct Args {
     note: Option<String>,
     #[command(flatten)]
     envelope: Envelope,
+    #[command(flatten)]
+    durable: Durable,
 }
 
 impl Args {
@@ -51,8 +52,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let from = context.agent("--from", self.from)?;
         context.records(Unknown::of_message(self.envelope.message_id.as_deref()));
-        let mut team = context.team(&self.team)?;
-        let answer = team.task_update(TaskUpdate {
+        let update = TaskUpdate {
             from,
             to: self.to,
             task_id: self.task_id,
@@ -66,9 +66,9 @@ impl Args {
             message_id: self.envelope.message_id,
             created_at: self.envelope.created_at,
             cooldown_seconds: self.envelope.cooldown_seconds,
+            delivery: self.durable.require()?,
             actor: context.actor(),
-        })?;
-        context.answer(&answer, inbox::sent)?;
-        context.done(team, Exit::Done)
+        };
+        self.durable.send(context, &self.team, update.into())
     }
 }

@@ -25,11 +25,20 @@ pub struct Args {
     /// The public key of whoever signed the receipt: the .pub file of `keygen`
     #[arg(long, value_name = "FILE", requires = "against")]
     key: Option<PathBuf>,
+    /// Check the team's backup in that directory, the one that was given to `backup`
+    #[arg(long, value_name = "DIR", conflicts_with = "against")]
+    backup: Option<PathBuf>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
+        if let Some(dir) = &self.backup {
+            let answer = context.vault(dir)?.verify(&self.team)?;
+            context.answer(&answer, integrity::verified)?;
+            context.out.flush()?;
+            return Ok(if answer.ok { Exit::Done } else { Exit::Damaged });
+        }
         let against = self.against.as_deref();
         let presented = against
             .map(|file| receipt_file("against", file))

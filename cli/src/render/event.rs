@@ -50,6 +50,30 @@ pub fn what(event: &Event<'_>) -> String {
             reference(event, RefKind::Message),
             word(&payload["reason"])
         ),
+        "delivery_required" => format!(
+            "{} within {}s, {} retries{}",
+            reference(event, RefKind::Message),
+            payload["ack_timeout_seconds"],
+            payload["max_retries"],
+            if payload["requeued"] == true {
+                ", once more"
+            } else {
+                ""
+            }
+        ),
+        "delivery_retry" | "delivery_acked" => format!(
+            "{} attempt {}",
+            reference(event, RefKind::Message),
+            payload["attempt"]
+        ),
+        "delivery_dead_letter" => format!(
+            "{} after {} attempts: {}, {}",
+            reference(event, RefKind::Message),
+            payload["attempts"],
+            word(&payload["reason"]),
+            word(&payload["id"])
+        ),
+        "config_changed" => settings(&payload["changes"]),
         "team_created" | "members_added" => members(&payload),
         "log_tail_quarantined" => format!(
             "{} torn bytes of {} at byte {}, set aside",
@@ -137,6 +161,18 @@ fn members(payload: &Value) -> String {
         (false, true) => format!("{}, open to more", names.join(", ")),
         (false, false) => names.join(", "),
     }
+}
+
+/// `nudge.idle_seconds=60, views back to its default`.
+fn settings(changes: &Value) -> String {
+    let changes = changes.as_object().into_iter().flatten();
+    let words: Vec<String> = changes
+        .map(|(key, value)| match value {
+            Value::Null => format!("{key} back to its default"),
+            value => format!("{key}={}", word(value)),
+        })
+        .collect();
+    words.join(", ")
 }
 
 fn reference(event: &Event<'_>, kind: RefKind) -> String {

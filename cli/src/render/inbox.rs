@@ -29,6 +29,32 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
                 answer.cooldown_remaining_seconds.unwrap_or(0)
             ),
         ),
+        SendStatus::Acked => (
+            Style::Good,
+            "acked",
+            format!(": attempt {} was answered", answer.attempt.unwrap_or(1)),
+        ),
+        SendStatus::DeadLetter => (
+            Style::Bad,
+            "dead letter",
+            answer
+                .dead_letter
+                .as_ref()
+                .map_or_else(String::new, |dead| {
+                    format!(
+                        ": nobody acked {} attempts, {}",
+                        dead.attempts,
+                        visible(&dead.id)
+                    )
+                }),
+        ),
+    };
+    let rest = match (&answer.delivery, answer.status) {
+        (Some(terms), SendStatus::Sent) => format!(
+            ": needs an ack within {}s, {} retries",
+            terms.ack_timeout_seconds, terms.max_retries
+        ),
+        _ => rest,
     };
     let head = view.paint.show(style, word);
     let task = match &message.task_id {

@@ -3,11 +3,15 @@
 //! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
 //! the same answer gives the same lines on and off a terminal, colours apart.
 
+pub mod config;
+pub mod delivery;
+pub mod doctor;
 pub mod escape;
 pub mod event;
 pub mod hand;
 pub mod inbox;
 pub mod integrity;
+pub mod moving;
 pub mod progress;
 pub mod shell;
 pub mod status;

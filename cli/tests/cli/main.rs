@@ -9,6 +9,7 @@
 mod answers;
 mod append;
 mod completions;
+mod delivery;
 mod demo;
 mod follow;
 mod harness;

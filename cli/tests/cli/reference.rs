@@ -46,13 +46,17 @@ fn examples(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// What examples find: a team at work, and files to take in.
+/// What examples find: a team at work, a backup that holds one more, and files to take in.
 fn prepared() -> Cli {
     let cli = Cli::with_team();
+    cli.ok("init old");
+    cli.ok("backup --all ../backups");
+    std::fs::remove_dir_all(cli.dir().join("teams/old")).unwrap();
     for line in [
         "task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1 --message-id m-0",
         "send demo --from lead --to dev --type decision_required --message-id m-1 --trace-id tr-1",
         "task-update demo --from dev --to lead --task-id T-1 --status in_progress --message-id m-2",
+        "send demo --from lead --to dev --type handoff --message-id msg_1 --require-ack --ack-timeout-seconds 1 --max-retries 0",
     ] {
         cli.ok(line);
     }
@@ -68,6 +72,9 @@ fn prepared() -> Cli {
     cli.file("receipt.json", &cli.ok("head demo --json"));
     cli.ok("keygen --out lead.key");
     cli.file("signed.json", &cli.ok("head demo --sign lead.key --json"));
+    // The delivery becomes a dead letter.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    cli.ok("tick demo");
     cli
 }
 
@@ -123,20 +130,22 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
 /// printed.
 fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
     let cli = Cli::new();
+    let first = prepared();
     let mut faults = Vec::new();
     for page in commands(&cli).iter().filter(|page| !page.group) {
         let examples = examples(&help(&cli, &page.command));
         let named = |example: &String| example.contains(&format!("teamlog {}", page.command));
-        if examples.is_empty() || !examples.iter().all(named) {
+        let whole = |example: &String| example.contains("teamlog ");
+        if !examples.iter().any(named) || !examples.iter().all(whole) {
             // A line that does not fit into the width of a help is two lines here.
             faults.push(format!(
-                "`{} --help` needs examples, each of which names it and fits into a line: {examples:?}",
+                "`{} --help` needs examples, each of which fits into a line: {examples:?}",
                 page.command
             ));
             continue;
         }
         for example in &examples {
-            let world = prepared();
+            let world = first.copy();
             let bin = recorder(&world, before);
             faults.extend(run_example(&world, example, &bin).err());
             for run in std::fs::read_dir(&bin).unwrap() {

@@ -111,6 +111,21 @@ impl Run {
         let body = self.body()?;
         self.checked(body.get(key))
     }
+    /// Reads what a walk over its entries does not: places and filter.
+    ///
+    /// # Errors
+    /// `Derived`.
+    pub fn check(&self) -> Result<()> {
+        let body = self.body()?;
+        for seq in body.footer.first_seq..=body.footer.last.seq {
+            self.place(seq)?;
+        }
+        let filter = body.footer.filter;
+        for page in filter.page..filter.end() as u32 {
+            self.checked(body.pages.read(Pointer { page, pages: 1 }).map(|_| ()))?;
+        }
+        Ok(())
+    }
     /// The place of the event with that seq, which the run covers.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
 use super::manifest;
 use super::run::Run;
-use super::scan::Scan;
+use super::scan::{Scan, Walk};
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::place::Place;
@@ -134,6 +134,32 @@ impl Store {
     pub fn damaged(&self) -> Option<RunMeta> {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())
+    }
+    /// Why some or all of what the manifest names is not in use; `None` where all of it is, or there is no manifest.
+    /// A missing store is folded anew, and so is one that cannot be used; but the latter is worth a word.
+    pub fn left_out(&self) -> Option<String> {
+        let manifest = self.base.as_ref().as_deref()?;
+        match manifest::decode(manifest) {
+            None => Some("its manifest is damaged, so nothing of it is used".to_owned()),
+            Some(named) if named.len() > self.runs.len() => Some(format!(
+                "{} of the {} runs that its manifest names end with an event that the log does not hold",
+                named.len() - self.runs.len(),
+                named.len()
+            )),
+            Some(_) => None,
+        }
+    }
+    /// Reads every byte of every run; says how many runs there are.
+    ///
+    /// # Errors
+    /// `Derived` for the first that is damaged ([`Store::damaged`] then names the oldest).
+    pub fn check(&self) -> Result<usize> {
+        for run in self.runs.iter() {
+            run.check()?;
+        }
+        let mut walk = Walk::everything(&self.runs)?;
+        while walk.step()? {}
+        Ok(self.runs.len())
     }
     /// The view of the runs that end before `seq`. A run written on it takes the place of everything behind it.
     pub fn before(&self, seq: u64) -> Store {
@@ -321,7 +347,9 @@ impl Home {
         match self.storage.read(&path, manifest::BYTES_MAX) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge => Ok(None),
+                io::ErrorKind::NotFound => Ok(None),
+                // No manifest is empty, so this is a damaged one.
+                io::ErrorKind::FileTooLarge => Ok(Some(Vec::new())),
                 _ => Err(Error::io("read", path)(error)),
             },
         }

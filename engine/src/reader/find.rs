@@ -62,6 +62,7 @@ impl Reader {
             last_id: Some(last_id),
             rotating: false,
             quarantining: false,
+            cutting: false,
         };
         let inner = &self.inner;
         let (storage, identity) = (inner.storage.clone(), inner.identity.clone());

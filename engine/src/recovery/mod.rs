@@ -8,12 +8,15 @@ pub mod table;
 pub mod tail;
 mod whole;
 
+pub(crate) use quarantine::unnamed;
 pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 
 use crate::codec::SegmentHeader;
 use crate::error::{Error, Result};
-use crate::head::{Head, HeadFile};
+use crate::head::{HEAD_FILE, Head, HeadFile};
 use crate::identity::{Identity, LOG_FILE};
+use crate::repair::cut::{self, Cut};
+use crate::repair::switch;
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Open, Storage};
 use std::io;
@@ -37,6 +40,8 @@ pub(crate) struct Recovered {
     pub active: Option<Box<dyn File>>,
     /// Quarantine files that no event names yet.
     pub unnamed: Vec<Quarantined>,
+    /// A cut that no event records yet.
+    pub cut: Option<Cut>,
     /// What was done, for people.
     pub notes: Vec<String>,
 }
@@ -64,14 +69,36 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
         scene.confirm_identity()?;
     }
     let Some(head) = slots.newest else {
+        if switch::is_owed(scene.storage.as_ref(), scene.dir, scene.identity)? {
+            // Its segments are not all here yet: what is there must not be taken for the whole log.
+            return Err(Error::ForeignFile {
+                path: scene.dir.join(HEAD_FILE),
+                why: "a salvage was cut short".into(),
+            });
+        }
         return whole::rebuild_head(scene);
     };
+    if head.cutting {
+        let mut recovered = cut::finish(scene, head)?;
+        if recovered.head.quarantining {
+            recovered.unnamed = quarantine::unnamed(scene, &recovered.head)?;
+        }
+        return Ok(recovered);
+    }
     if let Some(active) = scene.clean(&head)? {
+        let mut head = head;
+        let mut notes = Vec::new();
+        if slots.damaged > 0 {
+            // The write goes over the slot that does not count.
+            scene.head_file.write(&mut head, true)?;
+            notes.push("rewrote a slot of the head that could not be read".to_owned());
+        }
         return Ok(Recovered {
             head,
             active,
             unnamed: Vec::new(),
-            notes: Vec::new(),
+            cut: None,
+            notes,
         });
     }
     let suspicious = head.quarantining;
@@ -280,6 +307,7 @@ impl Scene<'_> {
             head: evidence.head,
             active: evidence.active,
             unnamed: Vec::new(),
+            cut: None,
             notes: Vec::new(),
         };
         match (found, &evidence.next) {
@@ -380,13 +408,13 @@ impl Scene<'_> {
 
     /// Makes the segments' names durable: whoever created the last one may have died before doing so, and a
     /// head must never name a file that a power loss can take.
-    fn sync_names(&self) -> Result<()> {
+    pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         self.storage.sync_dir(&dir).map_err(Error::io("sync", dir))
     }
 
     /// Removes what an unfinished rotation left under a temporary name.
-    fn sweep(&self) -> Result<()> {
+    pub fn sweep(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         for name in self.storage.list(&dir).map_err(Error::io("list", &dir))? {
             if name.ends_with(".tmp") {

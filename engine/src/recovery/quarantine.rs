@@ -69,7 +69,7 @@ pub(super) fn keep(
 
 /// The quarantine files that no event up to `head` names. Reads the whole log; only asked after a recovery that
 /// did not finish.
-pub(super) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>> {
+pub(crate) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>> {
     let dir = scene.dir.join(QUARANTINE_DIR);
     let files = match scene.storage.list(&dir) {
         Ok(files) => files,

@@ -48,6 +48,7 @@ pub(super) fn rebuild_head(scene: &Scene<'_>) -> Result<Recovered> {
         head,
         active,
         unnamed,
+        cut: None,
         notes,
     })
 }

@@ -14,6 +14,24 @@ pub enum FileSystemKind {
     Network(String),
 }
 
+/// How full a file system is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Space {
+    /// Bytes that this process may still write.
+    pub free: u64,
+    /// Bytes in all.
+    pub total: u64,
+}
+
+/// How full the file system is that `fd` lies on.
+pub(super) fn space(fd: impl AsFd) -> io::Result<Space> {
+    let stat = rustix::fs::fstatvfs(fd)?;
+    Ok(Space {
+        free: stat.f_bavail.saturating_mul(stat.f_frsize),
+        total: stat.f_blocks.saturating_mul(stat.f_frsize),
+    })
+}
+
 /// The kinds that are not local, by the magic number of `statfs`.
 const NETWORK: [(u32, &str); 16] = [
     (0x0000_6969, "nfs"),

@@ -6,7 +6,7 @@
 
 use super::beneath::{self, Beneath};
 use super::file_lock;
-use super::file_system::{self, FileSystemKind};
+use super::file_system::{self, FileSystemKind, Space};
 use super::notified::Notified;
 use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher, map, relative};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
@@ -54,6 +54,14 @@ impl Files {
     /// As the system reports.
     pub fn file_system(&self) -> io::Result<FileSystemKind> {
         file_system::kind(self.beneath.root())
+    }
+
+    /// How full that file system is.
+    ///
+    /// # Errors
+    /// As the system reports.
+    pub fn space(&self) -> io::Result<Space> {
+        file_system::space(self.beneath.root())
     }
 
     /// Tries whether a lock held through one handle keeps out another, with a file made and removed in `dir`.

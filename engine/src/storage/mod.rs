@@ -27,7 +27,7 @@ mod relative;
 
 pub use deferred::Deferred;
 pub use faulty::{Fault, Faulty};
-pub use file_system::FileSystemKind;
+pub use file_system::{FileSystemKind, Space};
 pub use files::Files;
 pub use memory::{Crashes, Memory};
 

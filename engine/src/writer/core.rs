@@ -307,6 +307,7 @@ impl<S: State> Core<S> {
         self.head.last_seq = last.seq;
         self.head.last_id = Some(last.id);
         self.head.quarantining = false;
+        self.head.cutting = false;
         self.head_file.write(&mut self.head, false)?;
         let placed = places(self.head.segment, group.start, &group.frames);
         let crcs = crcs(self.identity.format, &group.bytes, &group.frames);

@@ -22,7 +22,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
-type Decoded<T> = Result<T, String>;
+pub(super) type Decoded<T> = Result<T, String>;
 
 /// How the payload of `message_sent` begins.
 const SENT_OPENING: &str = "{\"message\":";
@@ -112,12 +112,12 @@ struct StoredDuplicate<'a> {
     to: &'a str,
 }
 
-fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
+pub(super) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
     serde_json::from_str(payload).map_err(|error| error.to_string())
 }
 
 /// Our own shapes always serialise within the limits: short strings, no numbers but small ones, no nesting.
-fn write(value: &impl Serialize) -> Json {
+pub(super) fn write(value: &impl Serialize) -> Json {
     match Json::of(value) {
         Ok(json) => json,
         Err(error) => unreachable!("a stored shape did not serialise: {error}"),
@@ -128,7 +128,7 @@ fn name(field: &'static str, value: &str) -> Decoded<()> {
     check_name(field, value, Names::Imported).map_err(|error| error.to_string())
 }
 
-fn id(field: &'static str, value: &str) -> Decoded<()> {
+pub(super) fn id(field: &'static str, value: &str) -> Decoded<()> {
     check_id(field, value).map_err(|error| error.to_string())
 }
 

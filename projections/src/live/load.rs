@@ -155,7 +155,7 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
 }
 
 /// As [`over`], in memory alone.
-fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
+pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let store = match store.damaged() {
         Some(run) => store.before(run.first_seq),
         None => store,
@@ -178,7 +178,7 @@ impl Live {
         }
     }
 
-    fn past(log: &Log, overlay: Overlay, tail: Tail, folded: u64) -> Live {
+    pub(super) fn past(log: &Log, overlay: Overlay, tail: Tail, folded: u64) -> Live {
         Live {
             past: true,
             ..Live::new(log, overlay, tail, folded)

@@ -1,12 +1,16 @@
 //! Questions to the state. Times and seqs of a page are bounds that the caller chooses; none walks over history.
 
 use super::{Counts, Live};
+use crate::activity::{self, Activity};
+use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
 use crate::fact;
 use crate::message::{Message, MessageType};
 use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::settings::{self, Policy, Setting, Value};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
+use std::collections::BTreeMap;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
 
@@ -54,6 +58,100 @@ impl Live {
         team::count_of(self.rows(), kind)
     }
 
+    /// The value of a setting that counts, and whether somebody set it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn setting(&self, setting: Setting) -> Result<(Value, bool)> {
+        match settings::recorded(self.rows(), setting)? {
+            Some(value) => Ok((value, true)),
+            None => Ok((settings::default(self.rows(), setting)?, false)),
+        }
+    }
+    /// The value that a setting has where nobody set it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn default_of(&self, setting: Setting) -> Result<Value> {
+        settings::default(self.rows(), setting)
+    }
+    /// Every setting that somebody set, by key.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn settings(&self) -> Result<BTreeMap<String, Value>> {
+        settings::all_recorded(self.rows())
+    }
+    /// How a message of that type is delivered where its sender says nothing else.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn policy(&self, kind: MessageType) -> Result<Policy> {
+        settings::policy(self.rows(), kind)
+    }
+    /// What an agent last did; `None` for one that never did anything.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
+        activity::of(self.rows(), agent)
+    }
+
+    // --- deliveries -----------------------------------------------------------------------------
+
+    /// The delivery of a message, if one was required.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn delivery(&self, message_id: &str) -> Result<Option<Delivery>> {
+        deliveries::delivery(self.rows(), message_id)
+    }
+    /// The first `limit` things that are due by `now`, of one message or of all, in order of time.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn due_by(
+        &self,
+        now: Timestamp,
+        message_id: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Due>> {
+        deliveries::due_by(self.rows(), now, message_id, limit)
+    }
+    /// When the next attempt of any delivery ends.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_due(&self) -> Result<Option<Timestamp>> {
+        deliveries::next_due(self.rows())
+    }
+    /// A dead letter by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
+        deliveries::by_id(self.rows(), id)
+    }
+    /// The dead letter that an event recorded.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dead_letter_at(&self, seq: u64) -> Result<Option<DeadLetter>> {
+        deliveries::by_seq(self.rows(), seq)
+    }
+    /// The newest `limit` dead letters before event `before`, of one recipient or of all.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dead_letters(
+        &self,
+        agent: Option<&str>,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<SeqPage> {
+        deliveries::dead_letters(self.rows(), agent, before, limit)
+    }
+
     // --- messages -------------------------------------------------------------------------------
 
     /// A message by its id.
@@ -83,6 +181,13 @@ impl Live {
     /// I/O, `Derived`.
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         messages::inbox(self.rows(), agent, query)
+    }
+    /// How many messages are listed as unread of an agent, counted one by one: for checks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn unread_count(&self, agent: &str) -> Result<u64> {
+        messages::unread_count(self.rows(), agent)
     }
     /// When a message of that type was last sent to `to` about that task (for the cooldown).
     ///

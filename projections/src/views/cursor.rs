@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use teamlog_engine::storage::{File, Open};
 
-const NAME: &str = "views";
+pub(super) const NAME: &str = "views";
 const MAGIC: &[u8; 8] = b"TLVIEWS1";
 const BYTES: usize = 36;
 

@@ -24,7 +24,7 @@ const WAITING_BYTES: usize = 16 << 20;
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Appends a message's line: the envelope with the event's seq in front.
-pub(super) fn line(seq: u64, envelope: &str, out: &mut Vec<u8>) {
+pub(crate) fn line(seq: u64, envelope: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"seq\":");
     out.extend_from_slice(seq.to_string().as_bytes());
     out.push(b',');
@@ -32,8 +32,24 @@ pub(super) fn line(seq: u64, envelope: &str, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
+/// Whether that text stands at that byte of an agent's inbox. A file that is missing altogether says nothing.
+pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<bool> {
+    let path = home.path(DIR).join(file_name(agent));
+    let file = match home.storage.open(&path, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed("open", &path)(error)),
+    };
+    let mut there = vec![0; text.len()];
+    match file.read_exact_at(&mut there, at) {
+        Ok(()) => Ok(there == text),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(failed("read", &path)(error)),
+    }
+}
+
 /// The file of an agent; names were checked when their event was decoded.
-fn file_name(agent: &str) -> String {
+pub(super) fn file_name(agent: &str) -> String {
     format!("{agent}.jsonl")
 }
 
@@ -151,7 +167,8 @@ impl Inboxes {
         }
     }
 
-    fn start(&mut self, wanted: bool) -> Result<()> {
+    /// Says whether the team has views at all; else `team_created` says it.
+    pub(super) fn start(&mut self, wanted: bool) -> Result<()> {
         self.wanted = Some(wanted);
         if wanted && self.aside {
             match self.home.storage.remove_dir_all(&self.dir) {
@@ -191,6 +208,24 @@ impl Inboxes {
         }
         self.waiting = 0;
         Ok(())
+    }
+
+    /// Whether inboxes are built.
+    pub fn wanted(&self) -> bool {
+        self.wanted == Some(true)
+    }
+
+    /// Leaves everything as it is, but for what was begun beside.
+    pub fn discard(self) -> Result<()> {
+        if !self.aside {
+            return Ok(());
+        }
+        match self.home.storage.remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(failed("remove", &self.dir)(error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the rest, cuts files that are too long, removes what is no inbox, and puts a new directory in its place.

@@ -1,7 +1,7 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
 use super::inbox::Inboxes;
-use super::{Home, Mended, failed, task, team};
+use super::{Home, Mended, dead_letter, failed, task, team};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
@@ -15,7 +15,7 @@ use std::thread;
 use teamlog_engine::Reader;
 use teamlog_engine::storage::Open;
 
-const TEAM: &str = "team.json";
+pub(super) const TEAM: &str = "team.json";
 /// Threads that write task views.
 const WRITERS: usize = 2;
 /// Tasks that go to a thread at once.
@@ -28,6 +28,7 @@ pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mend
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
     mended.add(mend_inboxes(live, reader, home)?);
+    mended.add(dead_letter::mend(live, reader, home)?);
     Ok(mended)
 }
 
@@ -36,13 +37,14 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
-    let text = team::text(&home.team, &info, &live.members()?);
+    let text = team::text(&home.team, &info, &live.members()?, live.settings()?);
     put(home, &home.path(TEAM), &text).map(Mended::one)
 }
 
 /// Brings all inboxes in line, by one pass over the log.
-pub(super) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut inboxes = Inboxes::new(home.clone())?;
+    inboxes.start(true)?;
     reader.each(None, |located| {
         let event = &located.frame.event;
         if event.seq > live.seq() {

@@ -1,7 +1,9 @@
 //! `team.json`.
 
+use crate::settings::Value;
 use crate::team::TeamInfo;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 struct TeamView<'a> {
@@ -14,11 +16,18 @@ struct TeamView<'a> {
     created_at: String,
     members: &'a [String],
     open: bool,
+    /// What somebody set, by key.
+    settings: BTreeMap<String, Value>,
     seq: u64,
 }
 
 /// The file's content.
-pub(super) fn text(name: &str, info: &TeamInfo, members: &[String]) -> Vec<u8> {
+pub(super) fn text(
+    name: &str,
+    info: &TeamInfo,
+    members: &[String],
+    settings: BTreeMap<String, Value>,
+) -> Vec<u8> {
     let view = TeamView {
         schema_version: 1,
         schema_version_text: "1.0.0",
@@ -27,6 +36,7 @@ pub(super) fn text(name: &str, info: &TeamInfo, members: &[String]) -> Vec<u8> {
         created_at: info.created_at.to_string(),
         members,
         open: info.open,
+        settings,
         seq: info.seq,
     };
     let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();

@@ -6,10 +6,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Log, NewEvent};
+use teamlog_projections::fact::{
+    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
+};
 use teamlog_projections::live::derived_dir;
+use teamlog_projections::messages::MessageInfo;
 use teamlog_projections::rehydrate::rehydrate_with;
+use teamlog_projections::settings::{Setting, Value};
 use teamlog_projections::workers::Bulk;
-use teamlog_projections::{Live, MessageType, Priority};
+use teamlog_projections::{Live, MessageType, Policy, Priority};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -42,6 +47,27 @@ enum Said {
         id: u8,
         by: u8,
     },
+    Required {
+        id: u8,
+        to: u8,
+        retries: u8,
+        requeued: bool,
+    },
+    Retried {
+        id: u8,
+        attempt: u8,
+    },
+    Buried {
+        id: u8,
+        letter: u8,
+    },
+    Confirmed {
+        id: u8,
+    },
+    Configured {
+        setting: u8,
+        value: Option<u8>,
+    },
     Foreign,
 }
 
@@ -65,6 +91,13 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),
+        3 => (0u8..10, 0u8..3, 0u8..3, any::<bool>())
+            .prop_map(|(id, to, retries, requeued)| Said::Required { id, to, retries, requeued }),
+        2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| Said::Retried { id, attempt }),
+        2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| Said::Buried { id, letter }),
+        1 => (0u8..10).prop_map(|id| Said::Confirmed { id }),
+        1 => (0u8..6, proptest::option::of(0u8..4))
+            .prop_map(|(setting, value)| Said::Configured { setting, value }),
         1 => Just(Said::Foreign),
     ]
 }
@@ -76,6 +109,37 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Reopen),
         1 => Just(Step::LoseDerived),
     ]
+}
+
+fn info(id: u8, to: &str) -> MessageInfo {
+    MessageInfo {
+        id: format!("m{id}"),
+        seq: 0,
+        kind: MessageType::Message,
+        to: to.to_owned(),
+        task_id: None,
+        trace_id: None,
+        acked: None,
+    }
+}
+
+/// Views go off and on again, too.
+fn configured(setting: u8, value: Option<u8>) -> NewEvent {
+    let setting = match setting {
+        0 | 1 => Setting::Views,
+        2 => Setting::MembersOpen,
+        3 => Setting::NudgeIdle,
+        4 => Setting::MaxRetries(None),
+        _ => Setting::AckTimeout(Some(MessageType::Handoff)),
+    };
+    let value = value.map(|value| match setting.bounds() {
+        None => Value::Switch(value > 0),
+        Some(_) => Value::Number(u64::from(value)),
+    });
+    ConfigChanged {
+        changes: vec![(setting, value)],
+    }
+    .event("lead")
 }
 
 /// What the rules record: a message whose id is known becomes a duplicate.
@@ -119,6 +183,50 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             message(&format!("m{id}"), MessageType::Message, agent(to), 1, "{}")
         }
         Said::Ack { id, by } => return ack(&format!("m{id}"), agent(by)),
+        Said::Required {
+            id,
+            to,
+            retries,
+            requeued,
+        } => {
+            let required = DeliveryRequired {
+                message_id: format!("m{id}"),
+                policy: Policy {
+                    ack_timeout_seconds: 60,
+                    max_retries: u32::from(*retries),
+                },
+                requeued: *requeued,
+            };
+            return required.event("lead", &info(*id, agent(to)));
+        }
+        Said::Retried { id, attempt } => {
+            let retry = DeliveryRetry {
+                message_id: format!("m{id}"),
+                attempt: u32::from(*attempt),
+            };
+            return retry.event("teamlog", &info(*id, "dev"), at(3));
+        }
+        Said::Buried { id, letter } => {
+            let dead = DeliveryDead {
+                id: format!("dlq_{letter}"),
+                message_id: format!("m{id}"),
+                reason: "ack_timeout".to_owned(),
+                attempts: 3,
+            };
+            return dead.event(
+                "teamlog",
+                &info(*id, AGENTS[usize::from(letter % 3)]),
+                at(4),
+            );
+        }
+        Said::Confirmed { id } => {
+            let acked = DeliveryAcked {
+                message_id: format!("m{id}"),
+                attempt: 1,
+            };
+            return acked.event("dev", &info(*id, "dev"));
+        }
+        Said::Configured { setting, value } => return configured(*setting, *value),
         Said::Foreign => return foreign("something_happened"),
     };
     match known.insert(message.id.clone()) {

@@ -152,7 +152,7 @@ impl Team {
     /// Every view file with its content.
     pub fn views(&self) -> Vec<(String, String)> {
         let mut views = Vec::new();
-        for dir in ["tasks", "inboxes"] {
+        for dir in ["tasks", "inboxes", "dead-letter"] {
             if self.storage.stat(&self.path(dir)).unwrap().is_some() {
                 for name in self.storage.list(&self.path(dir)).unwrap() {
                     let name = format!("{dir}/{name}");

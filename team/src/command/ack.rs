@@ -1,14 +1,16 @@
-//! `ack`: the recipient has read a message. What does not count is recorded as a fact that moves no state.
+//! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group.
+//! What does not count is recorded as a fact that moves no state.
 
 use crate::failure::Result;
 use crate::projections::Live;
-use crate::projections::fact::{AckRefused, MessageAcked};
+use crate::projections::deliveries::State;
+use crate::projections::fact::{AckRefused, DeliveryAcked, MessageAcked};
 use crate::projections::messages::MessageInfo;
 use crate::team::{Mutation, Team};
 use crate::{membership, names};
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_engine::{NewEvent, RefKind, Timestamp};
+use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
 
 /// What `ack` is asked.
 #[derive(Debug, Clone, Default)]
@@ -89,15 +91,32 @@ impl Mutation for Ack {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let expected = message.filter(|_| status == AckStatus::WrongRecipient);
+        let expected = message
+            .as_ref()
+            .filter(|_| status == AckStatus::WrongRecipient);
         let answer = AckAnswer {
             status,
             message_id: ack.message_id,
             agent: ack.agent,
-            expected: expected.map(|message| message.to),
+            expected: expected.map(|message| message.to.clone()),
         };
-        let joins = membership::joining(live, &self.agent)?.filter(|_| status == AckStatus::Acked);
-        Ok((answer, joins.into_iter().chain([event]).collect()))
+        let acked = status == AckStatus::Acked;
+        let joins = membership::joining(live, &self.agent)?.filter(|_| acked);
+        let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
+        if let Some(message) = message.filter(|_| acked)
+            && let Some(delivery) = live.delivery(&message.id)?
+            && delivery.state == State::Open
+        {
+            let acked = DeliveryAcked {
+                message_id: message.id.clone(),
+                attempt: delivery.attempt,
+            };
+            let actor = self.actor.as_deref().unwrap_or(&self.agent);
+            let mut event = acked.event(actor, &message);
+            event.cause = Some(Cause::Earlier(events.len() - 1));
+            events.push(event);
+        }
+        Ok((answer, events))
     }
 }
 

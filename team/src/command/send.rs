@@ -3,15 +3,19 @@
 //! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
 //! before the cooldown so that a retry is told that its message lies there.
 
+use super::dead_letter::DeadLetterShown;
 use crate::failure::Result;
+use crate::projections::deliveries::Delivery;
+use crate::projections::fact::DeliveryRequired;
 use crate::projections::message::{Message, Names};
-use crate::projections::{Envelope, Live, MessageType};
+use crate::projections::messages::MessageInfo;
+use crate::projections::{Envelope, Live, MessageType, Policy, Setting};
 use crate::refusal::{Code, Refusal};
-use crate::team::{Mutation, Team};
+use crate::team::{Done, Mutation, Team};
 use crate::{Recorded, membership, names};
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// What `send` is asked.
 #[derive(Debug, Clone, Default)]
@@ -36,8 +40,19 @@ pub struct Send {
     pub created_at: Option<String>,
     /// Suppress a repetition of (recipient, task, type) within so many seconds.
     pub cooldown_seconds: Option<u64>,
+    /// The message needs an ack: it is tried again and becomes a dead letter without one.
+    pub delivery: Option<Require>,
     /// Who does it, if not the sender.
     pub actor: Option<String>,
+}
+
+/// What a delivery is to be like where it is not to be as the team's settings have it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Require {
+    /// Seconds that each attempt waits for the ack.
+    pub ack_timeout_seconds: Option<u64>,
+    /// How often it is tried again.
+    pub max_retries: Option<u64>,
 }
 
 /// How a send ended.
@@ -50,9 +65,14 @@ pub enum SendStatus {
     Duplicate,
     /// The cooldown swallowed it.
     Suppressed,
+    /// Its recipient acknowledged it while its sender waited.
+    Acked,
+    /// Nobody acknowledged it while its sender waited. The command exits 1.
+    DeadLetter,
 }
 
-/// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`.
+/// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`; where an ack is needed
+/// `delivery`, and once it was waited for `attempt` and `ack`, or `dead_letter`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SendAnswer {
     /// How it ended.
@@ -68,7 +88,33 @@ pub struct SendAnswer {
     /// Seconds until the same would be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
+    /// What was agreed on for the ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Terms>,
+    /// The attempt that the ack answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// The event of the ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack: Option<Recorded>,
+    /// What became of it without an ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dead_letter: Option<DeadLetterShown>,
 }
+
+/// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Terms {
+    /// Seconds that each attempt waits for the ack.
+    pub ack_timeout_seconds: u64,
+    /// How often it is tried again.
+    pub max_retries: u32,
+    /// When the message becomes a dead letter without an ack.
+    pub dead_letter_at: String,
+}
+
+/// The kind of the event that stands behind `message_sent` where an ack is needed.
+const REQUIRED: &str = "delivery_required";
 
 /// A live message's own time may lie this far ahead: clocks differ, but not by more.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
@@ -76,8 +122,8 @@ pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 /// A send with the random bits that its message id is made of, so that deciding is pure.
 #[derive(Debug, Clone)]
 pub(crate) struct Job {
-    send: Send,
-    random: u64,
+    pub send: Send,
+    pub random: u64,
 }
 
 /// What becomes of a message.
@@ -95,7 +141,14 @@ impl Team {
     /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
         let random = self.options.ids.random();
-        let (decision, event) = self.mutate(Job { send, random })?.last()?;
+        let done = self.mutate(Job { send, random })?;
+        let mut events = done.events;
+        let delivery = events.pop_if(|event| event.kind == REQUIRED);
+        let (decision, event) = Done {
+            decision: done.decision,
+            events,
+        }
+        .last()?;
         let mut answer = SendAnswer {
             status: SendStatus::Sent,
             message: match &decision {
@@ -105,7 +158,16 @@ impl Team {
             event: Recorded::plain(event),
             reason: None,
             cooldown_remaining_seconds: None,
+            delivery: None,
+            attempt: None,
+            ack: None,
+            dead_letter: None,
         };
+        if delivery.is_some() {
+            let id = answer.message.id.clone();
+            let delivery = self.query(|live, _| Ok(live.delivery(&id)?))?;
+            answer.delivery = delivery.as_ref().map(Terms::of);
+        }
         match decision {
             Decision::Sent(_) => {}
             Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
@@ -146,8 +208,73 @@ impl Mutation for Job {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let joins = membership::joining(live, &self.send.from)?.filter(|_| decision.is_sent());
-        Ok((decision, joins.into_iter().chain([event]).collect()))
+        let sent = decision.is_sent();
+        let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
+        let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
+        if let (Some(require), Decision::Sent(message)) = (self.send.delivery, &decision) {
+            let required = require.of(live, message)?;
+            let actor = self.send.actor.as_deref().unwrap_or(&message.from);
+            let mut event = required.event(actor, &info(message));
+            event.cause = Some(Cause::Earlier(events.len() - 1));
+            events.push(event);
+        }
+        Ok((decision, events))
+    }
+}
+
+impl Require {
+    /// What is recorded for a message: what was asked for, else what the settings of the team say for its type.
+    fn of(self, live: &Live, message: &Message) -> Result<DeliveryRequired> {
+        Ok(DeliveryRequired {
+            message_id: message.id.clone(),
+            policy: self.over(live.policy(message.kind)?)?,
+            requeued: false,
+        })
+    }
+
+    /// What was asked for, over a policy.
+    pub(crate) fn over(self, mut policy: Policy) -> Result<Policy, Refusal> {
+        if let Some(seconds) = self.ack_timeout_seconds {
+            policy.ack_timeout_seconds =
+                within("ack_timeout_seconds", Setting::AckTimeout(None), seconds)?;
+        }
+        if let Some(retries) = self.max_retries {
+            let retries = within("max_retries", Setting::MaxRetries(None), retries)?;
+            policy.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
+        }
+        Ok(policy)
+    }
+}
+
+/// What a setting may be, a sender may ask for.
+pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
+    let text = number.to_string();
+    match setting.parse(&text) {
+        Ok(value) => Ok(value.number()),
+        Err(rule) => Err(Refusal::invalid(field, &text, &rule)),
+    }
+}
+
+impl Terms {
+    pub(crate) fn of(delivery: &Delivery) -> Terms {
+        Terms {
+            ack_timeout_seconds: delivery.policy.ack_timeout_seconds,
+            max_retries: delivery.policy.max_retries,
+            dead_letter_at: delivery.dead_at().to_string(),
+        }
+    }
+}
+
+/// What the state will know of a message that is about to be recorded.
+fn info(message: &Message) -> MessageInfo {
+    MessageInfo {
+        id: message.id.clone(),
+        seq: 0,
+        kind: message.kind,
+        to: message.to.clone(),
+        task_id: message.task_id.clone(),
+        trace_id: message.trace_id.clone(),
+        acked: None,
     }
 }
 

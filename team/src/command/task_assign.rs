@@ -1,6 +1,6 @@
 //! `task-assign`: a task goes to an agent, by message.
 
-use super::send::{Send, SendAnswer};
+use super::send::{Require, Send, SendAnswer};
 use crate::failure::Result;
 use crate::team::Team;
 use serde::Serialize;
@@ -30,6 +30,8 @@ pub struct TaskAssign {
     pub created_at: Option<String>,
     /// See [`Send::cooldown_seconds`].
     pub cooldown_seconds: Option<u64>,
+    /// See [`Send::delivery`].
+    pub delivery: Option<Require>,
     /// Who does it, if not the sender.
     pub actor: Option<String>,
 }
@@ -60,6 +62,7 @@ impl From<TaskAssign> for Send {
             priority: assign.priority,
             created_at: assign.created_at,
             cooldown_seconds: assign.cooldown_seconds,
+            delivery: assign.delivery,
             actor: assign.actor,
         }
     }

@@ -1,6 +1,6 @@
 //! `task-update`: an agent reports on a task, by message.
 
-use super::send::{Send, SendAnswer};
+use super::send::{Require, Send, SendAnswer};
 use crate::failure::Result;
 use crate::team::Team;
 use serde::Serialize;
@@ -34,6 +34,8 @@ pub struct TaskUpdate {
     pub created_at: Option<String>,
     /// See [`Send::cooldown_seconds`].
     pub cooldown_seconds: Option<u64>,
+    /// See [`Send::delivery`].
+    pub delivery: Option<Require>,
     /// Who does it, if not the sender.
     pub actor: Option<String>,
 }
@@ -72,6 +74,7 @@ impl From<TaskUpdate> for Send {
             priority: update.priority,
             created_at: update.created_at,
             cooldown_seconds: update.cooldown_seconds,
+            delivery: update.delivery,
             actor: update.actor,
         }
     }

@@ -5,10 +5,14 @@ use proptest::prelude::*;
 use teamlog_engine::Format;
 use teamlog_team::command::ack::Ack;
 use teamlog_team::command::append::Append;
+use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::dead_letter::Requeue;
 use teamlog_team::command::init::Init;
-use teamlog_team::command::send::Send;
+use teamlog_team::command::nudge::Nudge;
+use teamlog_team::command::send::{Require, Send};
 use teamlog_team::command::task_assign::TaskAssign;
 use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::command::tick::Tick;
 use teamlog_team::projections::Status;
 use teamlog_team::{Failure, Team};
 
@@ -34,6 +38,21 @@ enum Step {
         agent: u8,
         id: u8,
     },
+    Require {
+        to: u8,
+        id: u8,
+        seconds: u64,
+        retries: u64,
+    },
+    Tick,
+    Requeue {
+        id: u8,
+    },
+    Nudge,
+    Configure {
+        key: usize,
+        value: Option<bool>,
+    },
     Append {
         task: u8,
     },
@@ -48,6 +67,9 @@ enum Step {
     Rehydrate,
 }
 
+/// Numbers among them: what breaks a rule is refused and changes nothing.
+const KEYS: [&str; 3] = ["views", "members.open", "nudge.idle_seconds"];
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let back = prop_oneof![Just(0), 0_i64..5_000_000];
     let step = prop_oneof![
@@ -58,6 +80,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0..6_u8, 0..Status::ALL.len(), back)
             .prop_map(|(task, status, back)| Step::Update { task, status, back }),
         3 => (0..4_u8, 0..12_u8).prop_map(|(agent, id)| Step::Ack { agent, id }),
+        3 => (0..4_u8, 0..12_u8, 1..4_u64, 0..3_u64)
+            .prop_map(|(to, id, seconds, retries)| Step::Require { to, id, seconds, retries }),
+        3 => Just(Step::Tick),
+        1 => (0..12_u8).prop_map(|id| Step::Requeue { id }),
+        1 => Just(Step::Nudge),
+        1 => (0..KEYS.len(), proptest::option::of(any::<bool>()))
+            .prop_map(|(key, value)| Step::Configure { key, value }),
         1 => (0..6_u8).prop_map(|task| Step::Append { task }),
         1 => (0..6_u8).prop_map(|agent| Step::Join { agent }),
         3 => (-2_000_000..4_000_000_i64).prop_map(|micros| Step::Later { micros }),
@@ -130,6 +159,43 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             .ack(Ack {
                 agent: agent(who),
                 message_id: format!("m{id}"),
+                actor: None,
+            })
+            .map(drop),
+        Step::Require {
+            to,
+            id,
+            seconds,
+            retries,
+        } => {
+            let send = Send {
+                message_id: Some(format!("m{id}")),
+                delivery: Some(Require {
+                    ack_timeout_seconds: Some(seconds),
+                    max_retries: Some(retries),
+                }),
+                ..message("a0", &agent(to))
+            };
+            team.send(send).map(drop)
+        }
+        Step::Tick => team.tick(Tick::default()).map(drop),
+        Step::Requeue { id } => team
+            .requeue(Requeue {
+                message_id: Some(format!("m{id}")),
+                ..Requeue::default()
+            })
+            .map(drop),
+        Step::Nudge => team
+            .nudge(Nudge {
+                idle_seconds: Some(2),
+                cooldown_seconds: Some(3),
+                ..Nudge::default()
+            })
+            .map(drop),
+        Step::Configure { key, value } => team
+            .config_change(ConfigChange {
+                key: KEYS[key].into(),
+                value: value.map(|value| value.to_string()),
                 actor: None,
             })
             .map(drop),

@@ -8,13 +8,17 @@
 
 mod appending;
 mod costs;
+mod deliveries;
 mod follow;
 mod histories;
 mod importing;
 mod messages;
+mod moving;
+mod nudges;
 mod past;
 mod real_messages;
 mod replaying;
+mod settings;
 mod state;
 mod stories;
 mod story_formats;

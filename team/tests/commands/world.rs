@@ -59,6 +59,11 @@ impl World {
         self.root.team("demo").unwrap()
     }
 
+    /// The clock, in microseconds.
+    pub fn clock_at(&self) -> i64 {
+        self.root.options().clock.now().micros()
+    }
+
     pub fn later(&self, micros: i64) {
         self.clock.advance(micros);
     }

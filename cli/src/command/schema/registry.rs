@@ -15,20 +15,28 @@ use teamlog_team::Recorded;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
+use teamlog_team::command::convert::ConvertAnswer;
+use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
+use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
+use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
+use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::engine::Receipt;
 
 /// What the schema describes.
@@ -63,6 +71,14 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Recording<SendAnswer>>("task-update"),
     answer::<ReadAnswer>("read"),
     answer::<Recording<AckAnswer>>("ack"),
+    answer::<Recording<TickAnswer>>("tick"),
+    answer::<Recording<NudgeAnswer>>("nudge"),
+    answer::<DeadLetterListAnswer>("dead-letter list"),
+    answer::<Recording<RequeueAnswer>>("dead-letter requeue"),
+    answer::<ConfigListAnswer>("config list"),
+    answer::<ConfigGetAnswer>("config get"),
+    answer::<Recording<ConfigChangeAnswer>>("config set"),
+    answer::<Recording<ConfigChangeAnswer>>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
     answer::<ReadyAnswer>("ready"),
@@ -74,10 +90,14 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<Recording<AppendAnswer>, Recording<BatchAnswer>>>("append"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
+    answer::<DoctorAnswer>("doctor check"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
     answer::<Recording<ImportAnswer>>("import"),
     lines::<Recorded>("export"),
+    answer::<ConvertAnswer>("convert"),
+    answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
+    answer::<Recording<RestoreAnswer>>("restore"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     text("completions"),

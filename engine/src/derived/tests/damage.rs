@@ -48,13 +48,22 @@ impl Truth {
         let store = open(storage);
         if store.runs().is_empty() {
             assert!(store.covered().is_none());
+            let named = storage.stat(&Path::new(DIR).join("manifest")).unwrap();
+            assert_eq!(store.left_out().is_some(), named.is_some());
             return true;
         }
+        assert_eq!(store.left_out(), None);
+        // A store that has not been asked anything yet.
+        let checked = open(storage).check();
         assert_eq!(store.runs().len(), self.runs);
         match self.ask(&store) {
-            Ok(()) => false,
+            Ok(()) => {
+                assert_eq!(checked.unwrap(), self.runs);
+                false
+            }
             Err(Error::Derived { .. }) => {
                 assert!(store.damaged().is_some());
+                assert!(matches!(checked, Err(Error::Derived { .. })));
                 assert!(store.covered().is_none_or(|last| last.seq < self.events));
                 true
             }

@@ -1,0 +1,66 @@
+//! `backup`: a copy that goes on being one.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::moving;
+use std::ffi::OsString;
+use std::path::Path;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "teamlog backup [OPTIONS] <TEAM> <DIR>\n       teamlog backup [OPTIONS] --all <DIR>",
+    long_about = "Back up a team, or all of them, into a directory outside the data root\n\nDIR/TEAM/ then holds the log \
+        up to this moment; writers go on meanwhile. A second run copies what is new. Stopped at any moment, the backup \
+        before is there. `verify TEAM --backup DIR` checks it, `restore DIR TEAM` brings it back.",
+    after_help = "\
+Examples:
+  teamlog backup demo ../backups
+  teamlog backup --all ../backups
+  teamlog verify demo --backup ../backups"
+)]
+pub struct Args {
+    /// The team, and the directory, which is created if it is missing
+    #[arg(value_names = ["TEAM", "DIR"], num_args = 1..=2, required = true)]
+    what: Vec<OsString>,
+    /// Every team of the data root
+    #[arg(long)]
+    all: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match (self.all, self.what.as_slice()) {
+            (true, [dir]) => all(context, Path::new(dir)),
+            (false, [team, dir]) => one(context, &team.to_string_lossy(), Path::new(dir)),
+            (true, _) => Err(usage("with --all there is only the directory to name")),
+            (false, _) => Err(usage(
+                "a team and a directory are required, or --all and a directory",
+            )),
+        }
+    }
+}
+
+fn usage(message: &str) -> CommandError {
+    CommandError::new(Exit::Usage, "usage", message)
+        .or_hint(|| "teamlog backup TEAM DIR, or teamlog backup --all DIR".to_owned())
+}
+
+fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
+    let team = context.team(team)?;
+    let vault = context.new_vault(dir)?;
+    let answer = team.backup(&vault)?;
+    context.answer(&answer, moving::backed_up)?;
+    context.out.flush()?;
+    Ok(Exit::Done)
+}
+
+fn all(context: &mut Context, dir: &Path) -> Outcome {
+    let root = context.data()?;
+    let vault = context.new_vault(dir)?;
+    let answer = root.backup_all(&vault)?;
+    context.answer(&answer, moving::all_backed_up)?;
+    context.out.flush()?;
+    let partial = answer.status == "partial";
+    Ok(if partial { Exit::Refused } else { Exit::Done })
+}

@@ -1,0 +1,110 @@
+//! `config list|get|set|unset`: the settings of a team.
+
+use crate::context::{Context, Unknown};
+use crate::exit::{Exit, Outcome};
+use crate::render::config;
+use teamlog_team::command::config::{ConfigChange, ConfigList};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    List(List),
+    Get(Get),
+    Set(Set),
+    /// Give a setting back to its default
+    #[command(after_help = "\
+Examples:
+  teamlog config unset demo nudge.idle_seconds")]
+    Unset(Get),
+}
+
+/// List all settings with their values
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config list demo")]
+struct List {
+    /// The team
+    team: String,
+    /// Most settings on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on: the next_cursor of the page before
+    #[arg(long, value_name = "KEY")]
+    cursor: Option<String>,
+}
+
+/// Show a setting
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config get demo nudge.idle_seconds")]
+struct Get {
+    /// The team
+    team: String,
+    /// The setting
+    key: String,
+}
+
+/// Change a setting
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config set demo delivery.default.ack_timeout_seconds 120
+  teamlog config set demo members.open true")]
+struct Set {
+    /// The team
+    team: String,
+    /// The setting
+    key: String,
+    /// Its value: a whole number, or true or false
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match self.action {
+            Action::List(list) => list.run(context),
+            Action::Get(get) => get.run(context),
+            Action::Set(set) => change(context, set.team, set.key, Some(set.value)),
+            Action::Unset(get) => change(context, get.team, get.key, None),
+        }
+    }
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.config_list(ConfigList {
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, config::page)?;
+        context.done(team, Exit::Done)
+    }
+}
+
+impl Get {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.config_get(&self.key)?;
+        context.answer(&answer, config::one)?;
+        context.done(team, Exit::Done)
+    }
+}
+
+fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
+    context.records(Unknown::Repeat);
+    let mut team = context.team(&team)?;
+    let actor = context.actor();
+    let answer = team.config_change(ConfigChange { key, value, actor })?;
+    context.answer(&answer, config::changed)?;
+    context.done(team, Exit::Done)
+}

@@ -1,0 +1,34 @@
+//! `convert`: the same history in the other format.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::moving;
+use teamlog_team::engine::Format;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Store a team's log in the other format, in place\n\nEvery event keeps its seq, id, time and group. The \
+        original stays in archive/LOG_ID/ of the team's directory, a log by itself; it may be removed once you no \
+        longer need it. Stopped at any moment, the old log or the new one is there, whole: type the same again.",
+    after_help = "\
+Examples:
+  teamlog convert demo --to binary
+  teamlog convert demo --to jsonl"
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// The format: jsonl or binary
+    #[arg(long, value_name = "FORMAT", value_parser = super::format)]
+    to: Format,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.convert(self.to)?;
+        context.answer(&answer, moving::converted)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,103 @@
+//! `dead-letter list|requeue`: messages that nobody acknowledged in time.
+
+use crate::context::{Context, Unknown};
+use crate::exit::{Exit, Outcome};
+use crate::render::delivery;
+use teamlog_team::command::dead_letter::{DeadLetterList, Requeue as Request};
+use teamlog_team::command::send::Require;
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    List(List),
+    Requeue(Requeue),
+}
+
+/// List dead letters: the newest, oldest of the page first
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog dead-letter list demo
+  teamlog dead-letter list demo --agent dev --limit 20 --json")]
+struct List {
+    /// The team
+    team: String,
+    /// Only those of that recipient
+    #[arg(long)]
+    agent: Option<String>,
+    /// Most dead letters on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on to older ones: the next_cursor of the page before
+    #[arg(long, value_name = "ID")]
+    cursor: Option<String>,
+}
+
+/// Give a dead letter another chance: the delivery of its message begins anew
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog dead-letter requeue demo --message-id msg_1
+  teamlog dead-letter requeue demo --message-id msg_1 --max-retries 5")]
+struct Requeue {
+    /// The team
+    team: String,
+    /// The dead letter
+    #[arg(long, value_name = "ID", required_unless_present = "message_id")]
+    id: Option<String>,
+    /// Its message, in place of its own id
+    #[arg(long, value_name = "ID", conflicts_with = "id")]
+    message_id: Option<String>,
+    /// Seconds that each attempt waits for its ack [default: as before]
+    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
+    ack_timeout_seconds: Option<u64>,
+    /// How often to try again [default: as before]
+    #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
+    max_retries: Option<u64>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match self.action {
+            Action::List(list) => list.run(context),
+            Action::Requeue(requeue) => requeue.run(context),
+        }
+    }
+}
+
+impl List {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.dead_letters(DeadLetterList {
+            agent: self.agent,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, delivery::page)?;
+        context.done(team, Exit::Done)
+    }
+}
+
+impl Requeue {
+    fn run(self, context: &mut Context) -> Outcome {
+        context.records(Unknown::Repeat);
+        let mut team = context.team(&self.team)?;
+        let answer = team.requeue(Request {
+            id: self.id,
+            message_id: self.message_id,
+            delivery: Require {
+                ack_timeout_seconds: self.ack_timeout_seconds,
+                max_retries: self.max_retries,
+            },
+            actor: context.actor(),
+        })?;
+        context.answer(&answer, delivery::requeued)?;
+        context.done(team, Exit::Done)
+    }
+}

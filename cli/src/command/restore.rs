@@ -1,0 +1,53 @@
+//! `restore`: a team from its backup.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::moving;
+use std::path::PathBuf;
+use teamlog_team::command::restore::Restore;
+use teamlog_team::engine::Format;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Restore a team from its backup: whole, or not at all\n\nThe team must not exist. Under its own name it \
+        keeps the log's id and bytes, and receipts hold for what the backup had; under another name (--from), or in \
+        another format, it is a new log with the same events and groups.",
+    after_help = "\
+Examples:
+  teamlog restore ../backups old
+  teamlog restore ../backups again --from demo --format binary"
+)]
+pub struct Args {
+    /// The directory that was given to `backup`
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    /// The team to restore
+    team: String,
+    /// The team that was backed up, where it had another name
+    #[arg(long, value_name = "TEAM")]
+    from: Option<String>,
+    /// Another format than the backup's: jsonl or binary
+    #[arg(long, value_parser = super::format)]
+    format: Option<Format>,
+    /// Accept a network or host-shared file system
+    #[arg(long)]
+    allow_network_fs: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let vault = context.vault(&self.dir)?;
+        let root = context.new_root(&self.team)?;
+        let restore = Restore {
+            team: self.team,
+            from: self.from,
+            format: self.format,
+            allow_network_fs: self.allow_network_fs,
+        };
+        let answer = root.restore(restore, &vault)?;
+        context.answer(&answer, moving::restored)?;
+        context.out.flush()?;
+        Ok(Exit::Done)
+    }
+}

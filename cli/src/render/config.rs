@@ -1,0 +1,55 @@
+//! Settings: all of them, one, or what became of one.
+
+use crate::render::View;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number_styled, plain, styled};
+use teamlog_team::command::config::{
+    ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
+};
+
+/// `key  value  what it is for`; what somebody set stands out.
+pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer.settings.iter().map(row).collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(String::new());
+        shown.push(format!("more: --cursor {cursor}"));
+    }
+    shown
+}
+
+fn row(setting: &SettingShown) -> Vec<Cell> {
+    let style = if setting.set {
+        Style::Bold
+    } else {
+        Style::Plain
+    };
+    let about = match setting.set {
+        true => format!("{} (default {})", setting.about, setting.default),
+        false => setting.about.to_owned(),
+    };
+    vec![
+        plain(&setting.key),
+        number_styled(style, setting.value.to_string()),
+        styled(Style::Dim, about),
+    ]
+}
+
+/// One setting.
+pub fn one(answer: &ConfigGetAnswer, view: &View) -> Vec<String> {
+    lines(&[row(&answer.setting)], 0, view.paint)
+}
+
+/// `views: true -> false`.
+pub fn changed(answer: &ConfigChangeAnswer, view: &View) -> Vec<String> {
+    let ConfigChangeAnswer { key, value, .. } = answer;
+    let how = if answer.set { "" } else { ", its default" };
+    vec![match answer.status {
+        ConfigStatus::Unchanged => format!("{key} is {value} already{how}"),
+        ConfigStatus::Changed => format!(
+            "{} {key}: {} -> {value}{how}",
+            view.paint.show(Style::Good, "changed"),
+            answer.previous
+        ),
+    }]
+}

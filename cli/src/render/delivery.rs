@@ -1,0 +1,141 @@
+//! Deliveries: what a tick did, dead letters, and what became of one.
+
+use crate::render::escape::visible;
+use crate::render::event::said_text;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::command::dead_letter::{
+    DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
+};
+use teamlog_team::command::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
+use teamlog_team::command::tick::TickAnswer;
+use teamlog_team::engine::Timestamp;
+
+/// `demo: 2 retried, 1 dead letter; next due in 40s`.
+pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
+    let delivery = &answer.delivery;
+    let next = match answer.next_due_at.as_deref().map(parsed) {
+        None => "nothing waits".to_owned(),
+        Some(at) => format!(
+            "next due in {}",
+            time::span(at.micros() - view.now.micros())
+        ),
+    };
+    vec![format!(
+        "{}: {} retried, {}; {next}",
+        visible(&answer.team),
+        delivery.retried,
+        time::plural(delivery.dead_lettered, "dead letter"),
+    )]
+}
+
+/// Dead letters, oldest of the page first.
+pub fn page(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
+    let count = time::plural(answer.count as u64, "dead letter");
+    let mut shown = vec![heading(view, &answer.team, &format!(": {count}"))];
+    if !answer.dead_letters.is_empty() {
+        shown.push(String::new());
+    }
+    let rows: Vec<_> = answer
+        .dead_letters
+        .iter()
+        .map(|letter| row(letter, view))
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(String::new());
+        shown.push(format!("older ones: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
+    let (style, status) = match letter.status {
+        DeadLetterStatus::Dead => (Style::Bad, "dead"),
+        DeadLetterStatus::Requeued => (Style::Warn, "requeued"),
+        DeadLetterStatus::Acked => (Style::Good, "acked"),
+    };
+    let payload = letter.message.as_ref().and_then(|message| {
+        let message: serde_json::Value = serde_json::from_str(message.get()).ok()?;
+        Some(said_text(&message["payload"].to_string()))
+    });
+    vec![
+        plain(&letter.id),
+        styled(style, status),
+        styled(Style::Dim, view.ago(parsed(&letter.created_at))),
+        plain(format!("to {}", letter.to)),
+        plain(&letter.message_id),
+        plain(format!("{} attempts", letter.attempts)),
+        plain(payload.unwrap_or_default()),
+    ]
+}
+
+/// `requeued dlq_…  msg_…: needs an ack within 60s, 2 retries`.
+pub fn requeued(answer: &RequeueAnswer, view: &View) -> Vec<String> {
+    vec![format!(
+        "{} {}  {}: needs an ack within {}s, {} retries",
+        view.paint.show(Style::Good, "requeued"),
+        visible(&answer.id),
+        visible(&answer.message_id),
+        answer.delivery.ack_timeout_seconds,
+        answer.delivery.max_retries,
+    )]
+}
+
+/// Who was nudged, and how many were left alone.
+pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
+    let would = if answer.dry_run {
+        "would nudge"
+    } else {
+        "nudged"
+    };
+    let Skipped { active, cooling } = answer.skipped;
+    let agents = time::plural(answer.count as u64, "agent");
+    let mut shown = vec![format!(
+        "{}: {would} {agents}; with mail but active: {active}, nudged a moment ago: {cooling}",
+        visible(&answer.team)
+    )];
+    let rows: Vec<Vec<Cell>> = answer
+        .nudged
+        .iter()
+        .map(|nudged| {
+            let since = match &nudged.idle_since {
+                Some(at) => format!("last active {}", view.ago(parsed(at))),
+                None => "never active".to_owned(),
+            };
+            vec![
+                styled(Style::Bold, &nudged.agent),
+                plain(format!("{} unread", nudged.unread)),
+                styled(Style::Dim, since),
+                plain(nudged.message_id.as_deref().unwrap_or("")),
+                ran(nudged.exec.as_ref()),
+            ]
+        })
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    shown
+}
+
+fn ran(exec: Option<&Executed>) -> Cell {
+    let Some(exec) = exec else {
+        return Cell::default();
+    };
+    match exec.status {
+        ExecStatus::Ok => styled(Style::Good, "ran"),
+        ExecStatus::TimedOut => styled(Style::Bad, "killed: it took too long"),
+        ExecStatus::Failed => styled(
+            Style::Bad,
+            match (&exec.error, exec.exit_code) {
+                (Some(error), _) => format!("failed: {error}"),
+                (None, Some(code)) => format!("failed: exit {code}"),
+                (None, None) => "failed".to_owned(),
+            },
+        ),
+    }
+}
+
+/// Our own times are canonical.
+fn parsed(text: &str) -> Timestamp {
+    Timestamp::from_canonical(text.as_bytes()).unwrap_or_default()
+}

@@ -1,0 +1,134 @@
+//! What was moved: converted, backed up, restored.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::convert::ConvertAnswer;
+use teamlog_team::command::restore::RestoreAnswer;
+
+/// What `convert` did.
+pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
+    let (Some(from), Some(to)) = (&answer.from, &answer.to) else {
+        let rest = format!(" is {} already", answer.format);
+        return vec![heading(view, &answer.team, &rest)];
+    };
+    let rest = format!(
+        " is {} now, converted in {}",
+        answer.format,
+        took(answer.elapsed_ms)
+    );
+    let mut shown = vec![heading(view, &answer.team, &rest)];
+    let row = |name: &str, size: &teamlog_team::engine::convert::Size| -> Vec<Cell> {
+        vec![
+            styled(Style::Dim, name),
+            plain(size.format),
+            number(time::bytes(size.bytes)),
+            number(time::plural(size.segments, "segment")),
+            plain(&size.log),
+        ]
+    };
+    shown.extend(lines(&[row("from", from), row("to", to)], 2, view.paint));
+    shown.push(format!(
+        "  {} in {} copied, read back and compared",
+        time::plural(answer.events, "event"),
+        time::plural(answer.groups, "group")
+    ));
+    if let Some(archive) = &answer.archive {
+        shown.push(format!(
+            "  the original is in {} of the team's directory",
+            visible(archive)
+        ));
+    }
+    shown
+}
+
+/// What `backup` copied.
+pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
+    let rest = format!(
+        " backed up to event {} in {}",
+        answer.seq,
+        took(answer.elapsed_ms)
+    );
+    let mut shown = vec![heading(view, &answer.team, &rest)];
+    let since = match answer.previous_seq {
+        Some(seq) => format!("new since event {seq}"),
+        None => "all of it".to_owned(),
+    };
+    let rows = [
+        vec![
+            styled(Style::Dim, "copied"),
+            number(time::bytes(answer.bytes_copied)),
+            number(time::plural(answer.segments_copied, "segment")),
+            number(time::plural(answer.files_copied, "file")),
+            plain(since),
+        ],
+        vec![
+            styled(Style::Dim, "holds"),
+            number(time::bytes(answer.bytes)),
+            number(time::plural(answer.segments, "segment")),
+            number(time::plural(answer.files, "file")),
+            plain(answer.format),
+        ],
+    ];
+    shown.extend(lines(&rows, 2, view.paint));
+    shown
+}
+
+/// What `backup --all` copied, and what it could not.
+pub fn all_backed_up(answer: &BackupAllAnswer, view: &View) -> Vec<String> {
+    let mut shown: Vec<String> = answer
+        .backups
+        .iter()
+        .flat_map(|backup| backed_up(backup, view))
+        .collect();
+    for failed in &answer.failed {
+        let word = view.paint.show(Style::Bad, "not backed up");
+        shown.push(format!(
+            "{}: {word}: {}",
+            visible(&failed.team),
+            visible(&failed.message)
+        ));
+    }
+    shown.push(format!(
+        "{}, {} copied in {}",
+        time::plural(answer.backups.len() as u64, "team"),
+        time::bytes(answer.bytes_copied),
+        took(answer.elapsed_ms)
+    ));
+    shown
+}
+
+/// What `restore` brought back.
+pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
+    let rest = format!(
+        " restored in {} from a backup of {}",
+        took(answer.elapsed_ms),
+        view.ago(answer.backed_up_at)
+    );
+    let mut shown = vec![heading(view, &answer.team, &rest)];
+    let whose = match answer.same_log {
+        true => "the id of the original",
+        false => "a log of its own",
+    };
+    let rows = [vec![
+        styled(Style::Dim, "holds"),
+        number(time::plural(answer.events, "event")),
+        number(time::bytes(answer.bytes)),
+        number(time::plural(answer.files, "file")),
+        plain(answer.format),
+    ]];
+    shown.extend(lines(&rows, 2, view.paint));
+    shown.push(format!("  log {}, {whose}", answer.log));
+    shown.push(format!("  state digest {}", answer.state_digest));
+    shown
+}
+
+fn took(ms: u64) -> String {
+    match i64::try_from(ms) {
+        Ok(0) => "under 1ms".to_owned(),
+        Ok(ms) => time::span(ms.saturating_mul(1_000)),
+        Err(_) => format!("{ms}ms"),
+    }
+}

@@ -1,0 +1,231 @@
+//! Durable delivery between real processes: ticks at once, a sender that is killed while it waits, and what a timer sees.
+
+use crate::answers::Event;
+use crate::harness::{Cli, Ran, parse, parse_lines};
+use serde_json::Value;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn send(id: &str, seconds: u32, retries: u32, how: &str) -> String {
+    format!(
+        "send demo --from lead --to dev --type handoff --message-id {id} {how} --ack-timeout-seconds {seconds} \
+         --max-retries {retries}"
+    )
+}
+
+fn events(cli: &Cli) -> Vec<Event> {
+    parse_lines(&cli.ok("replay demo --json"))
+}
+
+fn count(cli: &Cli, kind: &str) -> usize {
+    events(cli)
+        .iter()
+        .filter(|event| event.kind == kind)
+        .count()
+}
+
+fn until(what: &str, mut there: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !there() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn ticks_of_many_processes_at_once_record_everything_once() {
+    let cli = Cli::with_team();
+    for n in 0..5 {
+        cli.ok(&send(&format!("m{n}"), 1, 1, "--require-ack"));
+    }
+    thread::sleep(Duration::from_millis(2100));
+    let ticked: Vec<Value> = thread::scope(|scope| {
+        let run = || parse::<Value>(&cli.ok("tick demo --json"));
+        let ticks: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+        ticks.into_iter().map(|tick| tick.join().unwrap()).collect()
+    });
+    let sum = |name: &str| -> u64 {
+        let each = ticked
+            .iter()
+            .map(|tick| tick["delivery"][name].as_u64().unwrap());
+        each.sum()
+    };
+    assert_eq!((sum("retried"), sum("dead_lettered")), (5, 5), "{ticked:?}");
+    assert_eq!(
+        (
+            count(&cli, "delivery_retry"),
+            count(&cli, "delivery_dead_letter")
+        ),
+        (5, 5)
+    );
+    let again: Value = cli.json("tick demo");
+    assert_eq!(again["next_due_at"], Value::Null);
+    let list: Value = cli.json("dead-letter list demo --agent dev");
+    assert_eq!(list["count"], 5);
+    let name = list["dead_letters"][0]["created_at"].as_str().unwrap()[..10].to_owned();
+    let view = cli
+        .dir()
+        .join(format!("teams/demo/dead-letter/{name}.jsonl"));
+    let lines: Vec<Value> = parse_lines(&std::fs::read_to_string(view).unwrap());
+    assert!(
+        lines.len() == 5 || name != list["dead_letters"][4]["created_at"].as_str().unwrap()[..10]
+    );
+    assert_eq!(
+        lines[0]["message"]["id"],
+        list["dead_letters"][0]["message_id"]
+    );
+}
+
+#[test]
+fn a_sender_that_is_killed_while_it_waits_loses_nothing_and_may_wait_on() {
+    let cli = Cli::with_team();
+    let line = send("m1", 600, 0, "--wait");
+    let mut waiting = cli.command(&line).stdout(Stdio::piped()).spawn().unwrap();
+    until("the message is sent", || {
+        count(&cli, "delivery_required") == 1
+    });
+    assert!(waiting.try_wait().unwrap().is_none(), "it waits");
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+    let next: Value = cli.json("tick demo");
+    assert!(next["next_due_at"].is_string(), "the delivery goes on");
+
+    let again = cli
+        .command(&format!("{line} --json"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    until("it waits again", || count(&cli, "message_duplicate") == 1);
+    cli.ok("ack demo --agent dev --message-id m1");
+    let ran = Ran::from_output(again.wait_with_output().unwrap());
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
+    let answer: Value = parse(&ran.stdout);
+    assert_eq!(
+        (&answer["status"], &answer["attempt"]),
+        (&"acked".into(), &1.into())
+    );
+    assert_eq!(answer["ack"]["kind"], "message_acked");
+    assert_eq!(count(&cli, "delivery_required"), 1);
+}
+
+#[test]
+fn a_sender_that_waits_in_vain_exits_with_the_dead_letter() {
+    let cli = Cli::with_team();
+    let ran = cli.run(&format!("{} --json", send("m1", 1, 1, "--wait")));
+    assert_eq!((ran.code, &*ran.stderr), (Some(1), ""), "{ran:?}");
+    let answer: Value = parse(&ran.stdout);
+    assert_eq!(answer["status"], "dead_letter");
+    let letter = &answer["dead_letter"];
+    assert_eq!(
+        (&letter["reason"], &letter["attempts"]),
+        (&"ack_timeout".into(), &2.into())
+    );
+    assert_eq!(letter["message"]["id"], "m1");
+    let shown = cli.ok("dead-letter list demo");
+    assert!(shown.contains("m1") && shown.contains("dead"), "{shown}");
+    let id = letter["id"].as_str().unwrap();
+    cli.ok(&format!(
+        "dead-letter requeue demo --id {id} --max-retries 0"
+    ));
+    let hint = cli.refused(1, &format!("dead-letter requeue demo --id {id}"));
+    assert!(hint.contains("teamlog dead-letter list demo"), "{hint}");
+    cli.ok("ack demo --agent dev --message-id m1");
+    assert!(cli.ok("dead-letter list demo").contains("acked"));
+}
+
+#[test]
+fn what_is_asked_of_a_delivery_needs_one() {
+    let cli = Cli::with_team();
+    let said = cli.refused(2, &send("m1", 1, 1, ""));
+    assert!(
+        said.contains("--ack-timeout-seconds needs --require-ack or --wait"),
+        "{said}"
+    );
+    let said = cli.refused(1, &send("m1", 0, 1, "--require-ack"));
+    assert!(said.contains("from 1 to 2592000"), "{said}");
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --require-ack");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --require-ack");
+    assert_eq!(count(&cli, "delivery_required"), 2);
+    let story = cli.ok("replay demo");
+    assert!(story.contains("within 60s, 2 retries"), "{story}");
+}
+
+#[test]
+fn settings_are_shown_changed_and_explained() {
+    let cli = Cli::with_team();
+    assert!(
+        cli.ok("config set demo nudge.idle_seconds 5")
+            .contains("300 -> 5")
+    );
+    assert!(
+        cli.ok("config set demo nudge.idle_seconds 5")
+            .contains("5 already")
+    );
+    assert!(cli.ok("config list demo").contains("(default 300)"));
+    let got: Value = cli.json("config get demo nudge.idle_seconds");
+    assert_eq!((&got["value"], &got["set"]), (&5.into(), &true.into()));
+    assert!(
+        cli.ok("config unset demo nudge.idle_seconds")
+            .contains("5 -> 300, its default")
+    );
+    let error = cli.refused_json(1, "config set demo nudge.idle 5");
+    assert_eq!(error.code, "setting_unknown");
+    let hint = error.hint.unwrap();
+    assert!(hint.contains("did you mean nudge.idle_seconds?"), "{hint}");
+    assert!(hint.contains("teamlog config list demo"), "{hint}");
+    cli.refused(1, "config set demo nudge.idle_seconds -1");
+}
+
+#[test]
+fn a_nudge_tells_a_timer_how_it_went() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to qa --type handoff");
+    cli.ok("send demo --from lead --to dev --type handoff");
+    let dry: Value = cli.json("nudge demo --dry-run");
+    assert_eq!((&dry["count"], &dry["dry_run"]), (&2.into(), &true.into()));
+    let script = cli.file(
+        "wake.sh",
+        "#!/bin/sh\necho \"$1 $TEAMLOG_NUDGED $TEAMLOG_TEAM $TEAMLOG_UNREAD\" >> \"$TEAMLOG_DATA_ROOT/woken\"\n\
+         echo noise\n[ \"$1\" = dev ]\n",
+    );
+    make_executable(&script);
+    let ran = cli.run(&format!("nudge demo --json --exec {}", script.display()));
+    assert_eq!(ran.code, Some(1), "one of two failed: {ran:?}");
+    let answer: Value = parse(&ran.stdout);
+    assert_eq!(answer["nudged"][0]["exec"]["status"], "ok");
+    assert_eq!(answer["nudged"][1]["exec"]["exit_code"], 1);
+    assert_eq!(ran.stderr, "noise\nnoise\n");
+    let woken = std::fs::read_to_string(cli.dir().join("woken")).unwrap();
+    assert_eq!(woken, "dev dev demo 1\nqa qa demo 1\n");
+    let again: Value = cli.json("nudge demo");
+    assert_eq!(
+        (&again["count"], &again["skipped"]["cooling"]),
+        (&0.into(), &2.into())
+    );
+
+    cli.refused(2, "nudge nothere");
+    cli.refused(2, "nudge demo --idle-seconds 99999999999");
+    cli.refused(2, "nudge demo --actor stranger");
+    cli.refused(2, "nudge demo --cooldown-seconds x");
+    let missing = "nudge demo --cooldown-seconds 0 --json --exec ./not-there";
+    let ran = cli.run(missing);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let slow = cli.file("slow.sh", "#!/bin/sh\nexec sleep 600\n");
+    make_executable(&slow);
+    let line = format!(
+        "nudge demo --cooldown-seconds 0 --json --exec {} --exec-timeout-seconds 0",
+        slow.display()
+    );
+    let answer: Value = parse(&cli.run(&line).stdout);
+    assert_eq!(answer["nudged"][0]["exec"]["status"], "timed_out");
+}
+
+fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).unwrap();
+}

@@ -1,0 +1,124 @@
+//! The archive: originals, kept as they were before a person had the log changed.
+
+use crate::convert::ARCHIVE_DIR;
+use crate::error::{Error, Result};
+use crate::storage::{Open, Storage};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Most originals under one name: more attempts than that are never cut short.
+const ATTEMPTS_MAX: u32 = 1_000;
+
+/// Copies files of the log's directory into `archive/<name>/`, durably and all or none; `own` files go beside them. Where that
+/// directory holds other bytes already, into `<name>.2` and so on; where it holds the same, nothing is done.
+/// Gives the directory, relative to the log's.
+pub(super) fn keep(
+    storage: &dyn Storage,
+    dir: &Path,
+    name: &str,
+    files: &[PathBuf],
+    own: &[(&str, Vec<u8>)],
+) -> Result<String> {
+    let archive = dir.join(ARCHIVE_DIR);
+    let place = free(storage, dir, &archive, name, files, own)?;
+    let relative = format!("{ARCHIVE_DIR}/{}", place.name);
+    if place.there {
+        return Ok(relative);
+    }
+    let aside = archive.join(format!("{}.tmp", place.name));
+    match storage.remove_dir_all(&aside) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(Error::io("remove", aside)(error));
+        }
+        _ => {}
+    }
+    storage
+        .create_dir(&aside)
+        .map_err(Error::io("create", &aside))?;
+    let mut dirs = vec![aside.clone()];
+    for file in files {
+        let from = dir.join(file);
+        let bytes = storage.sealed(&from).map_err(Error::io("read", &from))?;
+        put(storage, &aside.join(file), &bytes, &mut dirs)?;
+    }
+    for (file, bytes) in own {
+        put(storage, &aside.join(file), bytes, &mut dirs)?;
+    }
+    for made in dirs.iter().rev() {
+        storage.sync_dir(made).map_err(Error::io("sync", made))?;
+    }
+    let to = archive.join(&place.name);
+    storage
+        .rename(&aside, &to)
+        .map_err(Error::io("rename", &aside))?;
+    for above in [&archive, dir] {
+        storage.sync_dir(above).map_err(Error::io("sync", above))?;
+    }
+    Ok(relative)
+}
+
+struct Place {
+    name: String,
+    /// It holds these very bytes.
+    there: bool,
+}
+
+fn free(
+    storage: &dyn Storage,
+    dir: &Path,
+    archive: &Path,
+    name: &str,
+    files: &[PathBuf],
+    own: &[(&str, Vec<u8>)],
+) -> Result<Place> {
+    for attempt in 1..ATTEMPTS_MAX {
+        let name = match attempt {
+            1 => name.to_owned(),
+            attempt => format!("{name}.{attempt}"),
+        };
+        let to = archive.join(&name);
+        if storage.stat(&to).map_err(Error::io("stat", &to))?.is_none() {
+            return Ok(Place { name, there: false });
+        }
+        if holds(storage, dir, &to, files, own) {
+            return Ok(Place { name, there: true });
+        }
+    }
+    let full = std::io::Error::other("there are too many originals of this name");
+    Err(Error::io("keep originals in", archive)(full))
+}
+
+fn holds(
+    storage: &dyn Storage,
+    dir: &Path,
+    there: &Path,
+    files: &[PathBuf],
+    own: &[(&str, Vec<u8>)],
+) -> bool {
+    let read = |path: PathBuf| storage.sealed(&path).ok();
+    let copied = files.iter().all(|file| {
+        let (kept, now) = (read(there.join(file)), read(dir.join(file)));
+        kept.is_some_and(|kept| now.is_some_and(|now| *kept == *now))
+    });
+    copied
+        && own
+            .iter()
+            .all(|(file, bytes)| read(there.join(file)).is_some_and(|kept| *kept == **bytes))
+}
+
+fn put(storage: &dyn Storage, path: &Path, bytes: &[u8], dirs: &mut Vec<PathBuf>) -> Result<()> {
+    if let Some(parent) = path.parent()
+        && !dirs.iter().any(|dir| dir == parent)
+    {
+        storage
+            .create_dir(parent)
+            .map_err(Error::io("create", parent))?;
+        dirs.push(parent.to_path_buf());
+    }
+    let file = storage
+        .open(path, Open::CreateNew)
+        .map_err(Error::io("create", path))?;
+    file.write_all_at(bytes, 0)
+        .map_err(Error::io("write", path))?;
+    file.sync_all().map_err(Error::io("sync", path))
+}

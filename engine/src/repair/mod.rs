@@ -1,0 +1,15 @@
+//! Mending a damaged log, on a person's word: cut it after an event, or take what can be read into a new log.
+//!
+//! Invariants: the lock is held; the original bytes lie in `archive/`, durably, before anything is changed; one small
+//! durable write decides between the log as it was and the log as it is to be, and whoever opens the log next finishes what
+//! a crash left behind that write.
+
+mod archive;
+pub(crate) mod cut;
+mod salvage;
+pub mod survey;
+pub(crate) mod switch;
+
+pub use cut::{CUT, CutPlan};
+pub use salvage::{SALVAGED, Salvaged, salvage};
+pub use survey::Lost;

@@ -1,0 +1,239 @@
+//! Taking what can be read of a damaged log into a new one.
+//!
+//! The new log has its own id, for it is not what receipts of the old one vouch for. Groups are taken whole or not at all;
+//! events keep id, time and everything they say, and get the seqs of their new places.
+
+use super::survey::{Lost, Sight, Survey};
+use super::{archive, switch};
+use crate::codec::SegmentHeader;
+use crate::copy::again;
+use crate::error::{Error, Result};
+use crate::event::NewEvent;
+use crate::head::{self, HEAD_FILE};
+use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
+use crate::json::Json;
+use crate::lock;
+use crate::log::{Log, LogOptions, NewLog};
+use crate::reader::Reader;
+use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::storage::{Deferred, Storage};
+use crate::timestamp::Timestamp;
+use crate::writer::{Durability, Writer};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The kind of the event that records a salvage.
+pub const SALVAGED: &str = "log_salvaged";
+/// The origin of such a log in its identity.
+const ORIGIN: &str = "salvage";
+/// No more losses than this are listed.
+const LOST_MAX: usize = 100;
+
+/// What a salvage took and what it could not: the payload of its event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Salvaged {
+    /// The log's id before; zeros where nothing says it.
+    pub log: String,
+    /// Where its files lie as they were, relative to the team's directory.
+    pub archive: String,
+    /// Events that were taken.
+    pub events: u64,
+    /// The groups that they are.
+    pub groups: u64,
+    /// Events that are lost, as far as their numbers show.
+    pub lost_events: u64,
+    /// What could not be read, in order; at most 100.
+    pub lost: Vec<Lost>,
+    /// How many more such places there are.
+    pub lost_omitted: u64,
+}
+
+/// Takes what can be read of the damaged log in `dir` into a new log in its place, under the lock. `more` is shown the new
+/// log before it counts, and gives the events that follow the one about the salvage. `None` where nothing is damaged.
+///
+/// # Errors
+/// `Locked`, `UnsupportedFormat`, I/O, and what `more` gives. The log is then what it was, or, where that came late, what it
+/// is to be: the next one who opens it finishes.
+pub fn salvage(
+    storage: &Arc<dyn Storage>,
+    dir: &Path,
+    options: &LogOptions,
+    actor: &str,
+    more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
+) -> Result<Option<Salvaged>> {
+    let _held = lock::acquire(storage.as_ref(), dir, options.lock_deadline)?;
+    let identity = Identity::load(storage.as_ref(), dir);
+    if let Ok(identity) = &identity {
+        switch::finish(storage.as_ref(), dir, identity)?;
+        if sound(storage, dir, options) {
+            return Ok(None);
+        }
+    }
+    let identity = match identity {
+        Ok(identity) => identity,
+        Err(Error::Corrupt { .. } | Error::NoLog { .. }) => surmised(storage.as_ref(), dir)?,
+        Err(error) => return Err(error),
+    };
+    switch::clear(storage.as_ref(), dir)?;
+    let kept = archive::keep(
+        storage.as_ref(),
+        dir,
+        &identity.log.to_string(),
+        &originals(storage.as_ref(), dir)?,
+        &[],
+    )?;
+    let mut salvaged = Salvaged {
+        log: identity.log.to_string(),
+        archive: kept,
+        events: 0,
+        groups: 0,
+        lost_events: 0,
+        lost: Vec::new(),
+        lost_omitted: 0,
+    };
+    let new = build(storage, dir, options, &identity, &mut salvaged, actor, more)?;
+    switch::decide(storage.as_ref(), dir, &new)?;
+    switch::finish(storage.as_ref(), dir, &new)?;
+    Ok(Some(salvaged))
+}
+
+/// Whether nothing but what recovery mends is wrong.
+fn sound(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> bool {
+    Log::open(storage.clone(), dir, options.clone())
+        .and_then(|log| log.verify(None))
+        .is_ok_and(|report| report.ok)
+}
+
+/// Identity, head and everything beside the events, as far as it is there.
+fn originals(storage: &dyn Storage, dir: &Path) -> Result<Vec<PathBuf>> {
+    let events = dir.join(EVENTS_DIR);
+    let names = storage.list(&events).map_err(Error::io("list", &events))?;
+    let mut files: Vec<PathBuf> = names
+        .iter()
+        .map(|name| Path::new(EVENTS_DIR).join(name))
+        .collect();
+    files.extend([PathBuf::from(LOG_FILE), PathBuf::from(HEAD_FILE)]);
+    let mut there = Vec::with_capacity(files.len());
+    for file in files {
+        let path = dir.join(&file);
+        let stat = storage.stat(&path).map_err(Error::io("stat", path))?;
+        if stat.is_some_and(|stat| !stat.is_dir) {
+            there.push(file);
+        }
+    }
+    Ok(there)
+}
+
+/// Builds the new log aside, durably; gives its identity.
+fn build(
+    storage: &Arc<dyn Storage>,
+    dir: &Path,
+    options: &LogOptions,
+    old: &Identity,
+    salvaged: &mut Salvaged,
+    actor: &str,
+    more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
+) -> Result<Identity> {
+    // Nobody sees any of it before it is named, so one sync for each file is enough.
+    let deferred = Deferred::new(storage.clone());
+    let new = NewLog {
+        team: old.team.clone(),
+        format: old.format,
+        origin: ORIGIN.to_owned(),
+    };
+    let place = dir.join(switch::NEW_DIR);
+    let log = Log::create(Arc::new(deferred.clone()), &place, new, options.clone())?;
+    let writer = log.lock()?.into_writer(());
+    take(storage.as_ref(), dir, old, &writer, salvaged)?;
+    writer.close()?;
+    let mut events = vec![NewEvent::new(SALVAGED, actor, json(salvaged)?)];
+    events.extend(more(&log.reader()?)?);
+    let writer = log.lock()?.into_writer(());
+    writer.append(events, Durability::Synced)?;
+    writer.close()?;
+    deferred.settle().map_err(Error::io("sync", &place))?;
+    Ok(log.identity().clone())
+}
+
+/// Appends every group that can be read.
+fn take(
+    storage: &dyn Storage,
+    dir: &Path,
+    old: &Identity,
+    writer: &Writer<()>,
+    salvaged: &mut Salvaged,
+) -> Result<()> {
+    let head = head::read_slots(storage, dir, old.log);
+    let head_seq = head.ok().and_then(|slots| slots.newest);
+    let survey = Survey {
+        storage,
+        dir,
+        identity: old,
+        head_seq: head_seq.map_or(0, |head| head.last_seq),
+    };
+    survey.walk(&mut |sight| {
+        match sight {
+            Sight::Lost(lost) => {
+                salvaged.lost_events += lost.events();
+                match salvaged.lost.len() < LOST_MAX {
+                    true => salvaged.lost.push(lost),
+                    false => salvaged.lost_omitted += 1,
+                }
+            }
+            Sight::Group(group) => {
+                let events = group.frames.iter().map(again).collect::<Result<Vec<_>>>()?;
+                salvaged.events += events.len() as u64;
+                salvaged.groups += 1;
+                writer.append(events, Durability::Synced)?;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+fn json(salvaged: &Salvaged) -> Result<Json> {
+    Json::of(salvaged).map_err(|error| Error::Invalid {
+        field: "payload",
+        value: SALVAGED.to_owned(),
+        rule: error.to_string(),
+    })
+}
+
+/// The identity that the segments amount to, where `log.json` is gone: the first header that can be read says it.
+fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
+    let events = dir.join(EVENTS_DIR);
+    let team = dir.file_name().unwrap_or_default().to_string_lossy();
+    let mut surmised: Option<Identity> = None;
+    for name in storage.list(&events).map_err(Error::io("list", &events))? {
+        for format in [Format::Jsonl, Format::Binary] {
+            if SegmentName::parse(&name, format).is_none() {
+                continue;
+            }
+            let path = events.join(&name);
+            let bytes = storage.sealed(&path).map_err(Error::io("read", path))?;
+            let header = SegmentHeader::decode(format, &bytes).ok();
+            let known = header.is_some();
+            let (log, team) = match header {
+                Some((header, _)) => (LogId(header.log), header.team),
+                None => (LogId([0; 16]), team.clone().into_owned()),
+            };
+            let identity = Identity {
+                log,
+                team,
+                format,
+                version: FORMAT_VERSION,
+                created_at: Timestamp::default(),
+                origin: ORIGIN.to_owned(),
+            };
+            if known {
+                return Ok(identity);
+            }
+            surmised.get_or_insert(identity);
+        }
+    }
+    surmised.ok_or_else(|| Error::NoLog {
+        path: dir.to_path_buf(),
+    })
+}

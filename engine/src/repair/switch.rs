@@ -1,0 +1,91 @@
+//! Putting a log that was built within the directory in the place of the one that is there.
+//!
+//! `log.json` decides: once it names the new log, the old one's segments are nobody's, and its head, which still lies there,
+//! is another log's. Whoever meets that takes the lock and finishes; the head comes last, so that it tells.
+
+use crate::codec::SegmentHeader;
+use crate::error::{Error, Result};
+use crate::head::HEAD_FILE;
+use crate::identity::{Format, Identity, LOG_FILE};
+use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::storage::Storage;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Where the new log is built, in the team's directory.
+pub(crate) const NEW_DIR: &str = "salvage";
+
+/// Names the new log, which is complete and durable. From then on [`finish`] is owed.
+pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
+    let path = dir.join(LOG_FILE);
+    storage
+        .replace(&path, &identity.encode(), true)
+        .map_err(Error::io("write", path))
+}
+
+/// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. Doing it twice is doing it
+/// once. The lock is held.
+pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
+    if !is_owed(storage, dir, identity)? {
+        return Ok(false);
+    }
+    let new = dir.join(NEW_DIR);
+    let head = new.join(HEAD_FILE);
+    let (from, to) = (new.join(EVENTS_DIR), dir.join(EVENTS_DIR));
+    let built = storage.list(&from).map_err(Error::io("list", &from))?;
+    for name in storage.list(&to).map_err(Error::io("list", &to))? {
+        let path = to.join(&name);
+        let segment = [Format::Jsonl, Format::Binary]
+            .into_iter()
+            .any(|format| SegmentName::parse(&name, format).is_some());
+        if segment && !built.contains(&name) && !belongs(storage, &path, identity) {
+            storage
+                .remove_file(&path)
+                .map_err(Error::io("remove", path))?;
+        }
+    }
+    for name in &built {
+        let path = from.join(name);
+        storage
+            .rename(&path, &to.join(name))
+            .map_err(Error::io("rename", path))?;
+    }
+    let sync = |dir: &Path| storage.sync_dir(dir).map_err(Error::io("sync", dir));
+    sync(&to)?;
+    sync(&from)?;
+    storage
+        .rename(&head, &dir.join(HEAD_FILE))
+        .map_err(Error::io("rename", &head))?;
+    sync(dir)?;
+    sync(&new)?;
+    clear(storage, dir)?;
+    Ok(true)
+}
+
+/// Whether a switch to the log of `identity` was decided and not finished.
+pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
+    let new = dir.join(NEW_DIR);
+    match Identity::load(storage, &new) {
+        Ok(built) if built == *identity => {}
+        _ => return Ok(false),
+    }
+    let head = new.join(HEAD_FILE);
+    let there = storage.stat(&head).map_err(Error::io("stat", head))?;
+    Ok(there.is_some())
+}
+
+/// Removes what was built and never named, or is left of what was.
+pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
+    let new = dir.join(NEW_DIR);
+    match storage.remove_dir_all(&new) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", new)(error)),
+        _ => storage.sync_dir(dir).map_err(Error::io("sync", dir)),
+    }
+}
+
+fn belongs(storage: &dyn Storage, path: &Path, identity: &Identity) -> bool {
+    storage.sealed(path).is_ok_and(|bytes| {
+        SegmentHeader::decode(identity.format, &bytes)
+            .is_ok_and(|(header, _)| header.log == identity.log.0)
+    })
+}

@@ -1,0 +1,325 @@
+//! An audit: what the state says of messages, acks, tasks and its index, held against what the log says, by one pass over
+//! the log that shares nothing with the folds.
+//!
+//! Every message and ack is counted; of the events in between, a sample is looked up in every index. It changes nothing.
+
+use crate::error::Result;
+use crate::fact::{Fact, Sent};
+use crate::live::Live;
+use crate::messages::{self, InboxQuery};
+use crate::views::{Home, inbox_line, inbox_line_is};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use teamlog_engine::event::RefKind;
+use teamlog_engine::reader::Located;
+use teamlog_engine::{Event, Reader};
+
+/// No more faults than this are told of each kind.
+const FAULTS_MAX: usize = 20;
+
+/// What one part of the audit found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finding {
+    /// How many things were looked at.
+    pub checked: u64,
+    /// What is wrong, each for people; at most 20.
+    pub faults: Vec<String>,
+    /// How many faults are not told.
+    pub omitted: u64,
+}
+
+impl Finding {
+    fn fault(&mut self, what: impl FnOnce() -> String) {
+        match self.faults.len() < FAULTS_MAX {
+            true => self.faults.push(what()),
+            false => self.omitted += 1,
+        }
+    }
+    fn expect(&mut self, holds: bool, otherwise: impl FnOnce() -> String) {
+        self.checked += 1;
+        if !holds {
+            self.fault(otherwise);
+        }
+    }
+}
+
+/// What an audit found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// Places and refs: a sample of events.
+    pub index: Finding,
+    /// The message index against inboxes and inbox views: a sample of messages.
+    pub inbox: Finding,
+    /// Acks in the index, and unread counts: all of them.
+    pub acks: Finding,
+    /// Task snapshots against the newest message of each task: all of them.
+    pub snapshots: Finding,
+}
+
+/// The greatest `(created_at, id)` of a task's messages, and the event that recorded it.
+struct Newest {
+    created_at: i64,
+    id: String,
+}
+
+/// What the log amounts to for one agent.
+#[derive(Default)]
+struct Mail {
+    received: u64,
+    acked: u64,
+    /// Bytes of its inbox view so far.
+    bytes: u64,
+}
+
+/// The pass.
+struct Pass<'a> {
+    live: &'a Live,
+    home: Home,
+    /// Inbox views hold the messages up to here; 0 where they are not looked at.
+    views_upto: u64,
+    line: Vec<u8>,
+    stride: u64,
+    messages: u64,
+    message_stride: u64,
+    audit: Audit,
+    tasks: BTreeMap<String, Newest>,
+    mail: BTreeMap<String, Mail>,
+}
+
+/// Holds `live` against the log, looking up about `sample` events and as many messages (all of them for 0). Inbox views
+/// are held to what they must hold once they are current up to event `views_upto`.
+///
+/// # Errors
+/// `Corrupt`, I/O, `Undecodable`; `Derived` where the store cannot be read.
+pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Result<Audit> {
+    let counts = live.counts()?;
+    let stride = |all: u64| match sample {
+        0 => 1,
+        sample => all.div_ceil(sample).max(1),
+    };
+    let mut pass = Pass {
+        live,
+        home: Home::of(reader),
+        views_upto,
+        line: Vec::new(),
+        stride: stride(counts.events),
+        messages: 0,
+        message_stride: stride(counts.messages),
+        audit: Audit::default(),
+        tasks: BTreeMap::new(),
+        mail: BTreeMap::new(),
+    };
+    reader.each(None, |located| {
+        if located.frame.event.seq > live.seq() {
+            return Ok(ControlFlow::Break(()));
+        }
+        pass.take(located)?;
+        Ok::<_, crate::Error>(ControlFlow::Continue(()))
+    })?;
+    pass.totals()?;
+    Ok(pass.audit)
+}
+
+impl Pass<'_> {
+    fn take(&mut self, located: &Located<'_>) -> Result<()> {
+        let event = &located.frame.event;
+        if event.seq == self.live.seq() || event.seq.is_multiple_of(self.stride) {
+            self.index(located)?;
+        }
+        if event.foreign {
+            return Ok(());
+        }
+        match Fact::decode(event)? {
+            Fact::MessageSent(sent) => self.sent(event, &sent),
+            Fact::MessageAcked(acked) => {
+                let known = self.live.message(&acked.message_id)?;
+                let Some(known) =
+                    known.filter(|known| known.to == acked.agent && known.seq < event.seq)
+                else {
+                    return Ok(());
+                };
+                // The first ack counts, so the index names this event or one before it.
+                self.audit
+                    .acks
+                    .expect(known.acked.is_some_and(|seq| seq <= event.seq), || {
+                        format!(
+                            "event {} acknowledges {}, but the index says {}",
+                            event.seq,
+                            acked.message_id,
+                            match known.acked {
+                                Some(seq) => format!("event {seq} does"),
+                                None => "nothing does".to_owned(),
+                            }
+                        )
+                    });
+                if known.acked == Some(event.seq) {
+                    self.mail.entry(acked.agent).or_default().acked += 1;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Place and refs of an event, as the index has them.
+    fn index(&mut self, located: &Located<'_>) -> Result<()> {
+        let (event, live) = (&located.frame.event, self.live);
+        let place = live.place(event.seq)?;
+        let index = &mut self.audit.index;
+        index.expect(place == Some(located.place), || {
+            format!("event {} is not where the index says", event.seq)
+        });
+        for kind in RefKind::ALL {
+            let Some(value) = event.refs.get(kind) else {
+                continue;
+            };
+            let page = live.with_ref(kind, value, Some(event.seq + 1), 1)?;
+            index.expect(page.seqs == [event.seq], || {
+                format!(
+                    "event {} is not found by its {} {value:?}",
+                    event.seq,
+                    kind.name()
+                )
+            });
+        }
+        Ok(())
+    }
+
+    fn sent(&mut self, event: &Event<'_>, sent: &Sent) -> Result<()> {
+        if let (Some(task), Some(_)) = (&sent.task_id, &sent.change) {
+            let (created_at, id) = (sent.created_at.micros(), &sent.id);
+            let newer = self
+                .tasks
+                .get(task)
+                .is_none_or(|newest| (newest.created_at, &newest.id) < (created_at, id));
+            if newer {
+                let newest = Newest {
+                    created_at,
+                    id: id.clone(),
+                };
+                self.tasks.insert(task.clone(), newest);
+            }
+        }
+        let known = self.live.message(&sent.id)?;
+        let counts = known.as_ref().is_some_and(|known| known.seq == event.seq);
+        let mut at = 0;
+        if counts {
+            let mail = self.mail.entry(sent.to.clone()).or_default();
+            at = mail.bytes;
+            mail.received += 1;
+            mail.bytes += messages::line_bytes(event.seq, sent.envelope.len() as u64);
+        }
+        self.messages += 1;
+        if !self.messages.is_multiple_of(self.message_stride) {
+            return Ok(());
+        }
+        // An id that the log holds twice counts once, by its first event.
+        let indexed = known
+            .as_ref()
+            .is_some_and(|known| known.seq <= event.seq && known.to == sent.to);
+        self.audit.inbox.expect(indexed, || {
+            let says = match &known {
+                Some(known) => format!("event {} to {}", known.seq, known.to),
+                None => "nothing".to_owned(),
+            };
+            format!(
+                "event {} records message {} to {}, but the index says {says}",
+                event.seq, sent.id, sent.to
+            )
+        });
+        match known.filter(|_| counts) {
+            Some(known) => self.inbox(event, sent, known.acked.is_none(), at),
+            None => Ok(()),
+        }
+    }
+
+    /// A message in its recipient's inbox, by the index and at its place in the view.
+    fn inbox(&mut self, event: &Event<'_>, sent: &Sent, unread: bool, at: u64) -> Result<()> {
+        let listed = |unread| {
+            let query = InboxQuery {
+                unread,
+                before: Some(event.seq + 1),
+                limit: 1,
+            };
+            Ok::<_, crate::Error>(self.live.inbox(&sent.to, query)?.seqs == [event.seq])
+        };
+        let (all, open) = (listed(false)?, listed(true)?);
+        let inbox = &mut self.audit.inbox;
+        inbox.expect(all, || {
+            format!("message {} is not in the inbox of {}", sent.id, sent.to)
+        });
+        inbox.expect(open == unread, || {
+            format!(
+                "message {} is {}among the unread of {}",
+                sent.id,
+                if open { "" } else { "not " },
+                sent.to
+            )
+        });
+        if event.seq > self.views_upto {
+            return Ok(());
+        }
+        self.line.clear();
+        inbox_line(event.seq, sent.envelope(event), &mut self.line);
+        let same = inbox_line_is(&self.home, &sent.to, at, &self.line)?;
+        inbox.expect(same, || {
+            format!(
+                "inboxes/{}.jsonl does not hold message {} as the log does",
+                sent.to, sent.id
+            )
+        });
+        Ok(())
+    }
+
+    /// What only the end of the pass shows.
+    fn totals(&mut self) -> Result<()> {
+        for agent in self.live.agents()? {
+            let mail = self.mail.remove(&agent.name).unwrap_or_default();
+            let unread = mail.received.saturating_sub(mail.acked);
+            let acks = &mut self.audit.acks;
+            acks.expect(
+                (agent.received, agent.unread) == (mail.received, unread),
+                || {
+                    format!(
+                        "{} has {} messages, {unread} of them unread, but the index says {} and {}",
+                        agent.name, mail.received, agent.received, agent.unread
+                    )
+                },
+            );
+            let listed = self.live.unread_count(&agent.name)?;
+            acks.expect(listed == unread, || {
+                format!(
+                    "{listed} messages are listed as unread of {}, {unread} are",
+                    agent.name
+                )
+            });
+        }
+        for (agent, mail) in &self.mail {
+            let acks = &mut self.audit.acks;
+            acks.expect(mail.received == 0, || {
+                format!(
+                    "the index knows nothing of the {} messages of {agent}",
+                    mail.received
+                )
+            });
+        }
+        for (id, newest) in &self.tasks {
+            let task = self.live.task(id)?;
+            let at = task.as_ref().map(|task| {
+                (
+                    task.last_message_created_at.micros(),
+                    task.last_message_id.as_str(),
+                )
+            });
+            let snapshots = &mut self.audit.snapshots;
+            snapshots.expect(at == Some((newest.created_at, newest.id.as_str())), || {
+                let says = at.map_or("knows no such task", |(_, id)| id);
+                format!(
+                    "the newest message of task {id} is {}, the snapshot says {says}",
+                    newest.id
+                )
+            });
+        }
+        Ok(())
+    }
+}

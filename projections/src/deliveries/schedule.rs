@@ -1,0 +1,163 @@
+//! When which attempt ends, and what is due by a time: in the order of time, however late somebody asks.
+
+use super::{DUE, Delivery, delivery};
+use crate::error::Result;
+use crate::tx::Rows;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use teamlog_engine::Timestamp;
+
+/// Something that is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The delivery, as it stands before all that is due.
+    pub delivery: Delivery,
+    /// When an attempt ended.
+    pub at: Timestamp,
+    /// What follows.
+    pub step: Step,
+}
+
+/// What follows where an attempt ends without an ack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The attempt with that number.
+    Retry(u32),
+    /// The message becomes a dead letter after so many attempts.
+    Dead(u32),
+}
+
+/// When attempt `attempt` of a delivery ends that began at `started`.
+pub(super) fn end_of(started: Timestamp, timeout_seconds: u64, attempt: u32) -> Timestamp {
+    // No attempt is shorter than a second, whatever a log says.
+    let seconds = timeout_seconds.max(1).saturating_mul(u64::from(attempt));
+    let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+    started.plus_micros(micros)
+}
+
+/// What follows the end of that attempt of a delivery.
+fn step(delivery: &Delivery, attempt: u32) -> Step {
+    match attempt <= delivery.policy.max_retries {
+        true => Step::Retry(attempt.saturating_add(1)),
+        false => Step::Dead(attempt),
+    }
+}
+
+/// When the next attempt of any delivery ends.
+pub(crate) fn next_due(rows: Rows<'_>) -> Result<Option<Timestamp>> {
+    match rows.prefix(&[DUE], false).next() {
+        Some(entry) => Ok(entry?.behind(1).first_chunk().and_then(at)),
+        None => Ok(None),
+    }
+}
+
+fn at(bytes: &[u8; 8]) -> Option<Timestamp> {
+    Timestamp::from_micros(i64::from_be_bytes(*bytes))
+}
+
+/// The first `limit` things that are due by `now`, of one message or of all, in the order of their times and then of
+/// message ids: the order in which somebody who asks all the time would meet them.
+pub(crate) fn due_by(
+    rows: Rows<'_>,
+    now: Timestamp,
+    message_id: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Due>> {
+    let mut following = Following::default();
+    if let Some(id) = message_id {
+        if let Some(delivery) =
+            delivery(rows, id)?.filter(|found| found.state == super::State::Open)
+        {
+            following.push(delivery.due_at(), delivery.attempt, delivery);
+        }
+        return following.take(now, limit, &mut || Ok(None));
+    }
+    let mut index = rows.prefix(&[DUE], false);
+    let mut indexed = || match index.next() {
+        None => Ok(None),
+        Some(entry) => {
+            let entry = entry?;
+            let id = String::from_utf8_lossy(entry.behind(9)).into_owned();
+            let due = entry.behind(1).first_chunk().and_then(at);
+            Ok(due.map(|due| (due, id)))
+        }
+    };
+    following.rows = Some(rows);
+    following.take(now, limit, &mut indexed)
+}
+
+/// What the deliveries that were met lead to, earliest first.
+#[derive(Default)]
+struct Following<'a> {
+    rows: Option<Rows<'a>>,
+    heap: BinaryHeap<Reverse<(Timestamp, String, u32)>>,
+    met: std::collections::BTreeMap<String, Delivery>,
+}
+
+type Indexed = Option<(Timestamp, String)>;
+
+impl Following<'_> {
+    fn push(&mut self, at: Timestamp, attempt: u32, delivery: Delivery) {
+        let id = delivery.message_id.clone();
+        self.met.insert(id.clone(), delivery);
+        self.heap.push(Reverse((at, id, attempt)));
+    }
+
+    /// Merges what follows with the index, so that both come in one order and no more of the index is read than is due.
+    fn take(
+        mut self,
+        now: Timestamp,
+        limit: usize,
+        index: &mut dyn FnMut() -> Result<Indexed>,
+    ) -> Result<Vec<Due>> {
+        let mut due = Vec::new();
+        let mut waiting = index()?;
+        while due.len() < limit {
+            while let Some((at, id)) = waiting.take_if(|(at, _)| *at <= now) {
+                if self
+                    .heap
+                    .peek()
+                    .is_some_and(|Reverse((first, name, _))| (first, name) < (&at, &id))
+                {
+                    waiting = Some((at, id));
+                    break;
+                }
+                let known = self.rows.map_or(Ok(None), |rows| delivery(rows, &id))?;
+                if let Some(delivery) = known {
+                    self.push(at, delivery.attempt, delivery);
+                }
+                waiting = index()?;
+            }
+            let Some(Reverse((at, id, attempt))) = self.heap.pop() else {
+                break;
+            };
+            if at > now {
+                break;
+            }
+            let Some(delivery) = self.met.get(&id).cloned() else {
+                break;
+            };
+            let step = step(&delivery, attempt);
+            if let Step::Retry(next) = step {
+                self.heap.push(Reverse((delivery.end_of(next), id, next)));
+            }
+            due.push(Due { delivery, at, step });
+        }
+        Ok(due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_end_one_timeout_after_another_and_never_overflow() {
+        let start = Timestamp::parse("2026-11-21T10:00:00Z").unwrap();
+        let ends = |timeout, attempt| end_of(start, timeout, attempt).micros() - start.micros();
+        assert_eq!(ends(60, 1), 60_000_000);
+        assert_eq!(ends(60, 3), 180_000_000);
+        assert_eq!(ends(0, 2), 2_000_000);
+        assert_eq!(end_of(start, u64::MAX, u32::MAX), Timestamp::MAX);
+    }
+}

@@ -1,0 +1,85 @@
+//! States for checks: the one that the derived store holds, and one folded anew from the log. Neither writes anything
+//! beside the log: no run, no view.
+
+use super::Live;
+use super::load::{derived_dir, open, past};
+use crate::error::Result;
+use crate::workers::{self, Bulk, Progress, Tail};
+use std::sync::Arc;
+use teamlog_engine::derived::{Overlay, Store, Table};
+use teamlog_engine::storage::Storage;
+use teamlog_engine::{Log, Reader};
+
+/// A tail of more events is not folded in memory for a check: nothing is stored that it could be held against.
+const TAIL_EVENTS_MAX: u64 = 65_536;
+
+/// What a log's derived store amounts to.
+pub struct Found {
+    /// How many runs it has.
+    pub runs: usize,
+    /// The last event that they cover without damage.
+    pub covered: u64,
+    /// Which run is damaged and how, if one is.
+    pub damage: Option<String>,
+    /// Why some or all of it is not used: see [`Store::left_out`].
+    pub left_out: Option<String>,
+    /// The state that its sound runs and the fold of the rest give; `None` where next to nothing is stored.
+    pub live: Option<Live>,
+}
+
+impl Live {
+    /// The state as the derived store has it, for a check: nothing is mended, and nothing written.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
+    pub fn found(log: &Log, reader: &Reader) -> Result<Found> {
+        let store = open(reader)?;
+        let damage = match store.check() {
+            Ok(_) => None,
+            Err(error @ teamlog_engine::Error::Derived { .. }) => Some(error.to_string()),
+            Err(error) => return Err(error.into()),
+        };
+        let sound = match store.damaged() {
+            Some(run) => store.before(run.first_seq),
+            None => store.clone(),
+        };
+        let head = reader.head().last_seq;
+        let covered = sound.covered().map_or(0, |anchor| anchor.seq);
+        let live = match head.saturating_sub(covered) > TAIL_EVENTS_MAX {
+            true => None,
+            false => Some(past(log, reader, sound)?),
+        };
+        Ok(Found {
+            runs: store.runs().len(),
+            covered,
+            damage,
+            left_out: store.left_out(),
+            live,
+        })
+    }
+
+    /// The state folded from the whole log, with runs on `scratch`: what the derived store says counts for nothing.
+    ///
+    /// # Errors
+    /// `Corrupt`, I/O, `Undecodable`.
+    pub fn fresh(
+        log: &Log,
+        reader: &Reader,
+        scratch: Arc<dyn Storage>,
+        workers: usize,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Live> {
+        let dir = derived_dir(reader.dir());
+        let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
+        let folded = workers::fold_all(reader, store, Bulk::new(workers), None, progress)?;
+        let mut overlay = Overlay::new(folded.store);
+        for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
+            match value {
+                Some(value) => overlay.put(key, value),
+                None => overlay.delete(key),
+            }
+        }
+        let seq = reader.head().last_seq;
+        Ok(Live::past(log, overlay, Tail::default(), seq))
+    }
+}

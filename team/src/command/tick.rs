@@ -1,0 +1,177 @@
+//! `tick`: what is due by now is recorded. Everything that waits for time waits for this command.
+//!
+//! What is due follows from the log and one `now`, in the order of time. So a late tick records what many timely ones
+//! would have, and a second one nothing.
+
+use super::append::DEFAULT_ACTOR;
+use crate::failure::Result;
+use crate::names;
+use crate::projections::deliveries::{Delivery, Due, Step};
+use crate::projections::fact::{DeliveryDead, DeliveryRetry};
+use crate::projections::messages::MessageInfo;
+use crate::projections::{Live, MessageType};
+use crate::team::{Mutation, Team};
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+/// Most events that a tick records as one group.
+const GROUP_MAX: usize = 256;
+
+/// Why a message becomes a dead letter.
+const ACK_TIMEOUT: &str = "ack_timeout";
+
+/// What `tick` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Tick {
+    /// Who does it; default `teamlog`.
+    pub actor: Option<String>,
+}
+
+/// `{team, now, delivery, next_due_at}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TickAnswer {
+    /// The team.
+    pub team: String,
+    /// The time by which things were due.
+    pub now: String,
+    /// What became of deliveries.
+    pub delivery: DeliveryTicked,
+    /// When the next thing is due; `null` while nothing waits.
+    pub next_due_at: Option<String>,
+}
+
+/// `{retried, dead_lettered}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryTicked {
+    /// Attempts that began.
+    pub retried: u64,
+    /// Messages that became dead letters.
+    pub dead_lettered: u64,
+}
+
+/// One group of what is due.
+#[derive(Debug, Clone)]
+pub(crate) struct Round {
+    pub now: Timestamp,
+    /// Of one message only.
+    pub message_id: Option<String>,
+    pub actor: String,
+}
+
+/// What a round recorded, and whether there may be more.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ticked {
+    pub delivery: DeliveryTicked,
+    pub more: bool,
+}
+
+impl Team {
+    /// Records everything that is due by this moment.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn tick(&mut self, tick: Tick) -> Result<TickAnswer> {
+        let actor = tick.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
+        names::check_free("actor", &actor)?;
+        let round = Round {
+            now: self.options.clock.now(),
+            message_id: None,
+            actor,
+        };
+        let delivery = self.rounds(&round)?;
+        let next = self.query(|live, _| Ok(live.next_due()?))?;
+        Ok(TickAnswer {
+            team: self.name().to_owned(),
+            now: round.now.to_string(),
+            delivery,
+            next_due_at: next.map(|at| at.to_string()),
+        })
+    }
+
+    /// Records what is due, group by group. Where nothing is, no lock is taken.
+    pub(crate) fn rounds(&mut self, round: &Round) -> Result<DeliveryTicked> {
+        let mut sum = DeliveryTicked::default();
+        let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
+        while more {
+            let ticked = self.mutate(round.clone())?.decision;
+            sum.retried += ticked.delivery.retried;
+            sum.dead_lettered += ticked.delivery.dead_lettered;
+            more = ticked.more;
+        }
+        Ok(sum)
+    }
+}
+
+impl Round {
+    fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
+        Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
+    }
+}
+
+impl Mutation for Round {
+    type Decision = Ticked;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Ticked, Vec<NewEvent>)> {
+        let all = self.due(live, GROUP_MAX)?;
+        let mut ticked = Ticked {
+            delivery: DeliveryTicked::default(),
+            more: all.len() == GROUP_MAX,
+        };
+        let mut events = Vec::with_capacity(all.len());
+        for due in &all {
+            match due.step {
+                Step::Retry(_) => ticked.delivery.retried += 1,
+                Step::Dead(_) => ticked.delivery.dead_lettered += 1,
+            }
+            events.push(event(live, due, &self.actor)?);
+        }
+        Ok((ticked, events))
+    }
+}
+
+/// The event that records what is due.
+fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
+    let delivery = &due.delivery;
+    let message_id = delivery.message_id.clone();
+    let message = message(live, delivery)?;
+    let mut event = match due.step {
+        Step::Retry(attempt) => DeliveryRetry {
+            message_id,
+            attempt,
+        }
+        .event(actor, &message, due.at),
+        Step::Dead(attempts) => DeliveryDead {
+            id: dead_letter_id(delivery.required_id),
+            message_id,
+            reason: ACK_TIMEOUT.to_owned(),
+            attempts,
+        }
+        .event(actor, &message, due.at),
+    };
+    event.cause = delivery.required_id.map(Cause::Event);
+    Ok(event)
+}
+
+/// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.
+fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
+    Ok(match live.message(&delivery.message_id)? {
+        Some(message) => message,
+        None => MessageInfo {
+            id: delivery.message_id.clone(),
+            seq: 0,
+            kind: MessageType::Message,
+            to: delivery.to.clone(),
+            task_id: None,
+            trace_id: None,
+            acked: None,
+        },
+    })
+}
+
+/// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.
+fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
+    let bytes = required.map(|id| id.bytes()).unwrap_or_default();
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("dlq_{digits}")
+}

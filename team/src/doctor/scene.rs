@@ -1,0 +1,133 @@
+//! Everything that the checks judge, looked at once. Each part stands by itself: where one cannot be had, it says why.
+
+use super::DoctorCheck;
+use crate::failure::Result;
+use crate::names;
+use crate::projections::audit::{Audit, audit};
+use crate::projections::live::Found;
+use crate::projections::views::ViewsSource;
+use crate::projections::{Error, Live};
+use crate::root::{Root, team_dir};
+use std::path::PathBuf;
+use std::sync::Arc;
+use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::storage::Memory;
+use teamlog_engine::verify::Report;
+use teamlog_engine::{Log, Reader};
+
+/// Something that was looked at, or why it could not be.
+pub(super) type Seen<T> = std::result::Result<T, String>;
+
+/// What was seen.
+pub(super) struct Scene<'a> {
+    pub root: &'a Root,
+    pub dir: PathBuf,
+    team: &'a str,
+    program: &'a str,
+    /// The log, if its identity can be read.
+    pub log: Seen<Log>,
+    /// What verification says.
+    pub report: Seen<Report>,
+    /// Reads up to the head, as it is.
+    pub reader: Seen<Reader>,
+    /// The derived store, and the state that it gives.
+    pub found: Seen<Found>,
+    /// The state folded from the log alone.
+    pub fresh: Seen<Live>,
+    /// The stored state held against the log.
+    pub audit: Seen<Audit>,
+    /// Up to which event the views say that they are current.
+    pub cursor: Seen<Option<u64>>,
+}
+
+impl<'a> Scene<'a> {
+    /// Looks at a team.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_not_found`.
+    pub fn look(
+        root: &'a Root,
+        check: &'a DoctorCheck,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<Scene<'a>> {
+        names::check_known("team", &check.team)?;
+        let dir = team_dir(&check.team);
+        let storage = root.storage();
+        // A directory with segments was a team once, whatever became of its identity.
+        if !matches!(storage.stat(&dir.join(EVENTS_DIR)), Ok(Some(_))) {
+            root.team(&check.team)?;
+        }
+        let log = Log::open(storage.clone(), &dir, root.log_options()).map_err(said);
+        let report = with(&log, |log| log.verify(None).map_err(said));
+        let reader = with(&log, |log| log.peek().map_err(said));
+        let found = with(&reader, |reader| {
+            Live::found(log.as_ref()?, reader).map_err(said)
+        });
+        let fresh = with(&reader, |reader| {
+            let workers = std::thread::available_parallelism().map_or(1, usize::from);
+            let mut tell =
+                |at: crate::projections::rehydrate::Progress| progress(at.events, at.total);
+            let scratch = Arc::new(Memory::new());
+            Live::fresh(log.as_ref()?, reader, scratch, workers, &mut tell).map_err(said)
+        });
+        let cursor = with(&log, |log| ViewsSource::new(log).cursor().map_err(said));
+        let upto = match (&cursor, &fresh) {
+            (Ok(Some(seq)), Ok(live)) if keeps_views(live) => *seq,
+            _ => 0,
+        };
+        let audit = with(&reader, |reader| {
+            // Where next to nothing is stored, the next command folds the same from the log.
+            let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
+            let state = match stored {
+                Some(state) => state,
+                None => fresh.as_ref()?,
+            };
+            audit(state, reader, check.sample_size, upto).map_err(said)
+        });
+        Ok(Scene {
+            root,
+            team: &check.team,
+            program: &check.program,
+            dir,
+            log,
+            report,
+            reader,
+            found,
+            fresh,
+            audit,
+            cursor,
+        })
+    }
+
+    /// A command on the team, as it is typed.
+    pub fn command(&self, name: &str, flags: &str) -> String {
+        let space = if flags.is_empty() { "" } else { " " };
+        format!("{} {name} {}{space}{flags}", self.program, self.team)
+    }
+
+    /// The command that builds everything derived anew.
+    pub fn rehydrate(&self) -> String {
+        self.command("rehydrate", "")
+    }
+
+    /// The command that takes over what can be read of a damaged log.
+    pub fn salvage(&self) -> String {
+        self.command("rehydrate", "--salvage")
+    }
+}
+
+/// Whether a team keeps view files.
+pub(super) fn keeps_views(live: &Live) -> bool {
+    matches!(live.team(), Ok(Some(team)) if team.views)
+}
+
+fn with<T, U>(seen: &Seen<T>, look: impl FnOnce(&T) -> Seen<U>) -> Seen<U> {
+    match seen {
+        Ok(seen) => look(seen),
+        Err(why) => Err(why.clone()),
+    }
+}
+
+fn said(error: impl Into<Error>) -> String {
+    error.into().to_string()
+}

@@ -1,0 +1,711 @@
+//! Durable delivery: what is agreed on, what is due when, and that it does not matter who asks, how late or how often.
+
+use crate::world::*;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::thread;
+use teamlog_engine::Format;
+use teamlog_engine::storage::{Fault, Faulty, Storage};
+use teamlog_team::command::ack::{Ack, AckStatus};
+use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::dead_letter::{DeadLetterList, Requeue};
+use teamlog_team::command::init::Init;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::send::{Require, Send, SendStatus};
+use teamlog_team::command::tick::Tick;
+use teamlog_team::{Code, Root, RootOptions, Team};
+
+/// A message that needs an ack within `seconds`, and is tried again `retries` times.
+fn durable(id: &str, seconds: u64, retries: u64) -> Send {
+    Send {
+        message_id: Some(id.into()),
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(seconds),
+            max_retries: Some(retries),
+        }),
+        ..message("lead", "dev")
+    }
+}
+
+fn tick(team: &mut Team) -> (u64, u64) {
+    let ticked = team.tick(Tick::default()).unwrap().delivery;
+    (ticked.retried, ticked.dead_lettered)
+}
+
+fn ack(team: &mut Team, id: &str) -> AckStatus {
+    let ack = Ack {
+        agent: "dev".into(),
+        message_id: id.into(),
+        actor: None,
+    };
+    team.ack(ack).unwrap().status
+}
+
+/// What deliveries came to: kind, message and payload of each event, and the message that caused it.
+fn story(team: &mut Team) -> Vec<Value> {
+    let all = events(team);
+    let owner = |id: &Value| {
+        let found = all.iter().find(|event| event["id"] == *id);
+        found.map(|event| (event["kind"].clone(), event["message_id"].clone()))
+    };
+    all.iter()
+        .filter(|event| event["kind"].as_str().unwrap().starts_with("delivery_"))
+        .map(|event| {
+            let mut payload = event["payload"].clone();
+            if event["kind"] == "delivery_dead_letter" {
+                payload["id"] = Value::Null;
+            }
+            json!([event["kind"], payload, owner(&event["cause"])])
+        })
+        .collect()
+}
+
+fn policy(team: &mut Team, id: &str) -> (u64, u64) {
+    let all = events(team);
+    let event = all
+        .iter()
+        .find(|event| event["kind"] == "delivery_required" && event["message_id"] == id)
+        .unwrap();
+    let number = |name: &str| event["payload"][name].as_u64().unwrap();
+    (number("ack_timeout_seconds"), number("max_retries"))
+}
+
+#[test]
+fn an_ack_is_required_by_an_event_of_the_same_group() {
+    let world = World::new();
+    let mut team = world.demo();
+    let answer = team.send(durable("m1", 60, 2)).unwrap();
+    assert_eq!(answer.status, SendStatus::Sent);
+    assert_eq!(answer.event.event.kind, "message_sent");
+    let terms = answer.delivery.unwrap();
+    assert_eq!((terms.ack_timeout_seconds, terms.max_retries), (60, 2));
+    assert!(
+        terms.dead_letter_at.starts_with("2026-11-21T12:03:00.00"),
+        "{terms:?}"
+    );
+    assert_eq!(kinds(&mut team)[1..], ["message_sent", "delivery_required"]);
+    let all = events(&mut team);
+    assert_eq!(all[2]["cause"], all[1]["id"]);
+    assert_eq!(
+        (&all[2]["agent"], &all[2]["actor"]),
+        (&json!("dev"), &json!("lead"))
+    );
+    let same = team.send(durable("m1", 60, 2)).unwrap();
+    assert_eq!(same.status, SendStatus::Duplicate);
+    assert!(same.delivery.is_none());
+    assert_eq!(story(&mut team).len(), 1, "a duplicate requires nothing");
+    assert!(
+        team.send(message("lead", "dev"))
+            .unwrap()
+            .delivery
+            .is_none()
+    );
+}
+
+#[test]
+fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
+    let world = World::new();
+    let mut team = world.demo();
+    let send = |id: &str, kind: &str| Send {
+        message_id: Some(id.into()),
+        kind: kind.into(),
+        delivery: Some(Require::default()),
+        ..message("lead", "dev")
+    };
+    team.send(send("m1", "handoff")).unwrap();
+    team.send(send("m2", "decision_required")).unwrap();
+    team.send(send("m3", "shutdown_request")).unwrap();
+    for (key, value) in [
+        ("delivery.default.ack_timeout_seconds", "30"),
+        ("delivery.handoff.max_retries", "7"),
+        ("delivery.shutdown_request.ack_timeout_seconds", "5"),
+    ] {
+        team.config_change(ConfigChange {
+            key: key.into(),
+            value: Some(value.into()),
+            actor: None,
+        })
+        .unwrap();
+    }
+    team.send(send("m4", "handoff")).unwrap();
+    team.send(send("m5", "decision_required")).unwrap();
+    team.send(send("m6", "shutdown_request")).unwrap();
+    team.send(durable("m7", 9, 1)).unwrap();
+    let found: Vec<_> = (1..=7)
+        .map(|n| policy(&mut team, &format!("m{n}")))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (60, 2),
+            (180, 3),
+            (180, 2),
+            (30, 7),
+            (180, 3),
+            (5, 2),
+            (9, 1)
+        ]
+    );
+    let refusal = refused(team.send(durable("m8", 0, 1)), Code::InvalidInput);
+    assert_eq!(
+        refusal.message,
+        r#"ack_timeout_seconds must be a whole number from 1 to 2592000, but is "0""#
+    );
+    refused(team.send(durable("m8", 1, 101)), Code::InvalidInput);
+    assert_eq!(events(&mut team).len(), 18, "a refusal writes nothing");
+}
+
+#[test]
+fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(durable("m1", 60, 2)).unwrap();
+    // The delivery began with the second event after noon.
+    world.later(60 * SECOND + 1);
+    assert_eq!(tick(&mut team), (0, 0), "a moment too early");
+    world.later(1);
+    assert_eq!(tick(&mut team), (1, 0));
+    assert_eq!(tick(&mut team), (0, 0), "at once again");
+    world.later(59 * SECOND);
+    assert_eq!(tick(&mut team), (0, 0));
+    world.later(SECOND);
+    assert_eq!(tick(&mut team), (1, 0));
+    world.later(60 * SECOND);
+    let answer = team.tick(Tick::default()).unwrap();
+    assert_eq!(
+        (answer.delivery.retried, answer.delivery.dead_lettered),
+        (0, 1)
+    );
+    assert_eq!(answer.next_due_at, None);
+    world.later(1_000_000 * SECOND);
+    assert_eq!(tick(&mut team), (0, 0));
+    let story = story(&mut team);
+    let payloads: Vec<_> = story.iter().map(|event| (&event[0], &event[1])).collect();
+    let due = |minute: u32| format!("2026-11-21T12:0{minute}:00.000002Z");
+    assert_eq!(
+        payloads[1..],
+        [
+            (
+                &json!("delivery_retry"),
+                &json!({"message_id": "m1", "attempt": 2, "due_at": due(1)})
+            ),
+            (
+                &json!("delivery_retry"),
+                &json!({"message_id": "m1", "attempt": 3, "due_at": due(2)})
+            ),
+            (
+                &json!("delivery_dead_letter"),
+                &json!({"id": null, "message_id": "m1", "reason": "ack_timeout", "attempts": 3, "due_at": due(3)})
+            ),
+        ]
+    );
+    for event in &story[1..] {
+        assert_eq!(event[2], json!(["delivery_required", "m1"]));
+    }
+    settled_digest(&mut team);
+}
+
+#[test]
+fn an_ack_closes_the_delivery_in_its_own_group() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(durable("m1", 60, 2)).unwrap();
+    world.later(61 * SECOND);
+    assert_eq!(tick(&mut team), (1, 0));
+    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
+    assert_eq!(kinds(&mut team)[4..], ["message_acked", "delivery_acked"]);
+    let all = events(&mut team);
+    assert_eq!(all[5]["payload"], json!({"message_id": "m1", "attempt": 2}));
+    assert_eq!(all[5]["cause"], all[4]["id"]);
+    world.later(1000 * SECOND);
+    assert_eq!(tick(&mut team), (0, 0));
+    assert_eq!(ack(&mut team, "m1"), AckStatus::AlreadyAcked);
+    assert_eq!(kinds(&mut team).len(), 7);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn somebody_elses_ack_closes_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(durable("m1", 60, 0)).unwrap();
+    let wrong = Ack {
+        agent: "qa".into(),
+        message_id: "m1".into(),
+        actor: None,
+    };
+    assert_eq!(team.ack(wrong).unwrap().status, AckStatus::WrongRecipient);
+    world.later(61 * SECOND);
+    assert_eq!(tick(&mut team), (0, 1));
+}
+
+#[test]
+fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 1..=3 {
+        team.send(durable(&format!("m{n}"), 10 * n, 0)).unwrap();
+    }
+    world.later(60 * SECOND);
+    assert_eq!(tick(&mut team), (0, 3));
+    let list = |team: &mut Team, cursor: Option<&str>| {
+        let list = DeadLetterList {
+            agent: Some("dev".into()),
+            limit: Some(2),
+            cursor: cursor.map(str::to_owned),
+        };
+        json(&team.dead_letters(list).unwrap())
+    };
+    let page = list(&mut team, None);
+    let ids = |page: &Value| {
+        let letters = page["dead_letters"].as_array().unwrap().iter();
+        letters
+            .map(|letter| letter["message_id"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&page), ["m2", "m3"]);
+    let rest = list(&mut team, page["next_cursor"].as_str());
+    assert_eq!(
+        (ids(&rest), &rest["next_cursor"]),
+        (vec![json!("m1")], &Value::Null)
+    );
+    let letter = rest["dead_letters"][0].clone();
+    assert_eq!(letter["status"], "dead");
+    assert_eq!(letter["message"]["id"], "m1");
+    let other = DeadLetterList {
+        agent: Some("qa".into()),
+        ..DeadLetterList::default()
+    };
+    assert_eq!(team.dead_letters(other).unwrap().count, 0);
+
+    let by_id = Requeue {
+        id: letter["id"].as_str().map(str::to_owned),
+        ..Requeue::default()
+    };
+    let answer = json(&team.requeue(by_id.clone()).unwrap());
+    assert_eq!(answer["delivery"]["ack_timeout_seconds"], 10, "as before");
+    assert_eq!(answer["event"]["payload"]["requeued"], true);
+    refused(team.requeue(by_id.clone()), Code::DeliveryOpen);
+    let by_message = Requeue {
+        message_id: Some("m2".into()),
+        delivery: Require {
+            ack_timeout_seconds: Some(100),
+            max_retries: Some(1),
+        },
+        ..Requeue::default()
+    };
+    team.requeue(by_message).unwrap();
+    world.later(11 * SECOND);
+    assert_eq!(tick(&mut team), (0, 1), "m1 is dead once more");
+    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
+    assert_eq!(ack(&mut team, "m3"), AckStatus::Acked);
+    refused(team.requeue(by_id), Code::AlreadyAcked);
+    let all = json(&team.dead_letters(DeadLetterList::default()).unwrap());
+    let statuses: Vec<_> = all["dead_letters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|letter| {
+            (
+                letter["message_id"].as_str().unwrap(),
+                letter["status"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        statuses,
+        [
+            ("m1", "requeued"),
+            ("m2", "requeued"),
+            ("m3", "acked"),
+            ("m1", "acked")
+        ]
+    );
+    for (requeue, field) in [
+        (
+            Requeue {
+                id: Some("dlq_x".into()),
+                ..Requeue::default()
+            },
+            "id",
+        ),
+        (
+            Requeue {
+                message_id: Some("m9".into()),
+                ..Requeue::default()
+            },
+            "message_id",
+        ),
+    ] {
+        let refusal = refused(team.requeue(requeue), Code::DeadLetterNotFound);
+        assert_eq!(refusal.field.as_deref(), Some(field));
+    }
+    settled_digest(&mut team);
+}
+
+#[test]
+fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 0..200 {
+        team.send(durable(&format!("m{n}"), 10, 1)).unwrap();
+    }
+    world.later(MINUTE);
+    let before = kinds(&mut team).len();
+    assert_eq!(tick(&mut team), (200, 200));
+    let due: Vec<String> = story(&mut team)[200..]
+        .iter()
+        .map(|event| event[1]["due_at"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(due.len(), 400);
+    assert!(due.is_sorted(), "{due:?}");
+    assert_eq!(kinds(&mut team).len(), before + 400);
+    assert_eq!(tick(&mut team), (0, 0));
+}
+
+/// A sender, its time, and how long its messages wait.
+type Sent = (i64, u64, u64, bool);
+
+/// Sends, then ticks after each of those times; acks go between.
+fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> (Vec<Value>, World) {
+    let world = World::new();
+    world.team(Some(&["lead", "dev", "qa"]), Format::Jsonl);
+    let mut teams: Vec<Team> = (0..handles)
+        .map(|_| world.root.team("demo").unwrap())
+        .collect();
+    for (n, (pause, seconds, retries, _)) in sent.iter().enumerate() {
+        world.later(*pause);
+        teams[0]
+            .send(durable(&format!("m{n}"), *seconds, *retries))
+            .unwrap();
+    }
+    for (n, (_, _, _, acked)) in sent.iter().enumerate() {
+        if *acked {
+            ack(&mut teams[0], &format!("m{n}"));
+        }
+    }
+    let end = world.clock_at() + 2 * 3600 * SECOND;
+    for (n, pause) in ticks.iter().enumerate() {
+        world.later(*pause);
+        tick(&mut teams[n % handles]);
+    }
+    world.later(end - world.clock_at());
+    tick(&mut teams[0]);
+    settled_digest(&mut teams[0]);
+    (story(&mut teams[0]), world)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn a_late_tick_records_what_many_timely_ones_would(
+        sent in proptest::collection::vec((1..900_000_i64, 5..90_u64, 0..5_u64, any::<bool>()), 1..12),
+        ticks in proptest::collection::vec(1..40 * SECOND, 0..40),
+    ) {
+        let (late, _) = history(&sent, &[], 1);
+        let (timely, _) = history(&sent, &ticks, 1);
+        let (shared, _) = history(&sent, &ticks, 3);
+        prop_assert_eq!(&late, &timely);
+        prop_assert_eq!(&late, &shared);
+        let dead = late.iter().filter(|event| event[0] == "delivery_dead_letter").count();
+        prop_assert_eq!(dead, sent.iter().filter(|(_, _, _, acked)| !acked).count());
+    }
+}
+
+/// The teams of a world again, behind storage that fails.
+fn faulty(world: &World) -> (Faulty, Root) {
+    let inner: Arc<dyn Storage> = world.memory.clone();
+    let faulty = Faulty::new(inner);
+    let options = RootOptions {
+        clock: world.clock.clone(),
+        ..world.root.options().clone()
+    };
+    (faulty.clone(), Root::on(Arc::new(faulty), options))
+}
+
+#[test]
+fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
+    let told = |death: Option<usize>| {
+        let world = World::new();
+        let mut team = world.demo();
+        for n in 0..3 {
+            team.send(durable(&format!("m{n}"), 10, 1)).unwrap();
+        }
+        drop(team);
+        world.later(MINUTE);
+        let mut died = false;
+        if let Some(call) = death {
+            let (faulty, root) = faulty(&world);
+            faulty.arm(call, Fault::Stop);
+            let outcome = root
+                .team("demo")
+                .and_then(|mut team| team.tick(Tick::default()));
+            died = outcome.is_err() || faulty.count() > call;
+        }
+        let mut team = world.root.team("demo").unwrap();
+        tick(&mut team);
+        // Where the tick had nothing left to write, whoever writes next mends the view.
+        team.send(message("lead", "qa")).unwrap();
+        let view = world
+            .memory
+            .read("teams/demo/dead-letter/2026-11-21.jsonl".as_ref(), 1 << 20);
+        let view = String::from_utf8(view.unwrap()).unwrap();
+        assert_eq!(view.lines().count(), 3, "{death:?}: {view}");
+        settled_digest(&mut team);
+        (story(&mut team), died)
+    };
+    let (expected, _) = told(None);
+    assert_eq!(expected.len(), 9);
+    let mut deaths = 0;
+    for call in 0.. {
+        let (story, died) = told(Some(call));
+        assert_eq!(story, expected, "died before call {call}");
+        if !died {
+            break;
+        }
+        deaths += 1;
+    }
+    assert!(deaths > 20, "{deaths}");
+}
+
+#[test]
+fn the_senders_death_loses_nothing() {
+    let world = World::new();
+    let mut sender = world.demo();
+    sender.send(durable("m1", 60, 1)).unwrap();
+    drop(sender);
+    let mut other = world.root.team("demo").unwrap();
+    world.later(61 * SECOND);
+    assert_eq!(tick(&mut other), (1, 0));
+    assert_eq!(ack(&mut other, "m1"), AckStatus::Acked);
+    let again = other.send_and_wait(durable("m1", 60, 1)).unwrap();
+    assert_eq!(
+        again.status,
+        SendStatus::Acked,
+        "whoever asks again is told"
+    );
+    assert_eq!(again.attempt, Some(2));
+    assert_eq!(again.ack.unwrap().event.kind, "message_acked");
+}
+
+#[test]
+fn who_waits_is_woken_by_the_ack() {
+    let world = World::new();
+    world.demo();
+    let root = world.root.clone();
+    let waiting = thread::spawn(move || {
+        let mut team = root.team("demo").unwrap();
+        team.send_and_wait(durable("m1", 3600, 0)).unwrap()
+    });
+    let mut team = world.root.team("demo").unwrap();
+    while ack_of(&mut team, "m1") != AckStatus::Acked {
+        thread::yield_now();
+    }
+    let answer = waiting.join().unwrap();
+    assert_eq!(answer.status, SendStatus::Acked);
+    assert_eq!(answer.attempt, Some(1));
+    assert_eq!(answer.ack.unwrap().event.actor, "dev");
+    assert!(answer.dead_letter.is_none());
+}
+
+/// An ack that leaves no trace while there is no such message.
+fn ack_of(team: &mut Team, id: &str) -> AckStatus {
+    match kinds(team).iter().any(|kind| kind == "delivery_required") {
+        true => ack(team, id),
+        false => AckStatus::NotFound,
+    }
+}
+
+#[test]
+fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(durable("m0", 10, 0)).unwrap();
+    team.send(durable("m1", 10, 1)).unwrap();
+    world.later(MINUTE);
+    let answer = team.send_and_wait(durable("m1", 10, 1)).unwrap();
+    assert_eq!(answer.status, SendStatus::DeadLetter);
+    let letter = answer.dead_letter.unwrap();
+    assert_eq!((&*letter.message_id, letter.attempts), ("m1", 2));
+    assert_eq!(
+        kinds(&mut team)[5..],
+        [
+            "message_duplicate",
+            "delivery_retry",
+            "delivery_dead_letter"
+        ],
+        "that of nobody else"
+    );
+    assert_eq!(tick(&mut team), (0, 1), "m0 waits for a tick");
+}
+
+#[test]
+fn waiting_for_what_needs_no_ack_is_a_duplicate() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(Send {
+        message_id: Some("m1".into()),
+        ..message("lead", "dev")
+    })
+    .unwrap();
+    let answer = team.send_and_wait(durable("m1", 10, 1)).unwrap();
+    assert_eq!(answer.status, SendStatus::Duplicate);
+}
+
+#[test]
+fn the_file_of_dead_letters_grows_and_is_mended() {
+    let world = World::new();
+    let mut team = world.demo();
+    let path = "teams/demo/dead-letter/2026-11-21.jsonl".as_ref();
+    let read = || String::from_utf8(world.memory.read(path, 1 << 20).unwrap()).unwrap();
+    let die = |team: &mut Team, id: &str| {
+        team.send(durable(id, 1, 0)).unwrap();
+        world.later(2 * SECOND);
+        assert_eq!(tick(team), (0, 1));
+    };
+    die(&mut team, "m1");
+    die(&mut team, "m2");
+    let whole = read();
+    let lines: Vec<Value> = whole
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let shown = json(&team.dead_letters(DeadLetterList::default()).unwrap());
+    for (line, shown) in lines.iter().zip(shown["dead_letters"].as_array().unwrap()) {
+        for (name, value) in line.as_object().unwrap() {
+            match &**name {
+                "seq" => assert!(value.is_u64()),
+                name => assert_eq!(value, &shown[name], "{name}"),
+            }
+        }
+    }
+    let keys: Vec<_> = lines[1].as_object().unwrap().keys().cloned().collect();
+    let mut expected = [
+        "seq",
+        "id",
+        "schema_version",
+        "team",
+        "message_id",
+        "task_id",
+        "trace_id",
+        "reason",
+        "attempts",
+        "created_at",
+        "message",
+    ];
+    expected.sort_unstable();
+    let mut keys = keys;
+    keys.sort();
+    assert_eq!(keys, expected);
+
+    let spoil = |bytes: &[u8]| world.memory.replace(path, bytes, false).unwrap();
+    for (n, spoilt) in ["", "{\"seq\":3", "not ours\n", &whole[..whole.len() - 1]]
+        .into_iter()
+        .enumerate()
+    {
+        spoil(spoilt.as_bytes());
+        die(&mut team, &format!("n{n}"));
+        let mended = read();
+        assert_eq!(mended.lines().count(), 3 + n, "{spoilt:?}");
+        assert!(mended.starts_with(&whole), "{spoilt:?}");
+    }
+    let whole = read();
+    world
+        .memory
+        .remove_dir_all("teams/demo/dead-letter".as_ref())
+        .unwrap();
+    die(&mut team, "m9");
+    assert!(read().starts_with(&whole));
+    let whole = read();
+    spoil(whole.replace("m9", "mX").as_bytes());
+    world
+        .memory
+        .replace("teams/demo/dead-letter/stray".as_ref(), b"", false)
+        .unwrap();
+    let answer = team
+        .rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(answer.status, "ok");
+    assert_eq!(read(), whole);
+    assert_eq!(
+        world
+            .memory
+            .list("teams/demo/dead-letter".as_ref())
+            .unwrap(),
+        ["2026-11-21.jsonl"]
+    );
+}
+
+#[test]
+fn a_day_ends_and_so_does_its_file() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(durable("m1", 60, 0)).unwrap();
+    team.send(durable("m2", 13 * 3600, 0)).unwrap();
+    world.later(MINUTE + SECOND);
+    tick(&mut team);
+    world.later(13 * 60 * MINUTE);
+    tick(&mut team);
+    let days = world
+        .memory
+        .list("teams/demo/dead-letter".as_ref())
+        .unwrap();
+    assert_eq!(days, ["2026-11-21.jsonl", "2026-11-22.jsonl"]);
+}
+
+#[test]
+fn a_team_without_views_has_no_file_of_dead_letters_until_views_are_wanted() {
+    let world = World::new();
+    let members = ["lead", "dev"].map(str::to_owned).to_vec();
+    world
+        .root
+        .init(Init {
+            members,
+            no_views: true,
+            ..Init::of("demo")
+        })
+        .unwrap();
+    let mut team = world.root.team("demo").unwrap();
+    team.send(durable("m1", 1, 0)).unwrap();
+    team.task_assign(assign("T-1", "dev")).unwrap();
+    world.later(2 * SECOND);
+    tick(&mut team);
+    let list = |dir: &str| world.memory.list(format!("teams/demo/{dir}").as_ref());
+    assert!(list("dead-letter").is_err() && list("inboxes").is_err());
+    let set = |value: Option<&str>| ConfigChange {
+        key: "views".into(),
+        value: value.map(str::to_owned),
+        actor: None,
+    };
+    team.config_change(set(Some("true"))).unwrap();
+    assert_eq!(list("dead-letter").unwrap(), ["2026-11-21.jsonl"]);
+    assert_eq!(list("inboxes").unwrap(), ["dev.jsonl"]);
+    assert_eq!(list("tasks").unwrap().len(), 1);
+    world
+        .memory
+        .remove_dir_all("teams/demo/inboxes".as_ref())
+        .unwrap();
+    let answer = team
+        .rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(answer.status, "ok");
+    assert_eq!(list("inboxes").unwrap(), ["dev.jsonl"], "also by rehydrate");
+    team.config_change(set(None)).unwrap();
+    team.send(message("lead", "dev")).unwrap();
+    let inbox = world
+        .memory
+        .read("teams/demo/inboxes/dev.jsonl".as_ref(), 1 << 20)
+        .unwrap();
+    assert_eq!(
+        inbox.iter().filter(|byte| **byte == b'\n').count(),
+        2,
+        "as it was"
+    );
+    team.config_change(set(Some("true"))).unwrap();
+    let inbox = world
+        .memory
+        .read("teams/demo/inboxes/dev.jsonl".as_ref(), 1 << 20)
+        .unwrap();
+    assert_eq!(inbox.iter().filter(|byte| **byte == b'\n').count(), 3);
+}

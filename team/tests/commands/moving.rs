@@ -1,0 +1,219 @@
+//! Converting, backing up and restoring a team: the same state, and whatever a restore is stopped at, no team or all of it.
+
+use crate::world::{
+    World, assign, events, json, kinds, message, refused, settled_digest, status, update,
+};
+use std::path::Path;
+use std::sync::Arc;
+use teamlog_engine::Format;
+use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::restore::Restore;
+use teamlog_team::{Code, Root, RootOptions, Team, Vault};
+
+/// A team with tasks, messages and an ack.
+fn lived(world: &World, format: Format) -> Team {
+    let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+    for n in 0..5 {
+        world.later(1_000_000);
+        team.task_assign(assign(&format!("T-{n}"), "dev")).unwrap();
+        team.task_update(update(&format!("T-{n}"), "in_progress"))
+            .unwrap();
+    }
+    let sent = team.send(message("dev", "qa")).unwrap();
+    let id = json(&sent)["message"]["id"].as_str().unwrap().to_owned();
+    team.ack(Ack {
+        agent: "qa".into(),
+        message_id: id,
+        ..Ack::default()
+    })
+    .unwrap();
+    team
+}
+
+fn vault() -> (Arc<Memory>, Vault) {
+    let memory = Arc::new(Memory::new());
+    (memory.clone(), Vault::on(memory, RootOptions::default()))
+}
+
+/// What `status` says of the team, the log and the number of events apart.
+fn said(team: &mut Team) -> serde_json::Value {
+    let mut said = json(&status(team));
+    for field in ["log", "format", "events", "last_seq", "state_digest"] {
+        said.as_object_mut().unwrap().remove(field);
+    }
+    said
+}
+
+fn restore(team: &str) -> Restore {
+    Restore {
+        team: team.into(),
+        ..Restore::default()
+    }
+}
+
+#[test]
+fn a_converted_team_says_what_it_said_before() {
+    for (format, to) in [
+        (Format::Jsonl, Format::Binary),
+        (Format::Binary, Format::Jsonl),
+    ] {
+        let world = World::new();
+        let mut team = lived(&world, format);
+        let (before, before_events) = (said(&mut team), events(&mut team));
+        // Another handle, which learns of it as it goes.
+        let mut beside = world.root.team("demo").unwrap();
+        assert_eq!(said(&mut beside), before);
+        let answer = team.convert(to).unwrap();
+        assert_eq!((answer.status, answer.format), ("converted", to.name()));
+        assert_eq!(answer.events, before_events.len() as u64);
+        assert_eq!(said(&mut team), before);
+        assert_eq!(events(&mut team)[..before_events.len()], before_events);
+        assert_eq!(kinds(&mut team).last().unwrap(), "log_converted");
+        assert_eq!(answer.state_digest, Some(settled_digest(&mut team)));
+        assert_eq!(said(&mut beside), before);
+        beside.send(message("dev", "qa")).unwrap();
+        assert!(beside.log().reader().unwrap().head().last_seq > answer.events + 1);
+        assert_eq!(team.convert(to).unwrap().status, "unchanged");
+        settled_digest(&mut world.root.team("demo").unwrap());
+        assert!(world.root.team("demo").unwrap().verify(None).unwrap().ok);
+    }
+}
+
+#[test]
+fn a_restored_team_says_what_the_backup_held() {
+    let world = World::new();
+    let mut team = lived(&world, Format::Jsonl);
+    let (_, vault) = vault();
+    let first = team.backup(&vault).unwrap();
+    assert_eq!((first.previous_seq, first.seq), (None, 12 + 1));
+    let before = said(&mut team);
+    team.send(message("qa", "dev")).unwrap();
+
+    refused(
+        world.root.restore(restore("demo"), &vault),
+        Code::TeamExists,
+    );
+    refused(
+        world.root.restore(restore("nobody"), &vault),
+        Code::BackupNotFound,
+    );
+    let copy = Restore {
+        from: Some("demo".into()),
+        ..restore("copy")
+    };
+    let answer = world.root.restore(copy, &vault).unwrap();
+    assert!(!answer.same_log);
+    assert_eq!(answer.last_seq, first.seq + 1);
+    let mut copy = world.root.team("copy").unwrap();
+    let mut again = said(&mut copy);
+    again["team"] = "demo".into();
+    assert_eq!(again, before);
+    settled_digest(&mut copy);
+    assert_eq!(kinds(&mut copy).last().unwrap(), "log_restored");
+
+    // In another root the team comes back as it was, log id and receipts included.
+    let other = World::new();
+    let answer = other.root.restore(restore("demo"), &vault).unwrap();
+    assert!(answer.same_log);
+    let mut back = other.root.team("demo").unwrap();
+    assert_eq!(said(&mut back), before);
+    assert_eq!(Some(answer.state_digest), Some(settled_digest(&mut back)));
+    let report = back.verify(first.receipt.as_ref()).unwrap();
+    assert!(report.ok, "{report:?}");
+    let late = team.head().unwrap().receipt;
+    assert!(!back.verify(Some(&late)).unwrap().ok);
+    // It goes on; and the original's backup refuses to become its own.
+    back.send(message("dev", "lead")).unwrap();
+    team.backup(&vault).unwrap();
+    let refusal = refused(back.backup(&vault), Code::BackupDiverged);
+    assert!(refusal.message.contains("a past of team"), "{refusal}");
+}
+
+#[test]
+fn all_teams_are_backed_up_and_one_that_fails_keeps_no_other_from_it() {
+    let world = World::new();
+    lived(&world, Format::Jsonl);
+    for name in ["alpha", "omega"] {
+        let init = teamlog_team::command::init::Init::of(name);
+        world.root.init(init).unwrap();
+    }
+    let (memory, vault) = vault();
+    let all = world.root.backup_all(&vault).unwrap();
+    assert_eq!((all.status, all.backups.len()), ("ok", 3));
+    assert_eq!(vault.teams().unwrap(), ["alpha", "demo", "omega"]);
+    for team in vault.teams().unwrap() {
+        assert!(vault.verify(&team).unwrap().ok);
+    }
+    let path = Path::new("demo/backup.json");
+    memory.corrupt(path, 20, 1).unwrap();
+    let all = world.root.backup_all(&vault).unwrap();
+    assert_eq!((all.status, all.backups.len()), ("partial", 2));
+    assert_eq!(all.failed[0].team, "demo");
+}
+
+#[test]
+fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
+    for name in ["demo", "copy"] {
+        let world = World::new();
+        let mut team = lived(&world, Format::Jsonl);
+        let (_, vault) = vault();
+        team.backup(&vault).unwrap();
+        let digest = settled_digest(&mut team);
+        let how = Restore {
+            from: Some("demo".into()),
+            ..restore(name)
+        };
+        let (mut none, mut whole) = (0, 0);
+        for call in 0.. {
+            let memory = Memory::new();
+            let faulty = Faulty::new(Arc::new(memory.clone()));
+            faulty.arm(call, Fault::Stop);
+            let root = Root::on(Arc::new(faulty.clone()), world.root.options().clone());
+            let done = root.restore(how.clone(), &vault);
+            if faulty.count() <= call {
+                assert_eq!(done.unwrap().events, 13);
+                break;
+            }
+            for after in [memory.lose_unsynced(), memory.keep_unsynced()] {
+                let storage: Arc<dyn Storage> = Arc::new(after);
+                let root = Root::on(storage, world.root.options().clone());
+                let teams = root.teams().unwrap();
+                if teams.is_empty() {
+                    none += 1;
+                    root.restore(how.clone(), &vault).unwrap();
+                } else {
+                    whole += 1;
+                }
+                let mut team = root.team(name).unwrap();
+                assert!(team.verify(None).unwrap().ok, "call {call}");
+                assert_eq!(kinds(&mut team).len(), 14, "call {call}");
+                assert_ne!(settled_digest(&mut team), "", "{digest}");
+                team.send(message("dev", "lead")).unwrap();
+            }
+        }
+        assert!(none > 20 && whole > 0, "{none} {whole}");
+    }
+}
+
+#[test]
+fn a_directory_of_backups_lies_outside_the_data_root() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join("data");
+    std::fs::create_dir_all(root.join("teams")).unwrap();
+    std::os::unix::fs::symlink(&root, home.path().join("link")).unwrap();
+    for inside in [
+        "data",
+        "data/teams/x",
+        "link/b",
+        "data/../data/b",
+        "new/../data/b",
+    ] {
+        let made = Vault::create(&home.path().join(inside), &root, RootOptions::default());
+        refused(made.map(drop), Code::InvalidInput);
+    }
+    assert!(!root.join("b").exists());
+    let outside = home.path().join("backups/nightly");
+    Vault::create(&outside, &root, RootOptions::default()).unwrap();
+    assert!(outside.is_dir());
+}

@@ -1,0 +1,162 @@
+//! Nudges: who has mail and does nothing, once per cooldown.
+
+use crate::world::*;
+use serde_json::json;
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::nudge::{Nudge, NudgeAnswer};
+use teamlog_team::command::send::Send;
+use teamlog_team::{Code, Team};
+
+fn nudge(team: &mut Team) -> NudgeAnswer {
+    team.nudge(Nudge::default()).unwrap()
+}
+
+fn names(answer: &NudgeAnswer) -> Vec<&str> {
+    answer.nudged.iter().map(|nudged| &*nudged.agent).collect()
+}
+
+#[test]
+fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(message("dev", "qa")).unwrap();
+    team.send(message("lead", "dev")).unwrap();
+    let answer = nudge(&mut team);
+    assert_eq!(
+        names(&answer),
+        ["qa"],
+        "dev just did something, qa never did"
+    );
+    assert_eq!((answer.skipped.active, answer.nudged[0].unread), (1, 1));
+    assert_eq!(answer.nudged[0].idle_since, None);
+    let sent = events(&mut team).pop().unwrap();
+    assert_eq!(sent["actor"], "leader-fixed");
+    assert_eq!(sent["seq"], answer.nudged[0].seq.unwrap());
+    assert_eq!(sent["payload"]["message"]["type"], "agent_wakeup_required");
+    assert_eq!(
+        sent["payload"]["message"]["payload"],
+        json!({"reason": "unread", "unread": 1})
+    );
+
+    world.later(5 * MINUTE + SECOND);
+    let answer = nudge(&mut team);
+    assert_eq!((names(&answer), answer.skipped.cooling), (vec!["dev"], 1));
+    world.later(10 * MINUTE);
+    let answer = nudge(&mut team);
+    assert_eq!((names(&answer), answer.skipped.cooling), (vec!["qa"], 1));
+    assert_eq!(
+        answer.nudged[0].unread, 1,
+        "wake-ups are not mail to be woken up for"
+    );
+    world.later(30 * MINUTE);
+    let before = kinds(&mut team).len();
+    let dry = team
+        .nudge(Nudge {
+            dry_run: true,
+            ..Nudge::default()
+        })
+        .unwrap();
+    assert_eq!(names(&dry), ["dev", "qa"]);
+    assert_eq!((dry.nudged[0].seq, kinds(&mut team).len()), (None, before));
+    settled_digest(&mut team);
+}
+
+#[test]
+fn who_read_its_mail_is_left_alone_also_with_wake_ups_unread() {
+    let world = World::new();
+    let mut team = world.demo();
+    let id = team.send(message("lead", "qa")).unwrap().message.id;
+    assert_eq!(names(&nudge(&mut team)), ["qa"]);
+    let ack = Ack {
+        agent: "qa".into(),
+        message_id: id,
+        actor: None,
+    };
+    team.ack(ack).unwrap();
+    world.later(60 * MINUTE);
+    let answer = nudge(&mut team);
+    assert_eq!(
+        (answer.count, answer.skipped.active, answer.skipped.cooling),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn who_says_that_it_is_idle_is_until_it_says_something_else() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(message("lead", "qa")).unwrap();
+    let idle = Send {
+        kind: "idle_notification".into(),
+        ..message("qa", "lead")
+    };
+    team.send(idle).unwrap();
+    let terms = Nudge {
+        cooldown_seconds: Some(0),
+        ..Nudge::default()
+    };
+    let answer = team.nudge(terms.clone()).unwrap();
+    assert_eq!(names(&answer), ["qa"], "its own event is a moment old");
+    let since = time(answer.nudged[0].idle_since.as_deref().unwrap());
+    assert!(since > time(NOON));
+    team.send(message("qa", "lead")).unwrap();
+    let answer = team.nudge(terms).unwrap();
+    assert_eq!(
+        (names(&answer).contains(&"qa"), answer.skipped.active),
+        (false, 2)
+    );
+}
+
+#[test]
+fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(message("dev", "lead")).unwrap();
+    team.send(message("lead", "dev")).unwrap();
+    world.later(MINUTE + SECOND);
+    assert_eq!(nudge(&mut team).count, 0);
+    let change = teamlog_team::command::config::ConfigChange {
+        key: "nudge.idle_seconds".into(),
+        value: Some("60".into()),
+        actor: None,
+    };
+    team.config_change(change).unwrap();
+    let by = |actor: &str, idle| Nudge {
+        idle_seconds: idle,
+        actor: Some(actor.into()),
+        ..Nudge::default()
+    };
+    assert_eq!(team.nudge(by("lead", Some(61))).unwrap().count, 0);
+    let answer = team.nudge(by("lead", None)).unwrap();
+    assert_eq!(names(&answer), ["dev"], "who nudges is awake");
+    assert_eq!(answer.idle_seconds, 60);
+    refused(team.nudge(by("nobody", None)), Code::WorkerNotFound);
+    refused(team.nudge(by("lead", Some(u64::MAX))), Code::InvalidInput);
+}
+
+#[test]
+fn many_agents_are_nudged_in_groups_with_ids_of_their_own() {
+    let world = World::new();
+    let mut team = world.team(None, teamlog_engine::Format::Jsonl);
+    for n in 0..230 {
+        team.send(message("lead", &format!("a{n:03}"))).unwrap();
+    }
+    let by = Nudge {
+        actor: Some("watcher".into()),
+        ..Nudge::default()
+    };
+    let answer = team.nudge(by).unwrap();
+    assert_eq!(answer.count, 230);
+    let mut ids: Vec<_> = answer
+        .nudged
+        .iter()
+        .map(|nudged| nudged.message_id.clone())
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 230);
+    let kinds = kinds(&mut team);
+    let joined = kinds.iter().filter(|kind| *kind == "members_added").count();
+    assert_eq!(joined, 2, "lead and watcher, each once");
+    assert_eq!(nudge(&mut team).skipped.cooling, 230);
+}

@@ -1,0 +1,155 @@
+//! Settings: what counts, who set it, and what cannot be set.
+
+use crate::world::*;
+use serde_json::{Value, json};
+use teamlog_engine::Format;
+use teamlog_team::command::config::{ConfigChange, ConfigChangeAnswer, ConfigList, ConfigStatus};
+use teamlog_team::{Code, Failure, Team};
+
+fn change(team: &mut Team, key: &str, value: Option<&str>) -> Result<ConfigChangeAnswer, Failure> {
+    team.config_change(ConfigChange {
+        key: key.into(),
+        value: value.map(str::to_owned),
+        actor: None,
+    })
+}
+
+#[test]
+fn a_setting_is_changed_by_an_event_and_given_back_by_another() {
+    let world = World::new();
+    let mut team = world.demo();
+    let key = "delivery.handoff.ack_timeout_seconds";
+    let before = json(&team.config_get(key).unwrap());
+    assert_eq!(
+        (&before["value"], &before["default"], &before["set"]),
+        (&json!(60), &json!(60), &json!(false))
+    );
+    let answer = change(&mut team, key, Some("5")).unwrap();
+    assert_eq!(answer.status, ConfigStatus::Changed);
+    assert_eq!((answer.value.number(), answer.previous.number()), (5, 60));
+    let event = json(&answer.event.unwrap());
+    assert_eq!(event["kind"], "config_changed");
+    assert_eq!(event["payload"], json!({"changes": {key: 5}}));
+    assert_eq!(json(&team.config_get(key).unwrap())["set"], true);
+    let team_json = |world: &World| -> Value {
+        use teamlog_engine::storage::Storage;
+        let text = world
+            .memory
+            .read("teams/demo/team.json".as_ref(), 1 << 20)
+            .unwrap();
+        serde_json::from_slice(&text).unwrap()
+    };
+    assert_eq!(team_json(&world)["settings"], json!({key: 5}));
+
+    let same = change(&mut team, key, Some("5")).unwrap();
+    assert_eq!((same.status, same.event), (ConfigStatus::Unchanged, None));
+    let unset = change(&mut team, key, None).unwrap();
+    assert_eq!((unset.value.number(), unset.set), (60, false));
+    assert_eq!(
+        json(&unset.event.unwrap())["payload"],
+        json!({"changes": {key: null}})
+    );
+    assert_eq!(
+        change(&mut team, key, None).unwrap().status,
+        ConfigStatus::Unchanged
+    );
+    assert_eq!(team_json(&world)["settings"], json!({}));
+    assert_eq!(kinds(&mut team).len(), 3);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn the_default_of_a_type_follows_the_general_setting_unless_it_has_its_own() {
+    let world = World::new();
+    let mut team = world.demo();
+    change(&mut team, "delivery.default.max_retries", Some("9")).unwrap();
+    let mut value = |key: &str| json(&team.config_get(key).unwrap())["value"].clone();
+    assert_eq!(value("delivery.handoff.max_retries"), 9);
+    assert_eq!(value("delivery.decision_required.max_retries"), 3);
+    assert_eq!(value("nudge.cooldown_seconds"), 900);
+    assert_eq!(value("views"), true);
+    assert_eq!(value("members.open"), false);
+}
+
+#[test]
+fn an_unknown_key_is_told_the_nearest_one_and_a_wrong_value_the_rule() {
+    let world = World::new();
+    let mut team = world.demo();
+    let refusal = refused(
+        change(&mut team, "nudge.idle_second", Some("5")),
+        Code::SettingUnknown,
+    );
+    assert_eq!(
+        refusal.message,
+        r#"key must be that of a setting, but is "nudge.idle_second""#
+    );
+    assert_eq!(refusal.details["nearest"], "nudge.idle_seconds");
+    refused(team.config_get("x"), Code::SettingUnknown);
+    let refusal = refused(change(&mut team, "views", Some("yes")), Code::InvalidInput);
+    assert_eq!(
+        refusal.message,
+        r#"views must be true or false, but is "yes""#
+    );
+    assert_eq!(kinds(&mut team).len(), 1);
+}
+
+#[test]
+fn a_team_is_opened_closed_and_as_it_was_created() {
+    let world = World::new();
+    let mut team = world.demo();
+    refused(team.send(message("new", "dev")), Code::WorkerNotFound);
+    change(&mut team, "members.open", Some("true")).unwrap();
+    team.send(message("new", "dev")).unwrap();
+    change(&mut team, "members.open", None).unwrap();
+    refused(team.send(message("newer", "dev")), Code::WorkerNotFound);
+    team.send(message("new", "dev")).unwrap();
+    let mut open = world
+        .root
+        .init(teamlog_team::command::init::Init::of("open"))
+        .map(|_| world.root.team("open").unwrap())
+        .unwrap();
+    change(&mut open, "members.open", Some("false")).unwrap();
+    refused(open.send(message("a", "b")), Code::WorkerNotFound);
+    change(&mut open, "members.open", None).unwrap();
+    open.send(message("a", "b")).unwrap();
+    settled_digest(&mut team);
+}
+
+#[test]
+fn the_list_is_paged_in_the_order_of_the_table() {
+    let world = World::new();
+    let mut team = world.team(None, Format::Binary);
+    let mut keys = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = team
+            .config_list(ConfigList {
+                limit: Some(7),
+                cursor: cursor.clone(),
+            })
+            .unwrap();
+        assert!(page.count <= 7 && page.count == page.settings.len());
+        keys.extend(page.settings.into_iter().map(|setting| setting.key));
+        match page.next_cursor {
+            Some(next) => cursor = Some(next),
+            None => break,
+        }
+    }
+    let all = team.config_list(ConfigList::default()).unwrap();
+    assert_eq!(
+        keys,
+        all.settings
+            .into_iter()
+            .map(|setting| setting.key)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(
+        (keys.len(), &*keys[0]),
+        (34, "delivery.default.ack_timeout_seconds")
+    );
+    let unknown = ConfigList {
+        cursor: Some("x".into()),
+        ..ConfigList::default()
+    };
+    refused(team.config_list(unknown), Code::CursorUnknown);
+}
