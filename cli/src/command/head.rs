@@ -11,7 +11,7 @@ use std::path::PathBuf;
 Examples:
   teamlog head demo
   teamlog head demo --json > receipt.json
-  teamlog head demo --sign lead.key --json > signed.json")]
+  teamlog head demo --sign key --json > signed.json")]
 pub struct Args {
     /// The team
     team: String,

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 Examples:
   teamlog verify demo
   teamlog verify demo --against receipt.json
-  teamlog verify demo --against signed.json --key lead.key.pub")]
+  teamlog verify demo --against signed.json --key key.pub")]
 pub struct Args {
     /// The team
     team: String,

@@ -70,8 +70,8 @@ fn prepared() -> Cli {
         "{\"id\":\"o-1\",\"type\":\"handoff\",\"from\":\"a\",\"to\":\"b\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
     );
     cli.file("receipt.json", &cli.ok("head demo --json"));
-    cli.ok("keygen --out lead.key");
-    cli.file("signed.json", &cli.ok("head demo --sign lead.key --json"));
+    cli.ok("keygen --out key");
+    cli.file("signed.json", &cli.ok("head demo --sign key --json"));
     // The delivery becomes a dead letter.
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     cli.ok("tick demo");

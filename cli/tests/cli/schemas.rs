@@ -77,10 +77,9 @@ fn is_of(argv: &[String], name: &str) -> bool {
 
 /// Whether that call prints something else though the command has a schema.
 fn is_text(name: &str, argv: &[String]) -> bool {
-    let has = |wanted: &str| argv.iter().any(|word| word == wanted);
+    let has = |word: &str| argv.iter().any(|one| one == word);
     match name {
         "man" => !has("--out"),
-        // Formats of others.
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,
     }

@@ -60,25 +60,27 @@ pub struct Entry {
     pub name: &'static str,
     /// What comes out.
     pub prints: Prints,
+    /// Whether it records something, so that `--receipt` puts one behind the answer.
+    records: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// The table.
 pub const ENTRIES: &[Entry] = &[
-    answer::<Recording<InitAnswer>>("init"),
-    answer::<Recording<SendAnswer>>("send"),
-    answer::<Recording<SendAnswer>>("task-assign"),
-    answer::<Recording<SendAnswer>>("task-update"),
+    recorded::<InitAnswer>("init"),
+    recorded::<SendAnswer>("send"),
+    recorded::<SendAnswer>("task-assign"),
+    recorded::<SendAnswer>("task-update"),
     answer::<ReadAnswer>("read"),
-    answer::<Recording<AckAnswer>>("ack"),
-    answer::<Recording<TickAnswer>>("tick"),
-    answer::<Recording<NudgeAnswer>>("nudge"),
+    recorded::<AckAnswer>("ack"),
+    recorded::<TickAnswer>("tick"),
+    recorded::<NudgeAnswer>("nudge"),
     answer::<DeadLetterListAnswer>("dead-letter list"),
-    answer::<Recording<RequeueAnswer>>("dead-letter requeue"),
+    recorded::<RequeueAnswer>("dead-letter requeue"),
     answer::<ConfigListAnswer>("config list"),
     answer::<ConfigGetAnswer>("config get"),
-    answer::<Recording<ConfigChangeAnswer>>("config set"),
-    answer::<Recording<ConfigChangeAnswer>>("config unset"),
+    recorded::<ConfigChangeAnswer>("config set"),
+    recorded::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
     answer::<ReadyAnswer>("ready"),
@@ -87,17 +89,17 @@ pub const ENTRIES: &[Entry] = &[
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
     lines::<Recorded>("tail"),
-    answer::<Either<Recording<AppendAnswer>, Recording<BatchAnswer>>>("append"),
+    recorded::<Either<AppendAnswer, BatchAnswer>>("append"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
     answer::<DoctorAnswer>("doctor check"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
-    answer::<Recording<ImportAnswer>>("import"),
+    recorded::<ImportAnswer>("import"),
     lines::<Recorded>("export"),
-    answer::<ConvertAnswer>("convert"),
+    recorded::<ConvertAnswer>("convert"),
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
-    answer::<Recording<RestoreAnswer>>("restore"),
+    recorded::<RestoreAnswer>("restore"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     text("completions"),
@@ -116,7 +118,15 @@ const fn answer<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
         name,
         prints: Prints::Answer,
+        records: false,
         describe: SchemaGenerator::root_schema_for::<A>,
+    }
+}
+
+const fn recorded<A: JsonSchema>(name: &'static str) -> Entry {
+    Entry {
+        records: true,
+        ..answer::<A>(name)
     }
 }
 
@@ -149,6 +159,12 @@ impl Entry {
             .for_serialize()
             .into_generator();
         let mut schema = (self.describe)(&mut generator);
+        if self.records {
+            let mut receipt = Receipt::json_schema(&mut generator);
+            let why = "With `--receipt`: covers at least what was answered.";
+            receipt.insert("description".to_owned(), why.into());
+            add_receipt(&mut schema, &receipt);
+        }
         let title = match self.prints {
             Prints::Error => format!("teamlog --json: a line {} on standard error", self.what()),
             Prints::Lines => format!("teamlog {} --json: each line", self.name),
@@ -165,6 +181,25 @@ impl Entry {
             "error" => "that says why there is no answer",
             _ => "that says something beside the answer",
         }
+    }
+}
+
+/// Allows for a receipt in the answer, or in each of the answers that it may be.
+fn add_receipt(schema: &mut Schema, receipt: &Schema) {
+    let add = |object: &mut Value| {
+        if let Some(Value::Object(properties)) = object.get_mut("properties") {
+            properties.insert("receipt".to_owned(), receipt.clone().to_value());
+        }
+    };
+    let kinds = schema.get("anyOf").and_then(Value::as_array).cloned();
+    for kind in kinds.unwrap_or_default() {
+        let place = kind.get("$ref").and_then(Value::as_str);
+        if let Some(object) = place.and_then(|place| schema.pointer_mut(place)) {
+            add(object);
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("receipt".to_owned(), receipt.clone().to_value());
     }
 }
 
@@ -204,17 +239,6 @@ fn absent_is_not_null(schema: &mut Schema) {
             kinds.retain(|kind| kind.get("type").is_none_or(|name| name != "null"));
         }
     }
-}
-
-/// The answer of a command that records something.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is there to be described")]
-struct Recording<A> {
-    #[serde(flatten)]
-    answer: A,
-    /// With --receipt: vouches for everything up to this answer
-    #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<Receipt>,
 }
 
 /// One of two answers, depending on how a command is called.
