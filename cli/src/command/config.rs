@@ -16,6 +16,10 @@ enum Action {
     List(List),
     Get(Get),
     Set(Set),
+    /// Give a setting back to its default
+    #[command(after_help = "\
+Examples:
+  teamlog config unset demo nudge.idle_seconds")]
     Unset(Get),
 }
 
@@ -35,12 +39,11 @@ struct List {
     cursor: Option<String>,
 }
 
-/// Show a setting; `unset` gives it back to its default
+/// Show a setting
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog config get demo nudge.idle_seconds
-  teamlog config unset demo nudge.idle_seconds")]
+  teamlog config get demo nudge.idle_seconds")]
 struct Get {
     /// The team
     team: String,

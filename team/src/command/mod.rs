@@ -42,7 +42,7 @@ use crate::failure::Result;
 use crate::projections::message::Message;
 use crate::projections::{Error, Live};
 use crate::refusal::{Code, Refusal};
-use teamlog_engine::{Event, EventId, Reader};
+use teamlog_engine::{Event, EventId, Reader, RefKind};
 
 /// Items of a page unless the caller says otherwise.
 pub const PAGE: usize = 50;
@@ -124,6 +124,30 @@ pub(crate) fn event_of(
         return Ok(None);
     }
     Ok(Some(event(live, reader, seq)?).filter(|event| event.id == id))
+}
+
+/// The seq before which a listing of the events with that ref goes on: that of the event which the cursor names and
+/// which has that very ref.
+pub(crate) fn before(
+    live: &Live,
+    reader: &Reader,
+    (kind, value): (RefKind, &str),
+    cursor: Option<&str>,
+) -> Result<Option<u64>> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    let what = match kind {
+        RefKind::Trace => "the id of an event of this trace",
+        RefKind::Task => "the id of an event of this task",
+        _ => "the id of an event that is listed",
+    };
+    let unknown = || unknown_cursor(cursor, what);
+    let seq = event_cursor(live, reader, cursor)?.ok_or_else(unknown)?;
+    match event(live, reader, seq)?.refs.get(kind) == Some(value) {
+        true => Ok(Some(seq)),
+        false => Err(unknown().into()),
+    }
 }
 
 /// The refusal of a cursor that names nothing in its listing.
