@@ -165,6 +165,7 @@ fn whatever_lies_there_fits_and_says_how_much_was_left_out() {
             ..assign(&id, &name)
         };
         team.task_assign(assignment).unwrap();
+        world.later(1);
         if n % 5 == 1 {
             let report = TaskUpdate {
                 from: name.clone(),
