@@ -14,7 +14,7 @@ use teamlog_team::engine::Format;
         another format, it is a new log with the same events and groups.",
     after_help = "\
 Examples:
-  teamlog restore ../backups demo
+  teamlog restore ../backups demo-again --from demo
   teamlog restore ../backups demo-again --from demo --format binary"
 )]
 pub struct Args {

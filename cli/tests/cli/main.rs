@@ -18,6 +18,7 @@ mod inbox;
 mod init;
 mod integrity;
 mod kills;
+mod moving;
 mod processes;
 mod reference;
 mod replay;

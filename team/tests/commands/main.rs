@@ -23,5 +23,6 @@ mod state;
 mod stories;
 mod story_formats;
 mod tasks;
+mod team_chat;
 mod teams;
 mod world;
