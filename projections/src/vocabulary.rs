@@ -106,7 +106,7 @@ pub const KINDS: &[Kind] = &[
     kind("bootstrap_team_launched", Seed::Bootstrap, "teamlog bootstrap", true, "The team was launched at once."),
     kind("budget_set", Seed::Teamd, "teamlog usage TEAM --set", true, "The team's token budget was set."),
     kind("config_changed", Seed::Team, "teamlog config set TEAM", true, "Settings of the team changed."),
-    kind("delivery_acked", Seed::TeamChat, "teamlog send TEAM --require-ack", true, "A delivery that needed an ack got it."),
+    kind("delivery_acked", Seed::TeamChat, "teamlog ack TEAM", true, "A delivery that needed an ack got it."),
     kind("delivery_dead_letter", Seed::TeamChat, "teamlog tick TEAM", true, "A delivery ran out of retries; the message became a dead letter."),
     kind("delivery_required", Seed::TeamChat, "teamlog send TEAM --require-ack", true, "A message needs an ack; deadlines and retries are set."),
     kind("delivery_retry", Seed::TeamChat, "teamlog tick TEAM", true, "A delivery was tried again."),

@@ -4,6 +4,7 @@ use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::config;
 use teamlog_team::command::config::{ConfigChange, ConfigList};
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -16,11 +17,7 @@ enum Action {
     List(List),
     Get(Get),
     Set(Set),
-    /// Give a setting back to its default
-    #[command(after_help = "\
-Examples:
-  teamlog config unset demo nudge.idle_seconds")]
-    Unset(Get),
+    Unset(Unset),
 }
 
 /// List all settings with their values
@@ -37,14 +34,33 @@ struct List {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "KEY")]
     cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 /// Show a setting
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog config get demo nudge.idle_seconds")]
+  teamlog config get demo nudge.idle_seconds
+  teamlog config get demo delivery.decision_required.max_retries --json")]
 struct Get {
+    /// The team
+    team: String,
+    /// The setting
+    key: String,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
+}
+
+/// Give a setting back to its default
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog config unset demo nudge.idle_seconds")]
+struct Unset {
     /// The team
     team: String,
     /// The setting
@@ -74,14 +90,14 @@ impl Args {
             Action::List(list) => list.run(context),
             Action::Get(get) => get.run(context),
             Action::Set(set) => change(context, set.team, set.key, Some(set.value)),
-            Action::Unset(get) => change(context, get.team, get.key, None),
+            Action::Unset(unset) => change(context, unset.team, unset.key, None),
         }
     }
 }
 
 impl List {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.config_list(ConfigList {
             limit: self.limit,
             cursor: self.cursor,
@@ -93,7 +109,7 @@ impl List {
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.config_get(&self.key)?;
         context.answer(&answer, config::one)?;
         context.done(team, Exit::Done)

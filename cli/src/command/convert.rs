@@ -13,7 +13,7 @@ use teamlog_team::engine::Format;
     after_help = "\
 Examples:
   teamlog convert demo --to binary
-  teamlog convert demo --to jsonl"
+  teamlog convert demo --to jsonl --json"
 )]
 pub struct Args {
     /// The team

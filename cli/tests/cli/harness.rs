@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// One world.
 pub struct Cli {
-    /// Holds the working directory, so that a test may have something beside it.
+    /// Holds the home, and what commands put beside it.
     top: TempDir,
     home: PathBuf,
 }
@@ -60,6 +60,11 @@ impl Cli {
     /// The working directory and home; the data root of every run that names no other.
     pub fn dir(&self) -> &Path {
         &self.home
+    }
+
+    /// The directory above, for what must lie outside the data root.
+    pub fn outside(&self) -> &Path {
+        self.top.path()
     }
 
     /// Writes a file and gives its path.

@@ -69,6 +69,12 @@ fn prepared() -> Cli {
         "messages.jsonl",
         "{\"id\":\"o-1\",\"type\":\"handoff\",\"from\":\"a\",\"to\":\"b\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
     );
+    std::fs::create_dir_all(cli.dir().join("old-chat/inboxes")).unwrap();
+    cli.file(
+        "old-chat/inboxes/b.jsonl",
+        "{\"id\":\"o-1\",\"type\":\"handoff\",\"from\":\"a\",\"to\":\"b\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
+    );
+    cli.ok("backup demo ../backups");
     cli.file("receipt.json", &cli.ok("head demo --json"));
     cli.ok("keygen --out key");
     cli.file("signed.json", &cli.ok("head demo --sign key --json"));

@@ -25,5 +25,6 @@ mod state;
 mod stories;
 mod story_formats;
 mod tasks;
+mod team_chat;
 mod teams;
 mod world;

@@ -22,6 +22,7 @@ use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
 use teamlog_team::command::diff::DiffAnswer;
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::nudge::NudgeAnswer;
@@ -101,7 +102,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<RepairAnswer>("doctor repair"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
-    recorded::<ImportAnswer>("import"),
+    recorded::<Either<ImportAnswer, ChatAnswer>>("import"),
     lines::<Recorded>("export"),
     recorded::<ConvertAnswer>("convert"),
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
