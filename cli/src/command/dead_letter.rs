@@ -5,6 +5,7 @@ use crate::exit::{Exit, Outcome};
 use crate::render::delivery;
 use teamlog_team::command::dead_letter::{DeadLetterList, Requeue as Request};
 use teamlog_team::command::send::Require;
+use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -36,6 +37,9 @@ struct List {
     /// Go on to older ones: the next_cursor of the page before
     #[arg(long, value_name = "ID")]
     cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Point>,
 }
 
 /// Give a dead letter another chance: the delivery of its message begins anew
@@ -73,7 +77,7 @@ impl Args {
 
 impl List {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.dead_letters(DeadLetterList {
             agent: self.agent,
             limit: self.limit,
