@@ -189,6 +189,10 @@ impl Context {
     /// The name cannot be a team's; there is no such directory; I/O.
     pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.concerns(team)?;
+        if self.last_receipt.is_some() {
+            // What a receipt is held against has to open.
+            self.team(team)?;
+        }
         self.data()
     }
 

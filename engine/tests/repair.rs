@@ -277,6 +277,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
         let check = |after: &Memory, what: &str| {
             let what = &format!("{format:?}, {what}");
             // As it was, or cut: nothing in between.
+            let seen = opened(after).verify(None).unwrap();
             drop(
                 opened(after)
                     .lock()
@@ -284,6 +285,9 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
             );
             let now = tree(after, &dir());
             if opened(after).verify(None).unwrap().ok {
+                let all = &seen.problems;
+                let expected = all.iter().all(|problem| problem.kind == "unfinished_cut");
+                assert!(seen.ok && expected, "{what}: {seen:?}");
                 assert_eq!(texts(&opened(after)).len(), 9, "{what}");
                 assert_eq!(kinds(after, CUT), 1, "{what}");
                 verified(after, what);

@@ -1,12 +1,14 @@
 //! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! Only `stored` and `delivery` know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! Only `stored`, `delivery` and `imported` know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
 mod delivery;
+mod imported;
 mod stored;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
+pub use imported::TaskImported;
 
 use crate::error::{Error, Result};
 use crate::message::{Message, MessageType, Priority};
@@ -36,6 +38,8 @@ pub enum Fact {
     DeliveryDead(DeliveryDead),
     /// `config_changed`.
     ConfigChanged(ConfigChanged),
+    /// `task_imported`.
+    TaskImported(Box<TaskImported>),
     /// Any other reserved kind: counted, moves nothing.
     Counted,
 }
@@ -146,6 +150,9 @@ impl Fact {
             "delivery_acked" => delivery::acked(payload).map(Fact::DeliveryAcked),
             "delivery_dead_letter" => delivery::dead(payload).map(Fact::DeliveryDead),
             "config_changed" => delivery::config(payload).map(Fact::ConfigChanged),
+            "task_imported" => {
+                TaskImported::parse(payload).map(|task| Fact::TaskImported(Box::new(task)))
+            }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(
                 "this version does not know the kind, and the event is not marked foreign"

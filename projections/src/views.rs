@@ -137,6 +137,9 @@ impl Touched {
                     self.dead_letters.push(event.seq);
                 }
             }
+            Fact::TaskImported(task) => {
+                self.tasks.insert(task.task_id);
+            }
             Fact::MessageSent(sent) => {
                 let known = messages::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {

@@ -116,6 +116,7 @@ pub const KINDS: &[Kind] = &[
     kind("dispatch_requested", Seed::TeamApi, "teamlog api send-message", true, "A notification of a worker was requested."),
     kind("leader_attention_set", Seed::TeamApi, "teamlog api read-stall-state", true, "The leader's attention state changed."),
     kind("log_converted", Seed::Log, "teamlog convert TEAM", false, "The log was copied from another format or file system."),
+    kind("log_cut", Seed::Log, "teamlog doctor repair TEAM --to SEQ", false, "The log was cut after an event; what was cut is kept."),
     kind("log_imported", Seed::Log, "teamlog import TEAM", false, "History was imported, with counts of what was left out."),
     kind("log_restored", Seed::Log, "teamlog import TEAM --events", false, "The log was restored from an export or a backup."),
     kind("log_salvaged", Seed::Log, "teamlog rehydrate TEAM --salvage", false, "What could be read of a damaged log was taken over."),

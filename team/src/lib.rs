@@ -27,6 +27,7 @@ pub mod root;
 mod shapes;
 pub mod story;
 pub mod team;
+pub mod tokens;
 pub mod vault;
 
 pub use failure::{Failure, Result};

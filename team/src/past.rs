@@ -6,15 +6,19 @@
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
+use schemars::JsonSchema;
+use serde::Serialize;
 use teamlog_engine::reader::Point;
 use teamlog_engine::{Reader, Timestamp};
 
 /// Where a handle stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Moment {
     /// The last event that it knows.
     pub seq: u64,
     /// Its now: the time asked for, or that of the event.
+    #[serde(serialize_with = "crate::shapes::time")]
+    #[schemars(with = "Timestamp")]
     pub time: Timestamp,
 }
 
@@ -45,10 +49,15 @@ impl Team {
     /// # Errors
     /// `point_unknown` for a point before the first event, behind the last one, or in the future; the log's.
     pub fn at(self, point: Point) -> Result<Team> {
+        let past = self.look_back("at", point)?;
+        Ok(self.standing_at(past))
+    }
+
+    /// The log up to a point that `field` names.
+    pub(crate) fn look_back(&self, field: &'static str, point: Point) -> Result<Past> {
         let reader = self.reader()?;
-        let last = reader.head().last_seq;
         let ahead = match point {
-            Point::Seq(seq) => seq > last,
+            Point::Seq(seq) => seq > reader.head().last_seq,
             Point::Time(time) => time > self.options.clock.now(),
         };
         let then = match ahead {
@@ -56,7 +65,7 @@ impl Team {
             false => reader.upto(point)?,
         };
         let Some(then) = then else {
-            return Err(self.no_such_point(&reader, point)?.into());
+            return Err(self.no_such_point(&reader, field, point)?.into());
         };
         let seq = then.head().last_seq;
         let time = match (point, then.head().last_id) {
@@ -64,34 +73,32 @@ impl Team {
             (Point::Seq(_), Some(id)) => id.created_at(),
             (Point::Seq(_), None) => Timestamp::default(),
         };
-        let moment = Moment { seq, time };
-        Ok(self.standing_at(Past {
+        Ok(Past {
             reader: then,
-            moment,
-        }))
+            moment: Moment { seq, time },
+        })
     }
 
-    fn no_such_point(&self, reader: &Reader, point: Point) -> Result<Refusal> {
+    fn no_such_point(&self, reader: &Reader, field: &'static str, point: Point) -> Result<Refusal> {
         let team = self.name();
         let message = match (point, reader.upto(Point::Seq(1))?) {
-            (_, None) => format!("at must be a point of the log, but that of {team} is empty"),
+            (_, None) => format!("{field} must be a point of the log, but that of {team} is empty"),
             (Point::Seq(seq), _) => {
                 let last = reader.head().last_seq;
-                format!("at must be an event of {team}, 1 to {last}, but is {seq}")
+                format!("{field} must be an event of {team}, 1 to {last}, but is {seq}")
             }
             (Point::Time(time), Some(first)) => {
                 let first = first.head().last_id.map(|id| id.created_at());
                 let first = first.unwrap_or_default();
                 format!(
-                    "at must lie between the first event of {team} ({first}) and now, but is {time}"
+                    "{field} must lie between the first event of {team} ({first}) and now, but is {time}"
                 )
             }
         };
+        let hint = format!("see which events there are: teamlog replay {team} --reverse --limit 5");
         Ok(Refusal::new(Code::PointUnknown, message)
-            .field("at")
-            .hint(format!(
-                "see which events there are: teamlog replay {team} --reverse --limit 5"
-            )))
+            .field(field)
+            .hint(hint))
     }
 
     /// Where this handle stands, unless it goes with the log.

@@ -3,7 +3,7 @@
 use crate::projections::{Message, Task};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use teamlog_engine::Json;
+use teamlog_engine::{Json, Timestamp};
 
 /// Serialises a message as its envelope. For `#[serde(serialize_with)]`.
 pub(crate) fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
@@ -36,4 +36,9 @@ fn envelope(message: &Message) -> Option<Box<RawValue>> {
 /// Canonical JSON is JSON, so this is `None` (shown as `null`) for no value there is.
 fn raw(json: Json) -> Option<Box<RawValue>> {
     RawValue::from_string(json.as_str().to_owned()).ok()
+}
+
+/// Serialises a time as its canonical text.
+pub(crate) fn time<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(time)
 }

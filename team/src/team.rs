@@ -142,14 +142,20 @@ impl Team {
         outcome
     }
 
+    /// Refuses to change what is past.
+    pub(crate) fn changeable(&self) -> Result<()> {
+        match &self.past {
+            Some(past) => Err(past::unchangeable(past).into()),
+            None => Ok(()),
+        }
+    }
+
     /// The lock; the log is recovered.
     ///
     /// # Errors
     /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
-        if let Some(past) = &self.past {
-            return Err(past::unchangeable(past).into());
-        }
+        self.changeable()?;
         let exclusive = self.log.lock()?;
         self.say_recovered(exclusive.recovered());
         Ok(exclusive)

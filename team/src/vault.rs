@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::names;
 use crate::refusal::{Code, Refusal};
 use crate::root::RootOptions;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use teamlog_engine::backup::{Backup, MANIFEST_FILE};
 use teamlog_engine::storage::{Files, Storage};
@@ -38,9 +38,19 @@ impl Vault {
             .canonicalize()
             .map_err(Error::io("open", data_root))?;
         let above = path.ancestors().find(|above| above.exists());
-        let here = above.filter(|above| *above != Path::new(""));
-        // Before anything is made inside the data root, and again once links and dots are out of the way.
-        check_outside(path, here.unwrap_or(Path::new(".")), &root)?;
+        let above = above.unwrap_or(Path::new(""));
+        let rest = path.strip_prefix(above).unwrap_or(path);
+        if rest.components().any(|part| part == Component::ParentDir) {
+            let shown = path.display().to_string();
+            let rule = "must not lead up (..) from a directory that does not exist";
+            return Err(Refusal::invalid("directory", &shown, rule).into());
+        }
+        let here = match above == Path::new("") {
+            true => Path::new("."),
+            false => above,
+        };
+        // Before anything is made inside the data root, and again with what was made.
+        check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;
         Ok(Vault::on(Arc::new(files), options))

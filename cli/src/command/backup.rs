@@ -16,7 +16,7 @@ use std::path::Path;
 Examples:
   teamlog backup demo ../backups
   teamlog backup --all ../backups
-  teamlog verify demo --backup ../backups"
+  teamlog backup demo ../nightly && teamlog verify demo --backup ../nightly"
 )]
 pub struct Args {
     /// The team, and the directory, which is created if it is missing

@@ -1,6 +1,6 @@
 //! `convert`: the same history in the other format.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::moving;
 use teamlog_team::engine::Format;
@@ -13,7 +13,7 @@ use teamlog_team::engine::Format;
     after_help = "\
 Examples:
   teamlog convert demo --to binary
-  teamlog convert demo --to jsonl"
+  teamlog convert demo --to jsonl --json"
 )]
 pub struct Args {
     /// The team
@@ -26,6 +26,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
+        context.records(Unknown::Repeat);
         let mut team = context.team(&self.team)?;
         let answer = team.convert(self.to)?;
         context.answer(&answer, moving::converted)?;

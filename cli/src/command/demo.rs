@@ -362,7 +362,7 @@ fn indented(line: String) -> String {
 fn task_status(team: &mut Team) -> Result<projections::tasks::Status, CommandError> {
     let answer = team.task_show(TaskShow {
         task_id: TASK.to_owned(),
-        history: false,
+        ..TaskShow::default()
     })?;
     Ok(answer.task.status)
 }

@@ -1,10 +1,11 @@
 //! `doctor`: is everything as it should be, and what mends it.
 
-use crate::context::Context;
+use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::doctor;
 use crate::render::progress::Progress;
-use teamlog_team::doctor::{DoctorCheck, SAMPLE};
+use crate::render::shell::quoted;
+use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -15,11 +16,18 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Check(Check),
+    Repair(Repair),
 }
 
 /// Check log, state, index, views and surroundings; each problem with the command that mends it. Changes nothing
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit codes:\n  0 healthy, or worth a look   2 unhealthy")]
+#[command(after_help = "\
+Examples:
+  teamlog doctor check demo
+  teamlog doctor check demo --sample-size 0 --json
+
+Exit codes:
+  0 healthy, or worth a look   2 unhealthy")]
 struct Check {
     /// The team
     team: String,
@@ -28,11 +36,29 @@ struct Check {
     sample_size: u64,
 }
 
+/// Cut a log after an event, the way back from damage; what goes is kept in the team's archive
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog doctor repair demo --to 2
+  teamlog doctor repair demo --to 2 --yes --json")]
+struct Repair {
+    /// The team
+    team: String,
+    /// The last event that stays; the last one of its group
+    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
+    to: u64,
+    /// Do it; without this only say what would go
+    #[arg(long)]
+    yes: bool,
+}
+
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match self.action {
             Action::Check(check) => check.run(context),
+            Action::Repair(repair) => repair.run(context),
         }
     }
 }
@@ -58,5 +84,29 @@ impl Check {
             0 => Ok(Exit::Done),
             _ => Ok(Exit::UNHEALTHY),
         }
+    }
+}
+
+impl Repair {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        if self.yes {
+            context.records(Unknown::Repeat);
+        }
+        let answer = team.repair(repair::Repair {
+            to: self.to,
+            yes: self.yes,
+            actor: context.actor(),
+        })?;
+        let again = context.command(&format!(
+            "doctor repair {} --to {} --yes",
+            quoted(&self.team),
+            self.to
+        ));
+        context.answer(&answer, |answer, view| {
+            doctor::repaired(answer, &again, view)
+        })?;
+        context.out.flush()?;
+        Ok(Exit::Done)
     }
 }

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   teamlog head demo
-  teamlog head demo --json > receipt.json")]
+  teamlog head demo --json > receipt.json
+  teamlog head demo --sign key --json > signed.json")]
 pub struct Args {
     /// The team
     team: String,

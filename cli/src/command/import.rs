@@ -3,21 +3,24 @@
 use crate::command::append::{lines_of, open};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::render::integrity;
+use crate::render::{integrity, moving};
 use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::import_events::ImportEvents;
 use teamlog_team::command::import_messages::ImportMessages;
 use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::import_team_chat::ImportTeamChat;
 use teamlog_team::engine::Format;
+use teamlog_team::engine::storage::Files;
 
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events"]))]
+#[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events", "team_chat"]))]
 #[command(after_help = "\
 Examples:
   teamlog import old --messages messages.jsonl
   teamlog import old --messages messages.jsonl --strict --format binary
-  teamlog export demo | teamlog import copy --events -")]
+  teamlog export demo | teamlog import copy --events -
+  teamlog import old --team-chat old-chat")]
 pub struct Args {
     /// The team; created when there is none
     team: String,
@@ -27,11 +30,14 @@ pub struct Args {
     /// File of exported events; - is standard input
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
+    /// Directory of the message protocol in files: inboxes/, events/, tasks/, dead-letter/; the team must be new
+    #[arg(long, value_name = "DIR")]
+    team_chat: Option<PathBuf>,
     /// How the events of a new team are stored: jsonl or binary [default: jsonl]
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
     /// Stamp events now; the original times stay in the messages
-    #[arg(long, conflicts_with = "events")]
+    #[arg(long, conflicts_with_all = ["events", "team_chat"])]
     restamp: bool,
     /// Take nothing and exit 1 if any line is malformed or a duplicate
     #[arg(long, conflicts_with = "events")]
@@ -47,6 +53,9 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
+        if let Some(dir) = &self.team_chat {
+            return self.team_chat(context, dir);
+        }
         let answer = match (&self.messages, &self.events) {
             (Some(path), _) => self.messages(context, path)?,
             (_, Some(path)) => self.events(context, path)?,
@@ -54,7 +63,7 @@ impl Args {
                 return Err(CommandError::new(
                     Exit::Usage,
                     "usage",
-                    "either --messages or --events is required",
+                    "one of --messages, --events and --team-chat is required",
                 ));
             }
         };
@@ -85,6 +94,26 @@ impl Args {
         let file = open("messages", path)?;
         let root = context.new_root(&self.team)?;
         Ok(root.import_messages(import, &mut BufReader::with_capacity(64 << 10, file))?)
+    }
+
+    fn team_chat(&self, context: &mut Context, dir: &Path) -> Outcome {
+        let source = Files::open(dir).map_err(|error| {
+            CommandError::io("read", &format!("directory {}", dir.display()), &error)
+        })?;
+        let import = ImportTeamChat {
+            team: self.team.clone(),
+            format: self.format,
+            strict: self.strict,
+            no_views: self.no_views,
+            allow_network_fs: self.allow_network_fs,
+        };
+        let answer = context
+            .new_root(&self.team)?
+            .import_team_chat(&import, &source)?;
+        context.answer(&answer, moving::team_chat)?;
+        context.out.flush()?;
+        let rejected = answer.status == "rejected";
+        Ok(if rejected { Exit::Refused } else { Exit::Done })
     }
 
     fn events(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {

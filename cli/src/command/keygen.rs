@@ -17,6 +17,9 @@ use teamlog_team::key::SEED_BYTES;
 use teamlog_team::{PublicKey, SecretKey};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog keygen --out auditor")]
 #[command(
     long_about = "Make a pair of keys, to sign receipts with\n\nThe secret key goes to FILE, which only you may read; the \
         public one, which whoever checks receipts needs, to FILE.pub. Existing files are left alone."

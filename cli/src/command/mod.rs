@@ -8,6 +8,7 @@ mod config;
 mod convert;
 mod dead_letter;
 mod demo;
+mod diff;
 mod doctor;
 mod export;
 mod head;
@@ -16,6 +17,7 @@ mod init;
 mod keygen;
 mod man;
 mod nudge;
+mod prime;
 mod read;
 mod ready;
 mod rehydrate;
@@ -107,11 +109,13 @@ commands! {
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
+    Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
     Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
     Tail(tail) = "tail": "Print the newest events; -f goes on with those to come",
+    Diff(diff) = "diff": "Show what changed between two points: tasks field by field, inboxes, members",
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",

@@ -7,6 +7,10 @@ use teamlog_team::command::ready::Ready;
 use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog ready demo
+  teamlog ready demo --agent dev --limit 5")]
 pub struct Args {
     /// The team
     team: String,

@@ -10,26 +10,38 @@ use teamlog_team::command::rehydrate::Rehydrate;
 #[command(after_help = "\
 Examples:
   teamlog rehydrate demo
-  teamlog rehydrate demo --workers 2 --json")]
+  teamlog rehydrate demo --workers 2 --json
+  teamlog rehydrate demo --salvage")]
 pub struct Args {
     /// The team
     team: String,
     /// Decoding threads; any number gives the same bytes [default: one a core]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     workers: Option<usize>,
+    /// Of a damaged log take what can be read into a new one; the damaged one is kept in the team's archive
+    #[arg(long)]
+    salvage: bool,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut team = context.team(&self.team)?;
+        let options = Rehydrate {
+            workers: self.workers,
+        };
         let mut progress = Progress::on_stderr("rehydrating");
-        let rebuilt = team.rehydrate(
-            Rehydrate {
-                workers: self.workers,
-            },
-            &mut |done, all| progress.show(done, all),
-        );
+        let mut show = |done, all| progress.show(done, all);
+        if self.salvage {
+            let root = context.root(&self.team)?;
+            let actor = context.actor();
+            let rebuilt = root.salvage(&self.team, actor.as_deref(), options, &mut show);
+            progress.clear();
+            context.answer(&rebuilt?, integrity::rehydrated)?;
+            context.out.flush()?;
+            return Ok(Exit::Done);
+        }
+        let mut team = context.team(&self.team)?;
+        let rebuilt = team.rehydrate(options, &mut show);
         progress.clear();
         context.answer(&rebuilt?, integrity::rehydrated)?;
         context.done(team, Exit::Done)

@@ -14,8 +14,8 @@ use teamlog_team::engine::Format;
         another format, it is a new log with the same events and groups.",
     after_help = "\
 Examples:
-  teamlog restore ../backups demo
-  teamlog restore ../backups demo-again --from demo --format binary"
+  teamlog restore ../backups old
+  teamlog restore ../backups again --from demo --format binary"
 )]
 pub struct Args {
     /// The directory that was given to `backup`

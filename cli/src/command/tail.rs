@@ -6,6 +6,14 @@ use crate::exit::{Exit, Outcome};
 use teamlog_team::command::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Print the newest events\n\nWith -f it goes on with those to come, from whichever process, until \
+        interrupted. It takes no lock, and sleeps between.",
+    after_help = "\
+Examples:
+  teamlog tail demo
+  teamlog tail demo -n 3 --json"
+)]
 pub struct Args {
     /// The team
     team: String,

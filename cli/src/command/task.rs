@@ -29,9 +29,15 @@ struct Show {
     /// The task
     #[arg(value_name = "TASK")]
     task_id: String,
-    /// Show every event that names the task, superseded ones marked
+    /// Show the events that name the task, superseded ones marked
     #[arg(long)]
     history: bool,
+    /// Most events of the history, the newest ones; 0 is all [default: 50]
+    #[arg(long, value_name = "N", requires = "history", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on to older events: the next_cursor of the page before
+    #[arg(long, value_name = "EVENT_ID", requires = "history")]
+    cursor: Option<String>,
     /// As it was then: once that event was recorded, or at that time (ISO 8601)
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     at: Option<Point>,
@@ -45,6 +51,8 @@ impl Args {
         let answer = team.task_show(TaskShow {
             task_id: show.task_id,
             history: show.history,
+            limit: show.limit,
+            cursor: show.cursor,
         })?;
         context.answer(&answer, task::card)?;
         context.done(team, Exit::Done)

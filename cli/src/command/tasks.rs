@@ -11,7 +11,8 @@ use teamlog_team::engine::reader::Point;
 Examples:
   teamlog tasks demo
   teamlog tasks demo --owner dev --status assigned
-  teamlog tasks demo --limit 20 --cursor T-1 --json")]
+  teamlog tasks demo --limit 20 --cursor T-1 --json
+  teamlog tasks demo --at 3                                 as they were then")]
 pub struct Args {
     /// The team
     team: String,

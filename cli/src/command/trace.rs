@@ -18,7 +18,8 @@ use teamlog_team::story::otlp::Otlp;
 #[command(after_help = "\
 Examples:
   teamlog trace demo --trace-id tr-1
-  teamlog trace demo --trace-id tr-1 --limit 10 --json")]
+  teamlog trace demo --trace-id tr-1 --limit 10 --json
+  teamlog trace demo --trace-id tr-1 --format chrome > trace.json")]
 pub struct Args {
     /// The team
     team: String,

@@ -4,6 +4,7 @@ use crate::command::keygen;
 use crate::context::{Context, receipt_file};
 use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
+use crate::render::shell::quoted;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -14,7 +15,8 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   teamlog verify demo
-  teamlog verify demo --against receipt.json")]
+  teamlog verify demo --against receipt.json
+  teamlog verify demo --against signed.json --key key.pub")]
 pub struct Args {
     /// The team
     team: String,
@@ -46,13 +48,15 @@ impl Args {
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;
         }
-        let unreadable =
-            "restore the team's directory from a backup, or import what `export` wrote";
+        let salvage = context.command(&format!("rehydrate {} --salvage", quoted(&self.team)));
+        let unreadable = format!(
+            "restore the team's directory from a backup, or take what can be read: {salvage}"
+        );
         let team = context
             .team(&self.team)
             .map_err(|error| match error.code() {
                 // The others are sent here.
-                "damaged" => error.or_hint(|| unreadable.to_owned()),
+                "damaged" => error.or_hint(|| unreadable),
                 _ => error,
             })?;
         let receipt = presented.as_ref().map(|presented| &presented.receipt);

@@ -10,8 +10,14 @@ use teamlog_team::command::wait::{Wait, WaitStatus};
 #[command(
     long_about = "Wait until something arrives for an agent: mail, a repeated delivery, or what others do to its tasks\n\n\
         Exit code 0 when something is there, 1 when the time is up. --since with the last_seq of the answer before \
-        misses nothing that came between."
+        misses nothing that came between.",
+    after_help = "\
+Examples:
+  teamlog wait demo --agent dev --since 1 --timeout 60"
 )]
+#[command(after_help = "\
+Examples:
+  teamlog wait demo --agent dev --since 1 --timeout 60")]
 pub struct Args {
     /// The team
     team: String,

@@ -7,11 +7,13 @@ use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use teamlog_team::command::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
 use teamlog_team::command::read::Read;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::RefKind;
+use teamlog_team::projections::settings::Setting;
 use teamlog_team::projections::tasks::Status as TaskStatus;
 use teamlog_team::projections::{MessageType, Priority, vocabulary};
 use teamlog_team::{Root, RootOptions, Team};
@@ -40,6 +42,13 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TASK" | "T,U" => Source::tasks,
         "TRACE" => Source::traces,
         "MESSAGE_ID" => Source::messages,
+        "KEY" if command != "append" => {
+            |_, begun| Some(beginning(Setting::all().map(Setting::key), begun))
+        }
+        "ID" if command == "requeue" => match arg.get_id() == "message_id" {
+            true => |source, begun| source.dead_letters(begun, |dead| dead.message_id.clone()),
+            false => |source, begun| source.dead_letters(begun, |dead| dead.id.clone()),
+        },
         "ID" if arg.get_id() == "message_id" && !creates(command) => Source::messages,
         "KIND" if matches!(command, "replay" | "tail") => |_, begun| {
             let kinds = vocabulary::KINDS.iter().map(|kind| kind.name);
@@ -48,7 +57,9 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TYPE" => |_, begun| Some(beginning(MessageType::ALL.map(MessageType::name), begun)),
         "PRIORITY" => |_, begun| Some(beginning(Priority::ALL.map(Priority::name), begun)),
         "STATUS" => |_, begun| Some(beginning(TaskStatus::ALL.map(TaskStatus::name), begun)),
-        "FORMAT" => |_, begun| Some(beginning(["jsonl", "binary"], begun)),
+        "FORMAT" if arg.get_possible_values().is_empty() => {
+            |_, begun| Some(beginning(["jsonl", "binary"], begun))
+        }
         _ => return None,
     })
 }
@@ -91,7 +102,7 @@ impl Source {
 
     fn agents(&self, begun: &str) -> Option<Candidates> {
         let status = Status {
-            limit: Some(1),
+            limit: Some(OFFERED_MAX),
             ..Status::default()
         };
         let answer = self.team()?.status(status).ok()?;
@@ -142,6 +153,25 @@ impl Source {
             newest_first.map(|message| (message.id.clone(), message)),
             begun,
             |message| format!("{} from {}", message.kind.name(), message.from),
+        ))
+    }
+
+    fn dead_letters(
+        &self,
+        begun: &str,
+        name: fn(&DeadLetterShown) -> String,
+    ) -> Option<Candidates> {
+        let list = DeadLetterList {
+            limit: Some(OFFERED_MAX),
+            ..DeadLetterList::default()
+        };
+        let dead_letters = self.team()?.dead_letters(list).ok()?.dead_letters;
+        let newest_first = dead_letters.into_iter().rev();
+        let dead = newest_first.filter(|dead| dead.status == DeadLetterStatus::Dead);
+        Some(offered(
+            dead.map(|dead| (name(&dead), dead)),
+            begun,
+            |dead| format!("to {}, {} attempts", dead.to, dead.attempts),
         ))
     }
 

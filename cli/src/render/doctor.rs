@@ -1,10 +1,12 @@
 //! What `doctor` found and did.
 
-use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{lines, plain, styled};
+use crate::render::table::{Cell, lines, number, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
+use teamlog_team::engine::repair::{Lost, Salvaged};
 
 /// What `doctor check` found.
 pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
@@ -34,6 +36,88 @@ pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
         }
     }
     shown_lines
+}
+
+/// What `doctor repair` took away, or would; `again` is the command that does.
+pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> {
+    let cut = &answer.cut;
+    let rest = match answer.status {
+        "unchanged" => format!(": nothing lies behind event {}", cut.to),
+        "planned" => format!(": a cut after event {} would take away", cut.to),
+        _ => format!(
+            ": cut after event {}; what went is kept in {}",
+            cut.to,
+            answer.archive.as_deref().unwrap_or("-")
+        ),
+    };
+    let mut shown_lines = vec![heading(view, &answer.team, &rest)];
+    if answer.status == "unchanged" {
+        return shown_lines;
+    }
+    let rows = vec![
+        vec![plain("events"), number(time::count(cut.events))],
+        vec![plain("bytes"), number(time::count(cut.bytes))],
+        vec![
+            plain("segments"),
+            number(time::count(cut.segments.len() as u64)),
+        ],
+    ];
+    shown_lines.extend(lines(&rows, 2, view.paint));
+    let rows: Vec<_> = cut.lost.iter().map(lost).collect();
+    if !rows.is_empty() {
+        shown_lines.push("and what cannot be read:".to_owned());
+        shown_lines.extend(lines(&rows, 2, view.paint));
+    }
+    if answer.status == "planned" {
+        shown_lines.push("nothing is changed; to do it:".to_owned());
+        shown_lines.push(format!("  {}", visible(again)));
+    }
+    shown_lines
+}
+
+/// What a salvage took and could not.
+pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
+    let mut shown_lines = vec![format!(
+        "salvaged {} in {}; the damaged log is kept in {}",
+        time::plural(salvaged.events, "event"),
+        time::plural(salvaged.groups, "group"),
+        visible(&salvaged.archive)
+    )];
+    if salvaged.lost.is_empty() {
+        shown_lines.push("  nothing is lost".to_owned());
+    } else {
+        shown_lines.push(format!(
+            "  {} lost:",
+            time::plural(salvaged.lost_events, "event")
+        ));
+    }
+    let rows: Vec<_> = salvaged.lost.iter().map(lost).collect();
+    shown_lines.extend(lines(&rows, 4, view.paint));
+    if salvaged.lost_omitted > 0 {
+        shown_lines.push(format!(
+            "    and {} more places",
+            time::count(salvaged.lost_omitted)
+        ));
+    }
+    shown_lines
+}
+
+fn lost(lost: &Lost) -> Vec<Cell> {
+    let events = match (lost.from_seq, lost.to_seq) {
+        (Some(from), Some(to)) if from == to => format!("event {from}"),
+        (Some(from), Some(to)) => format!("events {from} to {to}"),
+        _ => "no event".to_owned(),
+    };
+    vec![
+        plain(events),
+        plain(format!(
+            "{} at byte {}, {}",
+            lost.file,
+            lost.offset,
+            time::bytes(lost.length)
+        )),
+        plain(lost.why.as_str()),
+    ]
 }
 
 fn shown(health: Health) -> (Style, &'static str) {

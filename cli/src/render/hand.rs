@@ -1,10 +1,11 @@
-//! Work at hand: what can be taken up, what has arrived.
+//! Work at hand: what can be taken up, what has arrived, what an agent should know.
 
 use crate::render::escape::visible;
 use crate::render::event;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
-use crate::render::{View, time};
+use crate::render::{View, heading, time};
+use teamlog_team::command::prime::{Brief, Few, Mail, PrimeAnswer};
 use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::projections::{Priority, Task};
@@ -55,4 +56,79 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
     events
         .map(|recorded| event::line(&recorded.event, view.paint))
         .collect()
+}
+
+/// What an agent should know when it wakes.
+pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
+    let unread = time::plural(answer.unread.total, "unread message");
+    let mut shown = vec![heading(
+        view,
+        &answer.agent,
+        &format!(" in {}, event {}: {unread}", answer.team, answer.last_seq),
+    )];
+    let states = answer.tasks_by_status.iter();
+    let states: Vec<String> = states
+        .map(|(status, count)| format!("{status} {}", time::count(*count)))
+        .collect();
+    if !states.is_empty() {
+        shown.push(format!("own tasks: {}", states.join(", ")));
+    }
+    list(&mut shown, "in progress", &answer.in_progress, brief);
+    list(&mut shown, "blocked", &answer.blocked, brief);
+    list(&mut shown, "ready", &answer.ready, brief);
+    list(&mut shown, "unread, newest first", &answer.unread, mail);
+    shown.push(String::new());
+    shown.push("next".to_owned());
+    shown.extend(
+        answer
+            .commands
+            .iter()
+            .map(|command| format!("  {}", visible(command))),
+    );
+    shown
+}
+
+fn list<T>(shown: &mut Vec<String>, name: &str, some: &Few<T>, line: fn(&T) -> String) {
+    if some.total == 0 {
+        return;
+    }
+    shown.push(String::new());
+    let left_out = some.total.saturating_sub(some.items.len() as u64);
+    shown.push(match left_out {
+        0 => name.to_owned(),
+        _ => format!(
+            "{name} ({} of {})",
+            some.items.len(),
+            time::count(some.total)
+        ),
+    });
+    shown.extend(
+        some.items
+            .iter()
+            .map(|item| visible(&line(item)).trim_end().to_owned()),
+    );
+}
+
+fn brief(task: &Brief) -> String {
+    let mut text = format!("  {}  {}  {}", task.task_id, task.priority, task.subject);
+    let waits_for = task.waits_for.iter();
+    let mut waits_for: Vec<String> = waits_for
+        .map(|dep| format!("{} ({})", dep.task_id, dep.status))
+        .collect();
+    if task.waits_for_more > 0 {
+        waits_for.push(format!("{} more", task.waits_for_more));
+    }
+    if !waits_for.is_empty() {
+        text.push_str(&format!("  waits for {}", waits_for.join(", ")));
+    }
+    if !task.note.is_empty() {
+        text.push_str(&format!("  note: {}", task.note));
+    }
+    text
+}
+
+fn mail(mail: &Mail) -> String {
+    let task = mail.task_id.as_deref().unwrap_or_default();
+    let (id, kind, from, text) = (&mail.message_id, mail.kind, &mail.from, &mail.text);
+    format!("  {id}  {kind} from {from}  {task}  {text}")
 }

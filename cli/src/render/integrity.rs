@@ -1,5 +1,6 @@
 //! Evidence: what was checked, rebuilt, imported, and what is not as it should be.
 
+use crate::render::doctor;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
@@ -97,7 +98,11 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
     };
     let rest = format!(" rebuilt in {}{rate}", elapsed(answer.elapsed_ms));
-    let mut shown = vec![heading(view, &answer.team, &rest)];
+    let mut shown = Vec::new();
+    if let Some(salvaged) = &answer.salvaged {
+        shown.extend(doctor::salvaged(salvaged, view));
+    }
+    shown.push(heading(view, &answer.team, &rest));
     shown.extend(lines(&rows, 2, view.paint));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown

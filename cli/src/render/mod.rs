@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod delivery;
+pub mod diff;
 pub mod doctor;
 pub mod escape;
 pub mod event;

@@ -2,10 +2,11 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, plain, styled};
+use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
+use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 
 /// What `convert` did.
@@ -122,6 +123,64 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
     shown.extend(lines(&rows, 2, view.paint));
     shown.push(format!("  log {}, {whose}", answer.log));
     shown.push(format!("  state digest {}", answer.state_digest));
+    shown
+}
+
+/// What `import --team-chat` took and what it left.
+pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
+    let counts = &answer.counts;
+    let state = match answer.status {
+        "rejected" => " is not created: nothing was taken".to_owned(),
+        _ => format!(" created and filled in {}", took(answer.elapsed_ms)),
+    };
+    let rows = [
+        ("files", counts.files, Style::Plain),
+        ("messages", counts.messages, Style::Good),
+        ("acks", counts.acks, Style::Good),
+        ("dead letters", counts.dead_letters, Style::Good),
+        ("tasks from snapshots", counts.tasks, Style::Good),
+        (
+            "tasks from messages",
+            counts.tasks_from_messages,
+            Style::Plain,
+        ),
+        ("events passed by", counts.events_passed_by, Style::Plain),
+        ("duplicates", counts.duplicates, Style::Warn),
+        ("orphans", counts.orphans, Style::Warn),
+        ("malformed", counts.malformed, Style::Bad),
+    ];
+    let row = |(name, count, style): (&str, u64, Style)| -> Vec<Cell> {
+        let style = if count == 0 { Style::Plain } else { style };
+        vec![plain(name), number_styled(style, time::count(count))]
+    };
+    let rows: Vec<_> = rows.into_iter().map(row).collect();
+    let mut shown = vec![heading(view, &answer.team, &state)];
+    shown.extend(lines(&rows, 2, view.paint));
+    if !answer.problems.is_empty() {
+        shown.push(String::new());
+    }
+    let rows: Vec<_> = answer
+        .problems
+        .iter()
+        .map(|problem| {
+            let place = match problem.line {
+                0 => problem.file.clone(),
+                line => format!("{} line {line}", problem.file),
+            };
+            vec![
+                plain(place),
+                plain(problem.kind),
+                plain(problem.message.as_str()),
+            ]
+        })
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    if answer.problems_omitted > 0 {
+        shown.push(format!(
+            "  and {} more",
+            time::count(answer.problems_omitted)
+        ));
+    }
     shown
 }
 

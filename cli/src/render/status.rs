@@ -31,6 +31,11 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
     let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
     section(&mut shown, "stale messages", lines(&rows, 2, view.paint));
+    if !answer.truncated.is_empty() {
+        shown.push(String::new());
+        let names = answer.truncated.join(", ");
+        shown.push(format!("there is more of: {names} (--limit 0 shows all)"));
+    }
     if let Some(digest) = &answer.state_digest {
         shown.push(String::new());
         shown.push(format!("state digest {digest}"));

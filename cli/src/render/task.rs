@@ -56,6 +56,9 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     if let Some(history) = &answer.history {
         shown.push(String::new());
         shown.extend(timeline::lines(history, view));
+        if let Some(cursor) = &answer.next_cursor {
+            shown.push(format!("older ones: --cursor {}", visible(cursor)));
+        }
     }
     shown
 }

@@ -62,7 +62,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
         )
     });
     let mut shown: Vec<String> = started.into_iter().collect();
-    shown.extend(table::lines(&rows, 4, view.paint));
+    shown.extend(table::lines(&rows, 2, view.paint));
     shown
 }
 

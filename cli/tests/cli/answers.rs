@@ -114,6 +114,7 @@ answers! {
         last_seq: u64,
         log: String,
         format: String,
+        truncated: Option<Vec<String>>,
         state_digest: Option<String>,
     }
     Trace {
@@ -150,6 +151,7 @@ answers! {
         elapsed_ms: u64,
         events_per_second: u64,
         state_digest: String,
+        salvaged: Option<Value>,
     }
     Tasks { tasks: Vec<Value>, count: usize, next_cursor: Option<String> }
     Ready {
@@ -168,7 +170,12 @@ answers! {
         count: usize,
         last_seq: u64,
     }
-    TaskShow { team: String, task: Value, history: Option<Vec<Event>> }
+    TaskShow {
+        team: String,
+        task: Value,
+        history: Option<Vec<Event>>,
+        next_cursor: Option<String>,
+    }
     Append { seq: u64, id: String, created_at: String }
     Batch { count: u64, first_seq: Option<u64>, last_seq: Option<u64> }
     Problem {

@@ -35,6 +35,9 @@ fn at_work() -> Cli {
         ));
     }
     cli.ok("ack demo --agent dev --message-id m-T-2");
+    cli.ok("send demo --from lead --to qa --type handoff --message-id m-dead --require-ack --ack-timeout-seconds 1 --max-retries 0");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    cli.ok("tick demo");
     cli
 }
 
@@ -77,6 +80,11 @@ fn what_exists_is_offered_from_the_state() {
         ),
         ("teamlog init x --format ", &["jsonl", "binary"]),
         ("teamlog completions z", &["zsh"]),
+        ("teamlog config get demo nudge.i", &["nudge.idle_seconds"]),
+        (
+            "teamlog dead-letter requeue demo --message-id ",
+            &["m-dead"],
+        ),
     ];
     for (line, expected) in cases {
         assert_eq!(&offered(&cli, line), expected, "{line}");
@@ -106,7 +114,7 @@ fn data_root_and_agent_are_taken_from_line_and_environment() {
     assert!(!offered_with(&elsewhere, line, &set).contains(&"m-T-1".to_owned()));
     assert_eq!(
         offered(&cli, line),
-        ["m-T-2", "m-X-1", "m-T-10", "m-T-1"],
+        ["m-dead", "m-T-2", "m-X-1", "m-T-10", "m-T-1"],
         "without an agent: what was named last"
     );
 }

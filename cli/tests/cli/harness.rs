@@ -9,7 +9,9 @@ use tempfile::TempDir;
 
 /// One world.
 pub struct Cli {
-    home: TempDir,
+    /// Holds the home, and what commands put beside it.
+    top: TempDir,
+    home: PathBuf,
 }
 
 /// What a run left.
@@ -23,9 +25,22 @@ pub struct Ran {
 impl Cli {
     /// A world without any team.
     pub fn new() -> Cli {
-        Cli {
-            home: tempfile::tempdir().unwrap(),
-        }
+        let top = tempfile::tempdir().unwrap();
+        let home = top.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        Cli { top, home }
+    }
+
+    /// A world that holds the same, on its own.
+    pub fn copy(&self) -> Cli {
+        let copy = Cli::new();
+        let copied = Command::new("cp")
+            .arg("-a")
+            .arg(self.top.path().join("."))
+            .arg(copy.top.path())
+            .status();
+        assert!(copied.unwrap().success());
+        copy
     }
 
     /// A world with one team `demo` of `lead`, `dev` and `qa`.
@@ -44,7 +59,12 @@ impl Cli {
 
     /// The working directory and home; the data root of every run that names no other.
     pub fn dir(&self) -> &Path {
-        self.home.path()
+        &self.home
+    }
+
+    /// The directory above, for what must lie outside the data root.
+    pub fn outside(&self) -> &Path {
+        self.top.path()
     }
 
     /// Writes a file and gives its path.

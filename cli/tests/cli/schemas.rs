@@ -75,9 +75,14 @@ fn is_of(argv: &[String], name: &str) -> bool {
     })
 }
 
-/// Whether that call prints text though the command has a schema.
+/// Whether that call prints something else though the command has a schema.
 fn is_text(name: &str, argv: &[String]) -> bool {
-    name == "man" && !argv.iter().any(|word| word == "--out")
+    let has = |word: &str| argv.iter().any(|one| one == word);
+    match name {
+        "man" => !has("--out"),
+        "trace" => has("chrome") || has("otlp-json"),
+        _ => false,
+    }
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@ use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 25] = [
     "init",
     "send",
     "task-assign",
@@ -23,6 +23,10 @@ const COMMANDS: [&str; 21] = [
     "import",
     "export",
     "demo",
+    "keygen",
+    "ready",
+    "wait",
+    "tail",
     "schema",
     "completions",
     "man",

@@ -3,7 +3,7 @@
 use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, owned_key, task_key};
 use super::{Status, ready};
 use crate::error::Result;
-use crate::fact::{Fact, Sent, TaskChange};
+use crate::fact::{Fact, Sent, TaskChange, TaskImported};
 use crate::message::{MessageType, Priority};
 use crate::tx::{Projection, Recorded, Tx, numbered};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        2
+        3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -29,6 +29,7 @@ impl Projection for TasksProjection {
                 (Some(id), Some(change)) => message(tx, recorded.event.seq, id, sent, change),
                 _ => Ok(()),
             },
+            Fact::TaskImported(task) => imported(tx, recorded.event.seq, task),
             _ => Ok(()),
         }
     }
@@ -57,6 +58,41 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
     new.last_message_created_at = sent.created_at.micros();
     new.seq = seq;
     store(tx, id, old.as_ref(), &new)
+}
+
+/// A snapshot without messages becomes a message-governed task as it stood; of a known task it says nothing.
+fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
+    if tx.has(&task_key(&task.task_id))? {
+        return Ok(());
+    }
+    let last = task.last_message_created_at.unwrap_or(task.updated_at);
+    let new = TaskRow {
+        created_at: task.created_at.micros(),
+        updated_at: task.updated_at.micros(),
+        owner: task.owner.clone(),
+        assigned_by: task.assigned_by.clone(),
+        subject: task.subject.clone(),
+        details: task.details.clone(),
+        status: task.status as u8,
+        progress: task.progress.clone(),
+        eta: task.eta.clone(),
+        blocked: task.blocked,
+        note: task.note.clone(),
+        trace_id: task.trace_id.clone(),
+        last_update_from: task.last_update_from.clone(),
+        priority: Priority::Normal as u8,
+        deps: Vec::new(),
+        ignored_deps: Vec::new(),
+        claim_governed: false,
+        reported_status: None,
+        reported_owner: None,
+        snapshot_version: task.snapshot_version,
+        version: task.snapshot_version,
+        last_message_id: task.last_message_id.clone().unwrap_or_default(),
+        last_message_created_at: last.micros(),
+        seq,
+    };
+    store(tx, &task.task_id, None, &new)
 }
 
 /// Stores a task that was `old` before, and brings all that is kept about it in line.

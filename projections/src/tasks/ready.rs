@@ -91,15 +91,34 @@ pub(super) fn follow(
 
 /// Takes a task out of the lists where it no longer belongs, and puts it into those where it does.
 fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+    let before = match old {
+        Some(old) => listed(tx, natural, old)?,
+        None => Vec::new(),
+    };
     let after = lists(new, natural, has_open_deps(tx, new)?);
-    if let Some(old) = old {
-        // Which of them held it depended on tasks that may have changed since.
-        let before = [lists(old, natural, true), lists(old, natural, false)].concat();
-        for entry in before.iter().filter(|entry| !after.contains(entry)) {
-            entry.leave(tx)?;
+    for entry in before.iter().filter(|entry| !after.contains(entry)) {
+        entry.leave(tx)?;
+    }
+    for entry in after.iter().filter(|entry| !before.contains(entry)) {
+        entry.enter(tx)?;
+    }
+    Ok(())
+}
+
+/// Where a stored task stands.
+fn listed(tx: &Tx<'_>, natural: &[u8], task: &TaskRow) -> Result<Vec<Entry>> {
+    let free = lists(task, natural, false);
+    if task.deps.is_empty() {
+        return Ok(free);
+    }
+    // Which of them hold it depends on tasks that may have changed since.
+    let mut found = Vec::new();
+    for entry in lists(task, natural, true).into_iter().chain(free) {
+        if !found.contains(&entry) && tx.has(&entry.key())? {
+            found.push(entry);
         }
     }
-    after.iter().try_for_each(|entry| entry.enter(tx))
+    Ok(found)
 }
 
 fn has_open_deps(tx: &Tx<'_>, task: &TaskRow) -> Result<bool> {
@@ -124,21 +143,17 @@ impl Entry {
         [&*self.list, &*self.at].concat()
     }
     fn enter(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let key = self.key();
-        if !tx.has(&key)? {
-            tx.mark(&key);
-            let count: u64 = tx.get(&count_key(&self.list))?.unwrap_or_default();
-            tx.put(&count_key(&self.list), &(count + 1));
-        }
+        tx.mark(&self.key());
+        let key = count_key(&self.list);
+        let count: u64 = tx.get(&key)?.unwrap_or_default();
+        tx.put(&key, &(count + 1));
         Ok(())
     }
     fn leave(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let key = self.key();
-        if tx.has(&key)? {
-            tx.delete(&key);
-            let count: u64 = tx.get(&count_key(&self.list))?.unwrap_or_default();
-            tx.put(&count_key(&self.list), &count.saturating_sub(1));
-        }
+        tx.delete(&self.key());
+        let key = count_key(&self.list);
+        let count: u64 = tx.get(&key)?.unwrap_or_default();
+        tx.put(&key, &count.saturating_sub(1));
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, failed, inbox, mend, task, team};
+use super::{Home, dead_letter, failed, inbox, mend, task, team};
+use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
 use crate::live::Live;
@@ -19,7 +20,7 @@ const FAULTS_MAX: usize = 20;
 /// Text is compared in pieces of this size.
 const PIECE_BYTES: usize = 1 << 20;
 /// Directories whose files are lines of JSON.
-const LINE_DIRS: [&str; 2] = [inbox::DIR, "dead-letter"];
+const LINE_DIRS: [&str; 2] = [inbox::DIR, dead_letter::DIR];
 
 /// A view that is not what the state says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +120,7 @@ impl ViewsSource {
         self.team(live, &mut found)?;
         self.tasks(live, &mut found)?;
         self.inboxes(live, reader, &mut found)?;
+        self.dead_letters(live, reader, &mut found)?;
         Ok(found)
     }
 
@@ -234,7 +236,26 @@ impl ViewsSource {
         self.others(inbox::DIR, &names, found)
     }
 
-    /// Files that no task or agent accounts for.
+    fn dead_letters(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
+        let mut names = BTreeSet::new();
+        let dir = self.home.path(dead_letter::DIR);
+        for day in deliveries::days(live.rows())? {
+            let name = dead_letter::file_name(&day);
+            let file = format!("{}/{name}", dead_letter::DIR);
+            let compared = match self.home.exists(&file)? {
+                false => Compared::Missing,
+                true if dead_letter::is_whole(live, reader, &self.home, &dir, &day)? => {
+                    Compared::Same
+                }
+                true => Compared::Differs,
+            };
+            found.compared(file, compared);
+            names.insert(name);
+        }
+        self.others(dead_letter::DIR, &names, found)
+    }
+
+    /// Files that no task, agent or day accounts for.
     fn others(&self, dir: &str, names: &BTreeSet<String>, found: &mut ViewsFound) -> Result<()> {
         for name in self.names(dir)? {
             if !names.contains(&name) {

@@ -25,7 +25,7 @@ const ASIDE: &str = "dead-letter.new";
 /// A file is written and compared in pieces of about this size, and its last line is looked for in steps of it.
 const PIECE_BYTES: usize = 64 << 10;
 
-fn file_name(day: &str) -> String {
+pub(super) fn file_name(day: &str) -> String {
     format!("{day}.jsonl")
 }
 
@@ -207,7 +207,13 @@ fn each_piece(
 }
 
 /// Whether a file is what it should be.
-fn is_whole(live: &Live, reader: &Reader, home: &Home, dir: &Path, day: &str) -> Result<bool> {
+pub(super) fn is_whole(
+    live: &Live,
+    reader: &Reader,
+    home: &Home,
+    dir: &Path,
+    day: &str,
+) -> Result<bool> {
     let path = dir.join(file_name(day));
     let file = match home.storage.open(&path, Open::Read) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Log, NewEvent};
+use teamlog_projections::fact::TaskImported;
 use teamlog_projections::fact::{
     ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
 };
@@ -68,6 +69,11 @@ enum Said {
         setting: u8,
         value: Option<u8>,
     },
+    Import {
+        task: u8,
+        minute: u8,
+        status: u8,
+    },
     Foreign,
 }
 
@@ -98,6 +104,8 @@ fn said() -> impl Strategy<Value = Said> {
         1 => (0u8..10).prop_map(|id| Said::Confirmed { id }),
         1 => (0u8..6, proptest::option::of(0u8..4))
             .prop_map(|(setting, value)| Said::Configured { setting, value }),
+        1 => (0u8..6, 0u8..9, 0u8..7)
+            .prop_map(|(task, minute, status)| Said::Import { task, minute, status }),
         1 => Just(Said::Foreign),
     ]
 }
@@ -227,6 +235,23 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             return acked.event("dev", &info(*id, "dev"));
         }
         Said::Configured { setting, value } => return configured(*setting, *value),
+        Said::Import {
+            task,
+            minute,
+            status,
+        } => {
+            let snapshot = serde_json::json!({
+                "task_id": task.to_string(),
+                "created_at": at(0).to_string(),
+                "updated_at": at(i64::from(*minute)).to_string(),
+                "owner": "dev",
+                "status": STATUSES[*status as usize],
+                "blocked": minute % 2 == 0,
+                "snapshot_version": 2,
+            });
+            let task = TaskImported::parse(&snapshot.to_string()).unwrap();
+            return task.event("teamlog");
+        }
         Said::Foreign => return foreign("something_happened"),
     };
     match known.insert(message.id.clone()) {

@@ -10,15 +10,18 @@ pub mod backup;
 pub mod config;
 pub mod convert;
 pub mod dead_letter;
+pub mod diff;
 pub mod export;
 pub mod head;
 pub mod import_events;
 pub mod import_messages;
 pub mod import_report;
 mod import_source;
+pub mod import_team_chat;
 pub mod init;
 pub mod keygen;
 pub mod nudge;
+pub mod prime;
 pub mod read;
 pub mod ready;
 pub mod rehydrate;
@@ -31,6 +34,7 @@ pub mod task_assign;
 pub mod task_show;
 pub mod task_update;
 pub mod tasks;
+pub mod team_chat_source;
 pub mod tick;
 pub mod trace;
 pub mod verify;
@@ -40,7 +44,7 @@ use crate::failure::Result;
 use crate::projections::message::Message;
 use crate::projections::{Error, Live};
 use crate::refusal::{Code, Refusal};
-use teamlog_engine::{Event, EventId, Reader};
+use teamlog_engine::{Event, EventId, Reader, RefKind};
 
 /// Items of a page unless the caller says otherwise.
 pub const PAGE: usize = 50;
@@ -122,6 +126,30 @@ pub(crate) fn event_of(
         return Ok(None);
     }
     Ok(Some(event(live, reader, seq)?).filter(|event| event.id == id))
+}
+
+/// The seq before which a listing of the events with that ref goes on: that of the event which the cursor names and
+/// which has that very ref.
+pub(crate) fn before(
+    live: &Live,
+    reader: &Reader,
+    (kind, value): (RefKind, &str),
+    cursor: Option<&str>,
+) -> Result<Option<u64>> {
+    let Some(cursor) = cursor else {
+        return Ok(None);
+    };
+    let what = match kind {
+        RefKind::Trace => "the id of an event of this trace",
+        RefKind::Task => "the id of an event of this task",
+        _ => "the id of an event that is listed",
+    };
+    let unknown = || unknown_cursor(cursor, what);
+    let seq = event_cursor(live, reader, cursor)?.ok_or_else(unknown)?;
+    match event(live, reader, seq)?.refs.get(kind) == Some(value) {
+        true => Ok(Some(seq)),
+        false => Err(unknown().into()),
+    }
 }
 
 /// The refusal of a cursor that names nothing in its listing.

@@ -5,6 +5,7 @@ use crate::projections::rehydrate::{Progress, rehydrate};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
+use teamlog_engine::repair::Salvaged;
 
 /// How to rehydrate.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,6 +36,9 @@ pub struct RehydrateAnswer {
     pub events_per_second: u64,
     /// Digest of the rebuilt state.
     pub state_digest: String,
+    /// What a salvage took and what it could not, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub salvaged: Option<Salvaged>,
 }
 
 impl Team {
@@ -47,7 +51,8 @@ impl Team {
         options: Rehydrate,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<RehydrateAnswer> {
-        let exclusive = self.lock()?;
+        let mut exclusive = self.lock()?;
+        exclusive.name_quarantined()?;
         let reader = exclusive.reader();
         let workers = options.workers.unwrap_or_else(cores).max(1);
         let mut tell = |at: Progress| progress(at.events, at.total);
@@ -64,6 +69,7 @@ impl Team {
             elapsed_ms: u64::try_from(rebuilt.elapsed.as_millis()).unwrap_or(u64::MAX),
             events_per_second: rebuilt.rate() as u64,
             state_digest: rebuilt.digest,
+            salvaged: None,
         })
     }
 }

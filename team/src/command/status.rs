@@ -87,6 +87,9 @@ pub struct StatusAnswer {
     /// `jsonl` or `binary`.
     #[schemars(extend("enum" = ["jsonl", "binary"]))]
     pub format: &'static str,
+    /// Names of the lists that hold more than is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub truncated: Vec<&'static str>,
     /// Digest of the live state, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_digest: Option<String>,
@@ -111,14 +114,16 @@ impl Team {
         self.query(|live, reader| {
             let counts = live.counts()?;
             let by_status = live.task_counts()?;
-            let stale = live.stale_messages(before, limit)?;
+            let more = limit.saturating_add(1);
+            let mut cut = Cut::new(limit);
             Ok(StatusAnswer {
                 team: identity.team.clone(),
-                members: live.members()?,
-                unread_counts: unread_counts(live)?,
-                blocked_tasks: live.blocked_tasks(None, limit)?.tasks,
-                stale_tasks: live.stale_tasks(before, limit)?,
-                stale_messages: stale
+                members: cut.list("members", live.members()?),
+                unread_counts: cut.map("unread_counts", unread_counts(live)?),
+                blocked_tasks: cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks),
+                stale_tasks: cut.list("stale_tasks", live.stale_tasks(before, more)?),
+                stale_messages: cut
+                    .list("stale_messages", live.stale_messages(before, more)?)
                     .into_iter()
                     .map(|unacked| stale_message(live, reader, unacked, now))
                     .collect::<Result<_>>()?,
@@ -134,12 +139,40 @@ impl Team {
                 last_seq: reader.head().last_seq,
                 log: identity.log.to_string(),
                 format: identity.format.name(),
+                truncated: cut.truncated,
                 state_digest: match status.digest {
                     true => Some(live.digest()?),
                     false => None,
                 },
             })
         })
+    }
+}
+
+/// Keeps lists to their limit, and in mind which were longer.
+struct Cut {
+    limit: usize,
+    truncated: Vec<&'static str>,
+}
+
+impl Cut {
+    fn new(limit: usize) -> Cut {
+        let truncated = Vec::new();
+        Cut { limit, truncated }
+    }
+
+    fn list<T>(&mut self, name: &'static str, mut items: Vec<T>) -> Vec<T> {
+        if items.len() > self.limit {
+            items.truncate(self.limit);
+            self.truncated.push(name);
+        }
+        items
+    }
+
+    fn map<V>(&mut self, name: &'static str, items: BTreeMap<String, V>) -> BTreeMap<String, V> {
+        self.list(name, items.into_iter().collect())
+            .into_iter()
+            .collect()
     }
 }
 

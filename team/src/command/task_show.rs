@@ -16,11 +16,15 @@ use teamlog_engine::{Reader, RefKind};
 pub struct TaskShow {
     /// The task.
     pub task_id: String,
-    /// Also every event that names it.
+    /// Also the events that name it.
     pub history: bool,
+    /// Most events of the history, the newest ones; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The oldest event of the page before, by id.
+    pub cursor: Option<String>,
 }
 
-/// `{team, task, history?}`.
+/// `{team, task, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -31,13 +35,16 @@ pub struct TaskShowAnswer {
     /// Its events in order, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Recorded>>,
+    /// The oldest id of the history shown while older events remain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
 }
 
 impl Team {
     /// One task.
     ///
     /// # Errors
-    /// `task_not_found`; the log's.
+    /// `task_not_found`, `cursor_unknown`; the log's.
     pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
         let team = self.name().to_owned();
         names::check_known("task_id", &show.task_id)?;
@@ -45,25 +52,35 @@ impl Team {
             let task = live
                 .task(&show.task_id)?
                 .ok_or_else(|| not_found(&team, &show.task_id))?;
-            let history = match show.history {
-                true => Some(history(live, reader, &show.task_id)?),
-                false => None,
-            };
-            Ok(TaskShowAnswer {
+            let mut answer = TaskShowAnswer {
                 team: team.clone(),
                 task,
-                history,
-            })
+                history: None,
+                next_cursor: None,
+            };
+            if show.history {
+                let (events, more) = history(live, reader, &show)?;
+                let oldest = events.first().filter(|_| more);
+                answer.next_cursor = oldest.map(|oldest| oldest.event.id.to_string());
+                answer.history = Some(events);
+            }
+            Ok(answer)
         })
     }
 }
 
-fn history(live: &Live, reader: &Reader, task: &str) -> Result<Vec<Recorded>> {
-    let page = live.with_ref(RefKind::Task, task, None, usize::MAX)?;
-    page.seqs
+/// A page of what happened to the task, and whether older events remain.
+fn history(live: &Live, reader: &Reader, show: &TaskShow) -> Result<(Vec<Recorded>, bool)> {
+    let task = (RefKind::Task, show.task_id.as_str());
+    let before = super::before(live, reader, task, show.cursor.as_deref())?;
+    let limit = super::limit(show.limit, super::PAGE);
+    let page = live.with_ref(task.0, task.1, before, limit)?;
+    let events = page
+        .seqs
         .into_iter()
         .map(|seq| Recorded::marked(live, super::event(live, reader, seq)?))
-        .collect()
+        .collect::<Result<_>>()?;
+    Ok((events, page.older))
 }
 
 fn not_found(team: &str, task: &str) -> Refusal {

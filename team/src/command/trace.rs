@@ -56,7 +56,8 @@ impl Team {
         let team = self.name().to_owned();
         names::check_free("trace_id", &trace.trace_id)?;
         self.query(|live, reader| {
-            let before = before(live, reader, &trace)?;
+            let story = (RefKind::Trace, trace.trace_id.as_str());
+            let before = super::before(live, reader, story, trace.cursor.as_deref())?;
             let limit = super::limit(trace.limit, 0);
             let page = live.with_ref(RefKind::Trace, &trace.trace_id, before, limit)?;
             let events = page
@@ -82,20 +83,6 @@ impl Team {
             })
         })
     }
-}
-
-/// The seq that the cursor names: an event of this very story.
-fn before(live: &Live, reader: &Reader, trace: &Trace) -> Result<Option<u64>> {
-    let Some(cursor) = &trace.cursor else {
-        return Ok(None);
-    };
-    let unknown = || super::unknown_cursor(cursor, "the id of an event of this trace");
-    let seq = super::event_cursor(live, reader, cursor)?.ok_or_else(unknown)?;
-    let event = super::event(live, reader, seq)?;
-    if event.refs.get(RefKind::Trace) != Some(&trace.trace_id) {
-        return Err(unknown().into());
-    }
-    Ok(Some(seq))
 }
 
 fn outside(live: &Live, reader: &Reader, id: EventId) -> Result<OutsideCause> {

@@ -64,11 +64,10 @@ impl<'a> Scene<'a> {
             Live::found(log.as_ref()?, reader).map_err(said)
         });
         let fresh = with(&reader, |reader| {
-            let workers = std::thread::available_parallelism().map_or(1, usize::from);
             let mut tell =
                 |at: crate::projections::rehydrate::Progress| progress(at.events, at.total);
             let scratch = Arc::new(Memory::new());
-            Live::fresh(log.as_ref()?, reader, scratch, workers, &mut tell).map_err(said)
+            Live::fresh(log.as_ref()?, reader, scratch, super::cores(), &mut tell).map_err(said)
         });
         let cursor = with(&log, |log| ViewsSource::new(log).cursor().map_err(said));
         let upto = match (&cursor, &fresh) {
@@ -97,6 +96,18 @@ impl<'a> Scene<'a> {
             audit,
             cursor,
         })
+    }
+
+    /// Whether somebody has written since, the log or the views behind it.
+    pub fn has_moved(&self) -> bool {
+        let (Ok(log), Ok(reader)) = (&self.log, &self.reader) else {
+            return false;
+        };
+        let head = log
+            .peek()
+            .is_ok_and(|now| now.head().generation != reader.head().generation);
+        let views = ViewsSource::new(log).cursor().ok();
+        head || views != self.cursor.as_ref().ok().copied()
     }
 
     /// A command on the team, as it is typed.

@@ -277,25 +277,27 @@ struct Attribute<'a> {
 
 /// 64-bit numbers are strings in this JSON.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 enum Value<'a> {
-    StringValue(Cow<'a, str>),
-    IntValue(String),
-    BoolValue(bool),
+    #[serde(rename = "stringValue")]
+    Text(Cow<'a, str>),
+    #[serde(rename = "intValue")]
+    Count(String),
+    #[serde(rename = "boolValue")]
+    Flag(bool),
 }
 
 fn text<'a>(key: &'static str, value: impl Into<Cow<'a, str>>) -> Attribute<'a> {
-    let value = Value::StringValue(value.into());
+    let value = Value::Text(value.into());
     Attribute { key, value }
 }
 
 fn count(key: &'static str, value: u64) -> Attribute<'static> {
-    let value = Value::IntValue(value.to_string());
+    let value = Value::Count(value.to_string());
     Attribute { key, value }
 }
 
 fn flag(key: &'static str) -> Attribute<'static> {
-    let value = Value::BoolValue(true);
+    let value = Value::Flag(true);
     Attribute { key, value }
 }
 

@@ -129,6 +129,7 @@ impl<'a> Fold<'a> {
         let task = event.refs.get(RefKind::Task);
         match (&*event.kind, task) {
             ("message_sent", _) => self.sent(at, recorded),
+            ("delivery_required", _) => self.required_again(event),
             ("message_acked", _) => self.delivered(at, event, Outcome::Acked),
             ("delivery_dead_letter", _) => self.delivered(at, event, Outcome::DeadLetter),
             ("task_claimed" | "task_assigned", Some(task)) => {
@@ -189,6 +190,17 @@ impl<'a> Fold<'a> {
         let message = event.refs.get(RefKind::Message);
         if let Some(span) = message.and_then(|message| self.messages.get(message)) {
             self.end(at, *span, outcome);
+        }
+    }
+
+    /// A dead letter that is given another chance is on its way again.
+    fn required_again(&mut self, event: &Event<'_>) {
+        let message = event.refs.get(RefKind::Message);
+        let span = message.and_then(|message| self.messages.get(message));
+        let span = span.and_then(|span| self.spans.get_mut(*span));
+        if let Some(span) = span.filter(|span| span.outcome == Outcome::DeadLetter) {
+            span.outcome = Outcome::Open;
+            (span.last_seq, span.last, span.duration_us) = (None, None, None);
         }
     }
 

@@ -98,7 +98,7 @@ fn history_lands_in_its_order_at_its_times_on_its_days() {
         assert_eq!(days.len(), 3, "{days:?}");
         let task = TaskShow {
             task_id: "t1".into(),
-            history: false,
+            ..TaskShow::default()
         };
         let task = team.task_show(task).unwrap().task;
         assert_eq!(

@@ -9,7 +9,9 @@
 mod appending;
 mod costs;
 mod deliveries;
+mod doctor;
 mod follow;
+mod hand;
 mod histories;
 mod importing;
 mod messages;
@@ -23,5 +25,6 @@ mod state;
 mod stories;
 mod story_formats;
 mod tasks;
+mod team_chat;
 mod teams;
 mod world;

@@ -27,6 +27,7 @@ fn answers(team: &mut Team) -> Vec<Value> {
     let show = TaskShow {
         task_id: "t1".into(),
         history: true,
+        ..TaskShow::default()
     };
     let shown = match team.task_show(show) {
         Ok(answer) => json(&answer),

@@ -6,11 +6,12 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use teamlog_engine::Format;
 use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::prime::{Prime, TOKENS_MAX};
 use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::tasks::Tasks;
 use teamlog_team::command::trace::Trace;
-use teamlog_team::{Root, RootOptions};
+use teamlog_team::{Root, RootOptions, tokens};
 
 fn messages() -> Option<PathBuf> {
     let beside =
@@ -67,6 +68,20 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
             })
             .unwrap();
         assert!(trace.count >= 2 && trace.events.iter().all(|event| !event.marks.superseded));
+        let mut most = 0;
+        for agent in team.status(Status::default()).unwrap().unread_counts.keys() {
+            let primed = team
+                .prime(&Prime {
+                    agent: agent.clone(),
+                })
+                .unwrap();
+            most = most.max(tokens::estimate(&json(&primed).to_string()));
+        }
+        eprintln!(
+            "{} the longest page for an agent: {most} tokens",
+            format.name()
+        );
+        assert!(most < TOKENS_MAX, "{most}");
         let rebuilt = team
             .rehydrate(Rehydrate::default(), &mut |_, _| {})
             .unwrap();

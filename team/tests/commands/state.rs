@@ -67,6 +67,13 @@ fn status_counts_what_is_unread_blocked_and_stale() {
         })
         .unwrap();
     assert_eq!(short.stale_messages.len(), 2);
+    assert_eq!(short.members.len(), 2);
+    assert_eq!(
+        short.truncated,
+        ["members", "unread_counts", "stale_messages"],
+        "those that hold more than is shown, no others"
+    );
+    assert!(answer.truncated.is_empty());
 }
 
 #[test]

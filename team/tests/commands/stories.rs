@@ -4,6 +4,9 @@ use crate::world::{NOON, SECOND, World, assign, json, message, time, update};
 use teamlog_engine::{Event, EventId, RefKind, Refs, SeededIds};
 use teamlog_team::command::ack::Ack;
 use teamlog_team::command::append::Append;
+use teamlog_team::command::dead_letter::Requeue;
+use teamlog_team::command::send::Require;
+use teamlog_team::command::tick::Tick;
 use teamlog_team::command::trace::{Trace, TraceAnswer};
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
 use teamlog_team::{Recorded, Team};
@@ -212,6 +215,63 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
         .unwrap();
     assert_eq!(page.spans[1].outcome, Acked);
     assert_eq!(page.spans[1].duration_us, None);
+}
+
+#[test]
+fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
+    let world = World::new();
+    let mut team = world.demo();
+    world.later(SECOND);
+    let mut mail = message("lead", "dev");
+    mail.message_id = Some("m".into());
+    mail.trace_id = Some("tr".into());
+    mail.delivery = Some(Require {
+        ack_timeout_seconds: Some(10),
+        max_retries: Some(0),
+    });
+    team.send(mail).unwrap();
+    world.later(20 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    let span = |team: &mut Team| trace(team, "tr").spans.remove(0);
+    let dead = span(&mut team);
+    assert_eq!(
+        (dead.outcome, dead.duration_us),
+        (Outcome::DeadLetter, Some(20 * SECOND))
+    );
+    team.requeue(Requeue {
+        message_id: Some("m".into()),
+        ..Requeue::default()
+    })
+    .unwrap();
+    let open = span(&mut team);
+    assert_eq!(
+        (open.outcome, open.last, open.duration_us),
+        (Outcome::Open, None, None)
+    );
+    world.later(SECOND);
+    team.ack(Ack {
+        agent: "dev".into(),
+        message_id: "m".into(),
+        actor: None,
+    })
+    .unwrap();
+    let acked = span(&mut team);
+    assert_eq!(
+        (acked.outcome, acked.duration_us),
+        (Outcome::Acked, Some(21 * SECOND))
+    );
+    // What the delivery recorded hangs below what led to it, all in one tree.
+    let answer = trace(&mut team, "tr");
+    let story = answer.story();
+    assert!(
+        story
+            .steps
+            .iter()
+            .skip(1)
+            .all(|step| matches!(step.parent, Parent::Cause(_) | Parent::Message(_))),
+        "{:?}",
+        story.steps
+    );
 }
 
 #[test]

@@ -352,6 +352,26 @@ fn a_collector_gets_spans_below_each_other_and_every_event_once() {
 }
 
 #[test]
+fn a_span_lies_below_its_cause_and_an_assignment_within_its_task() {
+    let world = World::new();
+    let mut answer = busy(&world);
+    let (first, mail) = (answer.events[0].event.id, 3);
+    assert_eq!(
+        answer.events[mail].event.refs.get(RefKind::Message),
+        Some("mail")
+    );
+    for effect in [1, mail] {
+        answer.events[effect].event.refs.cause = Some(first);
+    }
+    let spans = check_otlp(&otlp(&answer));
+    let parent = |name: &str| named(&spans, name)["parentSpanId"].clone();
+    let id = |name: &str| named(&spans, name)["spanId"].clone();
+    assert_eq!(parent("message mail"), id("message give-T-1"));
+    assert_eq!(parent("task T-2"), id("message give-T-1"));
+    assert_eq!(parent("message give-T-2"), id("task T-2"));
+}
+
+#[test]
 fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
     let task = &[(RefKind::Task, "T-1")];
     let cause = EventId::new(time(NOON).plus_micros(-1), 9);

@@ -10,6 +10,7 @@ fn show(id: &str) -> TaskShow {
     TaskShow {
         task_id: id.into(),
         history: true,
+        ..TaskShow::default()
     }
 }
 
@@ -153,4 +154,53 @@ fn the_history_holds_every_event_that_names_the_task() {
             .get("history")
             .is_none()
     );
+}
+
+#[test]
+fn a_history_is_shown_by_pages_towards_older_events() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("t1", "dev")).unwrap();
+    for _ in 0..6 {
+        world.later(SECOND);
+        team.task_update(update("t1", "in_progress")).unwrap();
+        team.task_assign(assign("t2", "dev")).unwrap();
+    }
+    let page = |team: &mut teamlog_team::Team, limit, cursor| {
+        let asked = TaskShow {
+            limit,
+            cursor,
+            ..show("t1")
+        };
+        let answer = team.task_show(asked).unwrap();
+        let seqs: Vec<u64> = answer
+            .history
+            .unwrap()
+            .iter()
+            .map(|event| event.event.seq)
+            .collect();
+        (seqs, answer.next_cursor)
+    };
+    let (all, end) = page(&mut team, Some(0), None);
+    assert_eq!((all.len(), end), (7, None));
+    let (mut paged, mut cursor) = page(&mut team, Some(3), None);
+    assert_eq!(paged, all[4..]);
+    while let Some(next) = cursor {
+        let (older, more) = page(&mut team, Some(3), Some(next));
+        paged.splice(0..0, older);
+        cursor = more;
+    }
+    assert_eq!(paged, all);
+    let elsewhere = team.task_show(TaskShow {
+        limit: Some(1),
+        ..show("t2")
+    });
+    let foreign = elsewhere.unwrap().next_cursor;
+    for cursor in [foreign, Some("nonsense".into())] {
+        let asked = TaskShow {
+            cursor,
+            ..show("t1")
+        };
+        refused(team.task_show(asked), Code::CursorUnknown);
+    }
 }

@@ -19,11 +19,16 @@ use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
 use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
+use teamlog_team::command::diff::DiffAnswer;
 use teamlog_team::command::head::HeadAnswer;
 use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::init::InitAnswer;
+use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::nudge::NudgeAnswer;
+use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::command::read::ReadAnswer;
+use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
@@ -33,6 +38,10 @@ use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::command::wait::WaitAnswer;
+use teamlog_team::doctor::DoctorAnswer;
+use teamlog_team::doctor::repair::RepairAnswer;
+use teamlog_team::engine::Receipt;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -55,39 +64,49 @@ pub struct Entry {
     pub name: &'static str,
     /// What comes out.
     pub prints: Prints,
+    /// Whether it records something, so that `--receipt` puts one behind the answer.
+    records: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// The table.
 pub const ENTRIES: &[Entry] = &[
-    answer::<InitAnswer>("init"),
-    answer::<SendAnswer>("send"),
-    answer::<SendAnswer>("task-assign"),
-    answer::<SendAnswer>("task-update"),
+    recorded::<InitAnswer>("init"),
+    recorded::<SendAnswer>("send"),
+    recorded::<SendAnswer>("task-assign"),
+    recorded::<SendAnswer>("task-update"),
     answer::<ReadAnswer>("read"),
-    answer::<AckAnswer>("ack"),
-    answer::<TickAnswer>("tick"),
-    answer::<NudgeAnswer>("nudge"),
+    recorded::<AckAnswer>("ack"),
+    recorded::<TickAnswer>("tick"),
+    recorded::<NudgeAnswer>("nudge"),
     answer::<DeadLetterListAnswer>("dead-letter list"),
-    answer::<RequeueAnswer>("dead-letter requeue"),
+    recorded::<RequeueAnswer>("dead-letter requeue"),
     answer::<ConfigListAnswer>("config list"),
     answer::<ConfigGetAnswer>("config get"),
-    answer::<ConfigChangeAnswer>("config set"),
-    answer::<ConfigChangeAnswer>("config unset"),
+    recorded::<ConfigChangeAnswer>("config set"),
+    recorded::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
+    answer::<ReadyAnswer>("ready"),
+    answer::<PrimeAnswer>("prime"),
+    answer::<WaitAnswer>("wait"),
     answer::<StatusAnswer>("status"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
-    answer::<Either<AppendAnswer, BatchAnswer>>("append"),
+    lines::<Recorded>("tail"),
+    recorded::<Either<AppendAnswer, BatchAnswer>>("append"),
+    answer::<DiffAnswer>("diff"),
     answer::<RehydrateAnswer>("rehydrate"),
     answer::<VerifyAnswer>("verify"),
+    answer::<DoctorAnswer>("doctor check"),
+    answer::<RepairAnswer>("doctor repair"),
     answer::<HeadAnswer>("head"),
-    answer::<ImportAnswer>("import"),
+    answer::<KeygenAnswer>("keygen"),
+    recorded::<Either<ImportAnswer, ChatAnswer>>("import"),
     lines::<Recorded>("export"),
-    answer::<ConvertAnswer>("convert"),
+    recorded::<ConvertAnswer>("convert"),
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
-    answer::<RestoreAnswer>("restore"),
+    recorded::<RestoreAnswer>("restore"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     text("completions"),
@@ -106,7 +125,15 @@ const fn answer<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
         name,
         prints: Prints::Answer,
+        records: false,
         describe: SchemaGenerator::root_schema_for::<A>,
+    }
+}
+
+const fn recorded<A: JsonSchema>(name: &'static str) -> Entry {
+    Entry {
+        records: true,
+        ..answer::<A>(name)
     }
 }
 
@@ -139,6 +166,12 @@ impl Entry {
             .for_serialize()
             .into_generator();
         let mut schema = (self.describe)(&mut generator);
+        if self.records {
+            let mut receipt = Receipt::json_schema(&mut generator);
+            let why = "With `--receipt`: covers at least what was answered.";
+            receipt.insert("description".to_owned(), why.into());
+            add_receipt(&mut schema, &receipt);
+        }
         let title = match self.prints {
             Prints::Error => format!("teamlog --json: a line {} on standard error", self.what()),
             Prints::Lines => format!("teamlog {} --json: each line", self.name),
@@ -155,6 +188,25 @@ impl Entry {
             "error" => "that says why there is no answer",
             _ => "that says something beside the answer",
         }
+    }
+}
+
+/// Allows for a receipt in the answer, or in each of the answers that it may be.
+fn add_receipt(schema: &mut Schema, receipt: &Schema) {
+    let add = |object: &mut Value| {
+        if let Some(Value::Object(properties)) = object.get_mut("properties") {
+            properties.insert("receipt".to_owned(), receipt.clone().to_value());
+        }
+    };
+    let kinds = schema.get("anyOf").and_then(Value::as_array).cloned();
+    for kind in kinds.unwrap_or_default() {
+        let place = kind.get("$ref").and_then(Value::as_str);
+        if let Some(object) = place.and_then(|place| schema.pointer_mut(place)) {
+            add(object);
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("receipt".to_owned(), receipt.clone().to_value());
     }
 }
 

@@ -1,0 +1,48 @@
+//! `diff`: what changed between two points of the log.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::diff;
+use teamlog_team::command::diff::Diff;
+use teamlog_team::engine::reader::Point;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Show what changed between two points: tasks field by field, inboxes, members\n\nA point is a seq or a time \
+        in ISO 8601, and counts with its event. The cost grows with the history before the points.",
+    after_help = "\
+Examples:
+  teamlog diff demo --from 1
+  teamlog diff demo --from 1 --to 3 --json"
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// Where it begins
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    from: Point,
+    /// Where it ends [default: now]
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    to: Option<Point>,
+    /// Most tasks on the page; 0 is all [default: 50]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on: the next_cursor of the page before
+    #[arg(long, value_name = "TASK")]
+    cursor: Option<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team(&self.team)?;
+        let answer = team.diff(&Diff {
+            from: self.from,
+            to: self.to,
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, diff::changes)?;
+        context.done(team, Exit::Done)
+    }
+}

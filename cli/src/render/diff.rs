@@ -1,0 +1,102 @@
+//! What changed between two points: tasks field by field, inboxes, members.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{lines, number, plain, styled};
+use crate::render::{View, heading, time};
+use serde_json::Value;
+use teamlog_team::command::diff::{Change, DiffAnswer, TaskChange};
+
+/// Most characters of a value that a line shows.
+const SHOWN_MAX: usize = 60;
+
+/// The whole answer.
+pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
+    let mut shown = vec![heading(
+        view,
+        &answer.team,
+        &format!(
+            ": {} from event {} to {}; {} created, {} changed",
+            time::plural(answer.events, "event"),
+            answer.from.seq,
+            answer.to.seq,
+            time::plural(answer.tasks_created, "task"),
+            time::count(answer.tasks_changed),
+        ),
+    )];
+    if !answer.members_added.is_empty() {
+        let members = visible(&answer.members_added.join(", ")).into_owned();
+        shown.push(format!("new members: {members}"));
+    }
+    if !answer.tasks.is_empty() {
+        shown.push(String::new());
+    }
+    for task in &answer.tasks {
+        shown.extend(change(task, view));
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    if !answer.inboxes.is_empty() {
+        shown.push(String::new());
+        shown.extend(inboxes(answer, view));
+    }
+    shown
+}
+
+fn change(task: &TaskChange, view: &View) -> Vec<String> {
+    let (style, sign) = match task.change {
+        Change::Created => (Style::Good, "+"),
+        Change::Changed => (Style::Warn, "~"),
+    };
+    let mut shown = vec![format!(
+        "{} {}",
+        view.paint.show(style, sign),
+        view.paint.show(Style::Bold, visible(&task.task_id))
+    )];
+    let rows: Vec<_> = task
+        .fields
+        .iter()
+        .map(|(name, field)| {
+            let text = match task.change {
+                Change::Created => value(&field.to),
+                Change::Changed => format!("{} -> {}", value(&field.from), value(&field.to)),
+            };
+            vec![styled(Style::Dim, name), plain(text)]
+        })
+        .collect();
+    shown.extend(lines(&rows, 4, view.paint));
+    shown
+}
+
+fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = answer
+        .inboxes
+        .iter()
+        .map(|inbox| {
+            vec![
+                plain(&inbox.agent),
+                number(time::count(inbox.received)),
+                plain("received"),
+                number(time::count(inbox.acked)),
+                plain("acked"),
+                number(time::count(inbox.unread)),
+                plain("unread now"),
+            ]
+        })
+        .collect();
+    lines(&rows, 2, view.paint)
+}
+
+/// A value in one short piece.
+fn value(value: &Value) -> String {
+    let text = match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(SHOWN_MAX) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,665 @@
+//! `doctor check`: for each check a planted fault that turns just that one and those that must follow, and the command
+//! that it prints mends it. `doctor repair` and `rehydrate --salvage` from outside.
+
+use crate::answers::{Head, Rehydrate, Sent, Status, Verify};
+use crate::harness::{Cli, parse};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use teamlog_team::engine::derived::{Delta, Store};
+use teamlog_team::engine::receipt::digest_of;
+use teamlog_team::engine::storage::{Files, Storage};
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Doctor {
+    team: String,
+    generated_at: String,
+    overall_status: String,
+    exit_code: i32,
+    checks: Vec<Check>,
+    stats: BTreeMap<String, serde_json::Value>,
+    recommendations: Vec<String>,
+}
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Check {
+    name: String,
+    status: String,
+    summary: String,
+    details: serde_json::Value,
+    recommendations: Vec<String>,
+}
+
+const NAMES: [&str; 13] = [
+    "index_integrity",
+    "malformed_jsonl",
+    "snapshot_monotonicity",
+    "index_inbox_sample_consistency",
+    "ack_index_consistency",
+    "segments",
+    "sidecars",
+    "checkpoint",
+    "views",
+    "quarantine",
+    "lock",
+    "file_system",
+    "disk_space",
+];
+
+/// What the log must be read for.
+const OF_THE_LOG: [&str; 6] = [
+    "index_integrity",
+    "snapshot_monotonicity",
+    "index_inbox_sample_consistency",
+    "ack_index_consistency",
+    "checkpoint",
+    "views",
+];
+
+/// Tasks, messages and acks, with a checkpoint over all of it.
+fn history(format: &str) -> Cli {
+    let cli = Cli::with_team_of(format);
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject One --message-id m1 --trace-id tr");
+    cli.ok("task-assign demo --from lead --to qa --task-id T-2 --subject Two --message-id m2");
+    cli.ok(
+        "task-update demo --from dev --to lead --task-id T-1 --status in_progress --message-id m3",
+    );
+    cli.ok("send demo --from lead --to dev --type handoff --message-id m4 --payload-json '{\"note\":\"first\"}'");
+    cli.ok("send demo --from lead --to dev --type handoff --message-id m5");
+    cli.ok("ack demo --agent dev --message-id m4");
+    cli.ok("task-update demo --from dev --to lead --task-id T-1 --status done --message-id m6");
+    cli.ok("rehydrate demo");
+    cli
+}
+
+fn team(cli: &Cli) -> PathBuf {
+    cli.dir().join("teams/demo")
+}
+
+/// Everything below the team's directory: bytes, and when they were written.
+fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_path_buf()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let written = path.metadata().unwrap().modified().unwrap();
+            if path.is_dir() {
+                found.insert(path.clone(), (Vec::new(), written));
+                open.push(path);
+            } else {
+                found.insert(path.clone(), (std::fs::read(&path).unwrap(), written));
+            }
+        }
+    }
+    found
+}
+
+/// Checks, which must change nothing.
+#[track_caller]
+fn check(cli: &Cli) -> Doctor {
+    let before = tree(cli.dir());
+    let ran = cli.run("doctor check demo --sample-size 0 --json");
+    assert_eq!(tree(cli.dir()), before, "a check changes nothing");
+    assert_eq!(ran.stderr, "", "{ran:?}");
+    let answer: Doctor = parse(&ran.stdout);
+    assert_eq!(ran.code, Some(answer.exit_code), "{answer:?}");
+    let unhealthy = answer
+        .checks
+        .iter()
+        .any(|check| check.status == "unhealthy");
+    assert_eq!(
+        answer.exit_code,
+        if unhealthy { 2 } else { 0 },
+        "{answer:?}"
+    );
+    let names: Vec<&str> = answer.checks.iter().map(|check| &*check.name).collect();
+    assert_eq!(names, NAMES);
+    answer
+}
+
+/// What is not healthy: names with their status. How full this machine is does not count.
+fn turned(answer: &Doctor) -> BTreeSet<(&str, &str)> {
+    let of_the_team = answer
+        .checks
+        .iter()
+        .filter(|check| check.name != "disk_space");
+    of_the_team
+        .filter(|check| check.status != "healthy")
+        .map(|check| (&*check.name, &*check.status))
+        .collect()
+}
+
+/// Runs what was recommended, as it is printed, and checks that everything is healthy then.
+#[track_caller]
+fn mended(cli: &Cli, answer: &Doctor) {
+    assert!(!answer.recommendations.is_empty(), "{answer:?}");
+    for command in &answer.recommendations {
+        let line = command.strip_prefix("teamlog ").unwrap();
+        let ran = cli.run(line);
+        assert_eq!(ran.code, Some(0), "{command}: {ran:?}");
+    }
+    let after = check(cli);
+    assert_eq!(turned(&after), BTreeSet::new(), "{after:?}");
+    assert!(cli.json::<Verify>("verify demo").problems.is_empty());
+}
+
+/// Plants a fault and holds the checks that turn against the expected ones; then mends it.
+#[track_caller]
+fn turns(plant: impl Fn(&Cli), expected: &[(&str, &str)]) {
+    for format in ["jsonl", "binary"] {
+        let cli = history(format);
+        plant(&cli);
+        let answer = check(&cli);
+        let expected: BTreeSet<(&str, &str)> = expected.iter().copied().collect();
+        assert_eq!(turned(&answer), expected, "{format}: {answer:#?}");
+        mended(&cli, &answer);
+    }
+}
+
+fn edit(path: PathBuf, change: impl Fn(&mut Vec<u8>)) {
+    let mut bytes = std::fs::read(&path).unwrap();
+    change(&mut bytes);
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn replace(path: PathBuf, old: &str, new: &str) {
+    edit(path, |bytes| {
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        assert!(text.contains(old), "{text}");
+        *bytes = text.replacen(old, new, 1).into_bytes();
+    });
+}
+
+type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Writes the derived store anew with other entries, all checksums sound.
+fn tamper(cli: &Cli, change: impl Fn(&mut Entries)) {
+    let storage: Arc<dyn Storage> = Arc::new(Files::open(cli.dir()).unwrap());
+    let derived = Path::new("teams/demo/derived");
+    let version = storage.list(derived).unwrap().pop().unwrap();
+    let store = Store::open(storage, &derived.join(version), &mut |_| Ok(true)).unwrap();
+    let runs = store.runs();
+    assert_eq!(runs.len(), 1, "rehydrate leaves one run");
+    let mut entries: Entries = store
+        .scan(&[0], &[0xff; 8], false)
+        .map(|entry| entry.map(|(key, value)| (key, value.to_vec())).unwrap())
+        .collect();
+    change(&mut entries);
+    let last = runs[0].last;
+    let places: Vec<_> = (1..=last.seq)
+        .map(|seq| store.place(seq).unwrap().unwrap())
+        .collect();
+    let delta = Delta {
+        first_seq: 1,
+        last,
+        places: &places,
+        entries: Box::new(entries.iter().map(|(key, value)| (&**key, Some(&**value)))),
+    };
+    store.write(delta).unwrap().unwrap();
+}
+
+/// Swaps the values of the first two entries of a namespace that differ.
+fn swap(entries: &mut Entries, namespace: u8) {
+    let keys: Vec<Vec<u8>> = entries
+        .range(vec![namespace]..vec![namespace + 1])
+        .map(|(key, _)| key.clone())
+        .collect();
+    let other = keys
+        .iter()
+        .find(|key| entries[*key] != entries[&keys[0]])
+        .unwrap();
+    let (a, b) = (entries[&keys[0]].clone(), entries[other].clone());
+    entries.insert(keys[0].clone(), b);
+    entries.insert(other.clone(), a);
+}
+
+#[test]
+fn a_healthy_team_is_healthy_and_says_what_was_looked_at() {
+    for format in ["jsonl", "binary"] {
+        let cli = history(format);
+        let answer = check(&cli);
+        assert_eq!(turned(&answer), BTreeSet::new(), "{answer:#?}");
+        assert_eq!(answer.team, "demo");
+        assert!(answer.generated_at.ends_with('Z'));
+        assert_ne!(answer.overall_status, "unhealthy");
+        assert_eq!(
+            (&answer.stats["events"], &answer.stats["messages"]),
+            (&8.into(), &6.into())
+        );
+        assert_eq!(answer.stats["tasks"], 2);
+        // Nothing derived yet, nothing recorded since: as healthy.
+        std::fs::remove_dir_all(team(&cli).join("derived")).unwrap();
+        assert_eq!(turned(&check(&cli)), BTreeSet::new());
+        let shown = cli.ok("doctor check demo");
+        assert!(
+            shown.starts_with("demo: ") && !shown.contains("to mend it"),
+            "{shown}"
+        );
+    }
+    let cli = Cli::new();
+    cli.ok("init demo --no-views");
+    assert_eq!(turned(&check(&cli)), BTreeSet::new());
+    assert!(
+        cli.refused(1, "doctor check nobody")
+            .contains("team must name a team")
+    );
+}
+
+#[test]
+fn index_integrity() {
+    let lost = |cli: &Cli| {
+        tamper(cli, |entries| {
+            let posting = entries.keys().find(|key| key[0] == 0xf1).unwrap().clone();
+            entries.remove(&posting);
+        });
+    };
+    turns(lost, &[("index_integrity", "unhealthy")]);
+    let damaged = |cli: &Cli| {
+        let derived = team(cli).join("derived");
+        let version = std::fs::read_dir(derived)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        let mut runs: Vec<PathBuf> = std::fs::read_dir(version)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        runs.retain(|path| path.extension().is_some_and(|end| end == "run"));
+        edit(runs.pop().unwrap(), |bytes| bytes[4096 + 700] ^= 8);
+    };
+    turns(damaged, &[("index_integrity", "warn")]);
+}
+
+#[test]
+fn malformed_jsonl() {
+    let plant = |cli: &Cli| edit(team(cli).join("inboxes/qa.jsonl"), |bytes| bytes[0] = b'#');
+    // The file is an inbox, and a view.
+    turns(
+        plant,
+        &[
+            ("malformed_jsonl", "unhealthy"),
+            ("index_inbox_sample_consistency", "unhealthy"),
+            ("views", "unhealthy"),
+        ],
+    );
+}
+
+#[test]
+fn snapshot_monotonicity() {
+    // The file goes back to the message before; being a file, it is not what the state says either.
+    let file = |cli: &Cli| {
+        let path = team(cli).join("tasks/T-1.json");
+        replace(
+            path,
+            "\"last_message_id\": \"m6\"",
+            "\"last_message_id\": \"m3\"",
+        );
+    };
+    turns(
+        file,
+        &[
+            ("snapshot_monotonicity", "unhealthy"),
+            ("views", "unhealthy"),
+        ],
+    );
+    let stored = |cli: &Cli| tamper(cli, |entries| swap(entries, 0x30));
+    turns(
+        stored,
+        &[
+            ("snapshot_monotonicity", "unhealthy"),
+            ("checkpoint", "unhealthy"),
+        ],
+    );
+}
+
+#[test]
+fn index_inbox_sample_consistency() {
+    let file = |cli: &Cli| {
+        replace(
+            team(cli).join("inboxes/dev.jsonl"),
+            "\"note\":\"first\"",
+            "\"note\":\"worst\"",
+        )
+    };
+    turns(
+        file,
+        &[
+            ("index_inbox_sample_consistency", "unhealthy"),
+            ("views", "unhealthy"),
+        ],
+    );
+    let stored = |cli: &Cli| {
+        tamper(cli, |entries| {
+            let inbox = entries.keys().find(|key| key[0] == 0x80).unwrap().clone();
+            entries.remove(&inbox);
+        });
+    };
+    turns(
+        stored,
+        &[
+            ("index_inbox_sample_consistency", "unhealthy"),
+            ("checkpoint", "unhealthy"),
+        ],
+    );
+}
+
+#[test]
+fn ack_index_consistency() {
+    let plant = |cli: &Cli| tamper(cli, |entries| swap(entries, 0x21));
+    turns(
+        plant,
+        &[
+            ("ack_index_consistency", "unhealthy"),
+            ("checkpoint", "unhealthy"),
+        ],
+    );
+}
+
+#[test]
+fn checkpoint() {
+    // How many events of a kind there are is counted nowhere else.
+    let plant = |cli: &Cli| tamper(cli, |entries| swap(entries, 0x12));
+    turns(plant, &[("checkpoint", "unhealthy")]);
+}
+
+#[test]
+fn views() {
+    let missing = |cli: &Cli| std::fs::remove_file(team(cli).join("tasks/T-2.json")).unwrap();
+    turns(missing, &[("views", "unhealthy")]);
+    let unknown = |cli: &Cli| std::fs::write(team(cli).join("tasks/T-9.json"), "{}").unwrap();
+    turns(unknown, &[("views", "unhealthy")]);
+    let differs = |cli: &Cli| replace(team(cli).join("team.json"), "qa", "qb");
+    turns(differs, &[("views", "unhealthy")]);
+}
+
+#[test]
+fn segments() {
+    let plant = |cli: &Cli| {
+        let segment = cli.segment("demo");
+        edit(segment, |bytes| {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 4;
+        });
+    };
+    // What has to read the log says that it could not.
+    let mut expected = vec![("segments", "unhealthy")];
+    expected.extend(OF_THE_LOG.map(|name| (name, "warn")));
+    turns(plant, &expected);
+    // A torn tail is what a crash leaves.
+    let torn = |cli: &Cli| {
+        edit(cli.segment("demo"), |bytes| {
+            bytes.extend_from_slice(b"torn")
+        })
+    };
+    turns(torn, &[("segments", "warn")]);
+}
+
+#[test]
+fn sidecars() {
+    let slot = |cli: &Cli| edit(team(cli).join("head"), |bytes| bytes[100] ^= 1);
+    turns(slot, &[("sidecars", "warn")]);
+    let cursor = |cli: &Cli| edit(team(cli).join("views"), |bytes| bytes[30] ^= 1);
+    turns(cursor, &[("sidecars", "warn")]);
+    let manifest = |cli: &Cli| {
+        let derived = team(cli).join("derived");
+        let version = std::fs::read_dir(derived)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        edit(version.join("manifest"), |bytes| bytes[25] ^= 1);
+    };
+    turns(manifest, &[("sidecars", "warn")]);
+    let lock = |cli: &Cli| std::fs::remove_file(team(cli).join("lock")).unwrap();
+    turns(lock, &[("sidecars", "warn"), ("lock", "warn")]);
+    let head = |cli: &Cli| {
+        edit(team(cli).join("head"), |bytes| {
+            bytes[100] ^= 1;
+            bytes[612] ^= 1;
+        });
+    };
+    let mut expected = vec![("sidecars", "unhealthy")];
+    expected.extend(OF_THE_LOG.map(|name| (name, "warn")));
+    turns(head, &expected);
+    let identity = |cli: &Cli| edit(team(cli).join("log.json"), |bytes| bytes[40] ^= 1);
+    expected.extend([("malformed_jsonl", "warn"), ("segments", "warn")]);
+    turns(identity, &expected);
+    turns(
+        |cli| std::fs::remove_file(team(cli).join("log.json")).unwrap(),
+        &expected,
+    );
+}
+
+#[test]
+fn quarantine() {
+    let unnamed = |cli: &Cli| {
+        let segment = cli.segment("demo");
+        let name = segment.file_name().unwrap().to_str().unwrap();
+        let dir = team(cli).join("quarantine");
+        std::fs::create_dir_all(&dir).unwrap();
+        let file = format!("{name}.99.{}", &digest_of(b"torn")[..16]);
+        std::fs::write(dir.join(file), "torn").unwrap();
+    };
+    turns(unnamed, &[("quarantine", "warn")]);
+    let cli = history("jsonl");
+    unnamed(&cli);
+    cli.ok("rehydrate demo");
+    let kept = std::fs::read_dir(team(&cli).join("quarantine")).unwrap();
+    edit(kept.into_iter().next().unwrap().unwrap().path(), |bytes| {
+        bytes[0] = b'T'
+    });
+    let answer = check(&cli);
+    assert_eq!(
+        turned(&answer),
+        BTreeSet::from([("quarantine", "unhealthy")])
+    );
+    // Evidence that was changed cannot be made what it was.
+    assert!(answer.recommendations.is_empty(), "{answer:?}");
+}
+
+#[test]
+fn lock() {
+    let cli = history("jsonl");
+    let storage = Files::open(cli.dir()).unwrap();
+    let held = storage
+        .lock(Path::new("teams/demo/lock"), Duration::ZERO)
+        .unwrap();
+    let answer = check(&cli);
+    assert_eq!(turned(&answer), BTreeSet::from([("lock", "warn")]));
+    let lock = answer
+        .checks
+        .iter()
+        .find(|check| check.name == "lock")
+        .unwrap();
+    let me = std::process::id().to_string();
+    assert!(lock.summary.contains(&me), "{lock:?}");
+    assert!(lock.details["holder"].as_str().unwrap().contains(&me));
+    assert!(lock.recommendations.is_empty());
+    drop(held);
+    assert_eq!(turned(&check(&cli)), BTreeSet::new());
+}
+
+#[test]
+fn several_faults_are_all_told_and_one_pass_mends_them() {
+    let cli = history("jsonl");
+    edit(cli.segment("demo"), |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 4;
+    });
+    edit(team(&cli).join("views"), |bytes| bytes[30] ^= 1);
+    edit(team(&cli).join("inboxes/qa.jsonl"), |bytes| bytes[0] = b'#');
+    let answer = check(&cli);
+    for name in ["segments", "sidecars", "malformed_jsonl"] {
+        assert!(
+            turned(&answer).iter().any(|(turned, _)| *turned == name),
+            "{answer:#?}"
+        );
+    }
+    // The log comes first.
+    assert_eq!(
+        answer.recommendations[0],
+        "teamlog rehydrate demo --salvage"
+    );
+    let shown = cli.run("doctor check demo");
+    assert_eq!(shown.code, Some(2));
+    assert!(shown.stdout.starts_with("demo: unhealthy\n"), "{shown:?}");
+    assert!(
+        shown
+            .stdout
+            .contains("to mend it:\n  teamlog rehydrate demo --salvage\n"),
+        "{shown:?}"
+    );
+    mended(&cli, &answer);
+}
+
+#[test]
+fn the_commands_name_the_data_root_where_the_call_did() {
+    let cli = history("jsonl");
+    std::fs::remove_file(team(&cli).join("tasks/T-2.json")).unwrap();
+    let ran = cli.run("--data-root . doctor check demo --json");
+    let answer: Doctor = parse(&ran.stdout);
+    assert_eq!(
+        answer.recommendations,
+        ["teamlog --data-root . rehydrate demo"]
+    );
+}
+
+#[derive(Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repaired {
+    status: String,
+    team: String,
+    cut: serde_json::Value,
+    archive: Option<String>,
+    seq: Option<u64>,
+    state_digest: Option<String>,
+}
+
+#[test]
+fn repair_says_what_would_go_and_then_does_it() {
+    for format in ["jsonl", "binary"] {
+        let cli = history(format);
+        let receipt = cli.ok("head demo --json");
+        cli.file("receipt.json", &receipt);
+        let segment = std::fs::read(cli.segment("demo")).unwrap();
+        let before = tree(cli.dir());
+        let plan: Repaired = cli.json("doctor repair demo --to 6");
+        assert_eq!(
+            (&*plan.status, &*plan.team, plan.seq),
+            ("planned", "demo", None)
+        );
+        assert_eq!((plan.cut["events"].as_u64(), plan.archive), (Some(2), None));
+        let shown = cli.ok("doctor repair demo --to 6");
+        assert!(
+            shown.contains("to do it:\n  teamlog doctor repair demo --to 6 --yes\n"),
+            "{shown}"
+        );
+        assert_eq!(tree(cli.dir()), before, "a plan changes nothing");
+
+        let done: Repaired = cli.json("doctor repair demo --to 6 --yes --actor lead");
+        assert_eq!((&*done.status, done.seq), ("repaired", Some(7)));
+        assert_eq!(done.cut, plan.cut);
+        let archive = team(&cli).join(done.archive.unwrap());
+        let name = cli.segment("demo").file_name().unwrap().to_owned();
+        assert_eq!(
+            std::fs::read(archive.join("events").join(name)).unwrap(),
+            segment
+        );
+        let status: Status = cli.json("status demo --digest");
+        assert_eq!(status.state_digest, done.state_digest);
+        assert_eq!(turned(&check(&cli)), BTreeSet::new());
+        // A receipt from before the cut no longer holds.
+        let ran = cli.run("verify demo --against receipt.json --json");
+        assert_eq!(ran.code, Some(65), "{ran:?}");
+        assert_eq!(
+            parse::<Verify>(&ran.stdout).problems[0].kind,
+            "cut_below_receipt"
+        );
+        assert!(cli.ok("replay demo --kind log_cut").contains("log_cut"));
+        let again: Repaired = cli.json("doctor repair demo --to 7 --yes");
+        assert_eq!((&*again.status, again.seq), ("unchanged", None));
+        assert!(
+            cli.refused(1, "doctor repair demo --to 99 --yes")
+                .contains("from 1 to 7")
+        );
+        assert!(
+            cli.refused(1, "doctor repair demo --to 0")
+                .contains("to must be")
+        );
+        let sent: Sent = cli.json("send demo --from lead --to dev --type handoff");
+        assert_eq!(sent.event.seq, 8);
+    }
+}
+
+#[test]
+fn salvage_keeps_what_reads_and_every_byte_of_what_was() {
+    for format in ["jsonl", "binary"] {
+        let cli = history(format);
+        let old: Head = cli.json("head demo");
+        let (path, name) = (
+            cli.segment("demo"),
+            cli.segment("demo").file_name().unwrap().to_owned(),
+        );
+        edit(path.clone(), |bytes| {
+            let middle = bytes.len() / 2;
+            bytes[middle] ^= 4;
+        });
+        let damaged = std::fs::read(&path).unwrap();
+        let error = cli.refused_json(65, "rehydrate demo");
+        assert_eq!(error.code, "damaged");
+        let rebuilt: Rehydrate = cli.json("rehydrate demo --salvage");
+        let salvaged = rebuilt.salvaged.unwrap();
+        assert_eq!(
+            (
+                salvaged["events"].as_u64(),
+                salvaged["lost_events"].as_u64()
+            ),
+            (Some(7), Some(1))
+        );
+        let archive = team(&cli).join(salvaged["archive"].as_str().unwrap());
+        assert_eq!(
+            std::fs::read(archive.join("events").join(name)).unwrap(),
+            damaged
+        );
+        assert_eq!(turned(&check(&cli)), BTreeSet::new());
+        let new: Head = cli.json("head demo");
+        assert_ne!(
+            new.log, old.log,
+            "receipts of the damaged log are not this one's"
+        );
+        assert!(
+            cli.ok("replay demo --kind log_salvaged")
+                .contains("log_salvaged")
+        );
+        // Of a whole log nothing is salvaged.
+        assert_eq!(
+            cli.json::<Rehydrate>("rehydrate demo --salvage").salvaged,
+            None
+        );
+        assert_eq!(cli.json::<Head>("head demo").log, new.log);
+    }
+}
+
+#[test]
+fn a_team_whose_creation_is_lost_is_open_after_a_salvage() {
+    let cli = history("jsonl");
+    edit(cli.segment("demo"), |bytes| {
+        let first = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+        bytes[first + 20] ^= 4;
+    });
+    let shown = cli.ok("rehydrate demo --salvage");
+    assert!(
+        shown.starts_with("salvaged 7 events in 7 groups; the damaged log is kept in archive/"),
+        "{shown}"
+    );
+    assert!(shown.contains("\n    event 1  events/"), "{shown}");
+    cli.ok("send demo --from newcomer --to dev --type handoff");
+    assert_eq!(turned(&check(&cli)), BTreeSet::new());
+}

@@ -1,0 +1,100 @@
+//! `doctor repair`: a log that is damaged, or says what it should not, is cut after an event. What goes is kept.
+
+use crate::command::append::DEFAULT_ACTOR;
+use crate::failure::Result;
+use crate::names;
+use crate::projections::rehydrate::{Progress, rehydrate};
+use crate::team::{Team, input_fault};
+use serde::Serialize;
+use teamlog_engine::repair::{CUT, CutPlan};
+
+/// What `doctor repair` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Repair {
+    /// The last event that is to stay; the last of its group.
+    pub to: u64,
+    /// Do it; else only say what would go.
+    pub yes: bool,
+    /// Who wants it; the actor of the event. Default `teamlog`.
+    pub actor: Option<String>,
+}
+
+/// What goes, or went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct RepairAnswer {
+    /// `planned` without `yes`, `repaired`, or `unchanged` where nothing lies behind that event.
+    #[schemars(extend("enum" = ["planned", "repaired", "unchanged"]))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// What goes: from where on, how much, and what of it cannot be read.
+    pub cut: CutPlan,
+    /// Where the originals lie, relative to the team's directory; `null` where nothing went.
+    pub archive: Option<String>,
+    /// The event that records it; `null` where nothing went.
+    pub seq: Option<u64>,
+    /// Digest of the state now; `null` where nothing went.
+    pub state_digest: Option<String>,
+}
+
+impl Team {
+    /// Cuts the log after an event and brings everything derived in line; without `yes` says what would go, and changes
+    /// nothing. The log need not be readable behind that event.
+    ///
+    /// # Errors
+    /// `invalid_input` where the log cannot be cut there; the log's.
+    pub fn repair(&mut self, repair: Repair) -> Result<RepairAnswer> {
+        if let Some(actor) = &repair.actor {
+            names::check_free("actor", actor)?;
+        }
+        if !repair.yes {
+            let cut = self.log.plan_cut(repair.to).map_err(input_fault)?;
+            return Ok(self.answer(
+                if cut.is_empty() {
+                    "unchanged"
+                } else {
+                    "planned"
+                },
+                cut,
+            ));
+        }
+        self.changeable()?;
+        let actor = repair.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
+        let (cut, exclusive) = self.log.cut(repair.to, actor).map_err(input_fault)?;
+        if cut.is_empty() {
+            return Ok(self.answer("unchanged", cut));
+        }
+        let reader = exclusive.reader();
+        let mut quietly = |_: Progress| {};
+        let (rebuilt, live) = rehydrate(&self.log, &reader, super::cores(), &mut quietly)?;
+        let seq = live.seq();
+        let archive = match live.event(&reader, seq)? {
+            Some(event) if event.kind == CUT => archive_of(&event.payload),
+            _ => None,
+        };
+        drop(exclusive);
+        self.keep(live);
+        Ok(RepairAnswer {
+            archive,
+            seq: Some(seq),
+            state_digest: Some(rebuilt.digest),
+            ..self.answer("repaired", cut)
+        })
+    }
+
+    fn answer(&self, status: &'static str, cut: CutPlan) -> RepairAnswer {
+        RepairAnswer {
+            status,
+            team: self.name().to_owned(),
+            cut,
+            archive: None,
+            seq: None,
+            state_digest: None,
+        }
+    }
+}
+
+fn archive_of(payload: &str) -> Option<String> {
+    let payload: serde_json::Value = serde_json::from_str(payload).ok()?;
+    payload["archive"].as_str().map(str::to_owned)
+}

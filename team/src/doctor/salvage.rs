@@ -1,0 +1,72 @@
+//! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
+
+use crate::command::append::DEFAULT_ACTOR;
+use crate::command::rehydrate::{Rehydrate, RehydrateAnswer};
+use crate::failure::Result;
+use crate::names;
+use crate::projections::fact::TeamCreated;
+use crate::root::{Root, team_dir};
+use std::ops::ControlFlow;
+use teamlog_engine::repair::salvage;
+use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::{Error, NewEvent, Reader};
+
+impl Root {
+    /// Takes what can be read of a damaged log into a new log in its place, then builds everything derived anew. The damaged
+    /// log lies in the archive, every byte of it. Of a log that is not damaged only the latter is done.
+    ///
+    /// # Errors
+    /// `team_not_found`; the log's, where not even its segments are there.
+    pub fn salvage(
+        &self,
+        team: &str,
+        actor: Option<&str>,
+        options: Rehydrate,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<RehydrateAnswer> {
+        names::check_known("team", team)?;
+        if let Some(actor) = actor {
+            names::check_free("actor", actor)?;
+        }
+        let dir = team_dir(team);
+        // A directory with segments was a team once, whatever became of its identity.
+        if !matches!(self.storage().stat(&dir.join(EVENTS_DIR)), Ok(Some(_))) {
+            self.team(team)?;
+        }
+        let actor = actor.unwrap_or(DEFAULT_ACTOR);
+        let salvaged = salvage(
+            self.storage(),
+            &dir,
+            &self.log_options(),
+            actor,
+            &mut |reader| born_again(reader, actor),
+        )?;
+        let rebuilt = self.team(team)?.rehydrate(options, progress)?;
+        Ok(RehydrateAnswer {
+            salvaged,
+            ..rebuilt
+        })
+    }
+}
+
+/// A team whose creation is lost is created once more, open to whoever acts: nothing tells who its members were.
+fn born_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
+    let created: Option<()> = reader.each(None, |located| {
+        let event = &located.frame.event;
+        Ok::<_, Error>(match event.kind == "team_created" && !event.foreign {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    Ok(match created {
+        Some(()) => Vec::new(),
+        None => {
+            let again = TeamCreated {
+                members: Vec::new(),
+                open: true,
+                views: true,
+            };
+            vec![again.event(actor, None)]
+        }
+    })
+}
