@@ -148,7 +148,10 @@ impl Inboxes {
 
     pub fn take(&mut self, event: &Event<'_>, fact: &Fact) -> Result<()> {
         match fact {
-            Fact::TeamCreated(created) if self.wanted.is_none() => self.start(created.views),
+            // In a salvaged log messages may stand before it; then the inboxes are built by a pass of their own.
+            Fact::TeamCreated(created) if self.wanted.is_none() && event.seq == 1 => {
+                self.start(created.views)
+            }
             Fact::MessageSent(sent) if self.wanted == Some(true) => {
                 if !self.open.contains_key(&sent.to) {
                     self.open.insert(sent.to.clone(), Building::default());

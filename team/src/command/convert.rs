@@ -9,7 +9,7 @@ use std::time::Instant;
 use teamlog_engine::convert::Size;
 use teamlog_engine::{Format, Log, Receipt};
 
-/// `{status, team, format, events, groups, from, to, archive, receipt, …}`.
+/// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConvertAnswer {
     /// `converted`, or `unchanged` where the log has that format already.
@@ -30,7 +30,7 @@ pub struct ConvertAnswer {
     /// Where the original lies, relative to the team's directory.
     pub archive: Option<String>,
     /// The last receipt of the original.
-    pub receipt: Option<Receipt>,
+    pub original_receipt: Option<Receipt>,
     /// Digest of the state, which is that of before.
     pub state_digest: Option<String>,
     /// How long it took.
@@ -56,7 +56,7 @@ impl Team {
             from: None,
             to: None,
             archive: None,
-            receipt: None,
+            original_receipt: None,
             state_digest: None,
             elapsed_ms: 0,
         };
@@ -69,7 +69,7 @@ impl Team {
             (answer.events, answer.groups) = (converted.events, converted.groups);
             answer.archive = Some(converted.archive.to_string_lossy().into_owned());
             (answer.from, answer.to) = (Some(converted.from), Some(converted.to));
-            answer.receipt = converted.receipt;
+            answer.original_receipt = converted.receipt;
             answer.state_digest = Some(rebuilt.state_digest);
         }
         answer.elapsed_ms = millis(started);

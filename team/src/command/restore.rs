@@ -56,7 +56,7 @@ pub struct RestoreAnswer {
     #[serde(serialize_with = "as_text")]
     pub backed_up_at: Timestamp,
     /// The receipt of the backup; `null` where it held no event.
-    pub receipt: Option<Receipt>,
+    pub backup_receipt: Option<Receipt>,
     /// Digest of the state.
     pub state_digest: String,
     /// How long it took.
@@ -120,7 +120,7 @@ impl Root {
             files: restored.files,
             bytes: restored.bytes,
             backed_up_at: manifest.backed_up_at,
-            receipt: manifest.receipt(),
+            backup_receipt: manifest.receipt(),
             state_digest: rebuilt.state_digest,
             elapsed_ms: millis(started),
         })

@@ -201,6 +201,13 @@ impl Root {
                 }
             }
         }
+        let salvage = scene.salvage();
+        if recommendations.contains(&salvage) {
+            // A damaged log comes first; and a salvage ends with what a rehydration does.
+            let rehydrate = scene.rehydrate();
+            recommendations.retain(|command| *command != salvage && *command != rehydrate);
+            recommendations.insert(0, salvage);
+        }
         Ok(DoctorAnswer {
             generated_at: self.options().clock.now().to_string(),
             overall_status: overall,

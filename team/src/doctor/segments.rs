@@ -37,6 +37,10 @@ pub(super) fn judge(healthy: Check, problems: &[&Problem], scene: &Scene<'_>) ->
         first.message
     );
     let check = match first.severity {
+        // The segments are clean to their end, so whoever takes the lock makes a new head.
+        Severity::Error if first.kind == "damaged_head" && only_the_head(scene) => {
+            Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.rehydrate())
+        }
         Severity::Error => {
             Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.salvage())
         }
@@ -60,4 +64,13 @@ fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {
         .iter()
         .find(|problem| problem.kind != "unknown_file");
     error.or(crash).or(problems.first()).copied()
+}
+
+fn only_the_head(scene: &Scene<'_>) -> bool {
+    scene.report.as_ref().is_ok_and(|report| {
+        report
+            .problems
+            .iter()
+            .all(|problem| problem.kind == "damaged_head")
+    })
 }
