@@ -15,9 +15,6 @@ use teamlog_team::command::wait::{Wait, WaitStatus};
 Examples:
   teamlog wait demo --agent dev --since 1 --timeout 60"
 )]
-#[command(after_help = "\
-Examples:
-  teamlog wait demo --agent dev --since 1 --timeout 60")]
 pub struct Args {
     /// The team
     team: String,
