@@ -17,6 +17,7 @@ use crate::tx::{Projection, Recorded, Tx};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use teamlog_engine::codec::Frame;
 use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Store, Table, key};
@@ -179,13 +180,17 @@ pub(crate) fn fold_all(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Folded> {
     let covered = store.covered();
+    let failing = &AtomicBool::new(false);
     thread::scope(|scope| {
         let (spans, batches) = decoding(scope, reader, covered.map(|anchor| anchor.place), bulk);
         let mut workers = Vec::new();
         for step in steps(sink) {
             let (orders, received) = bounded(WAITING_MAX);
             let table = Table::new(store.clone());
-            workers.push((orders, scope.spawn(move || work(&received, table, step))));
+            workers.push((
+                orders,
+                scope.spawn(move || work(&received, table, step, failing)),
+            ));
         }
         let (orders, handles): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
         let sequencer = Sequencer {
@@ -195,6 +200,7 @@ pub(crate) fn fold_all(
             tail: Tail::default(),
             run_bytes: bulk.run_bytes,
             writes: true,
+            failing,
         };
         let outcome = sequencer.run(reader, &batches, progress);
         // A decoder that waits to hand on its batch must not wait for ever.
@@ -237,10 +243,22 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     steps
 }
 
-fn work(orders: &Receiver<Order>, mut table: Table, mut step: Step<'_>) -> Result<()> {
+/// Follows orders to their end, also after an error: an order to cut that nobody took would keep the sequencer waiting
+/// for its table for ever, as a channel keeps what is in it for as long as somebody may send more.
+fn work(
+    orders: &Receiver<Order>,
+    mut table: Table,
+    mut step: Step<'_>,
+    failing: &AtomicBool,
+) -> Result<()> {
+    let mut failed = None;
     for order in orders {
         match order {
-            Order::Fold(batch) => step(&mut table, &batch)?,
+            _ if failed.is_some() => {}
+            Order::Fold(batch) => {
+                failed = step(&mut table, &batch).err();
+                failing.fetch_or(failed.is_some(), Ordering::Relaxed);
+            }
             Order::Cut(out, back) => {
                 if out.send(table).is_err() {
                     return Ok(());
@@ -252,7 +270,7 @@ fn work(orders: &Receiver<Order>, mut table: Table, mut step: Step<'_>) -> Resul
             }
         }
     }
-    Ok(())
+    failed.map_or(Ok(()), Err)
 }
 
 type Decoding<'scope> = (
@@ -301,7 +319,7 @@ fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
 }
 
 /// Puts the batches in order, shows them to all workers, and writes runs.
-struct Sequencer {
+struct Sequencer<'a> {
     orders: Vec<Sender<Order>>,
     store: Store,
     covered: Option<Anchor>,
@@ -309,9 +327,11 @@ struct Sequencer {
     run_bytes: u64,
     /// Whether runs can be written.
     writes: bool,
+    /// Set by a worker that has an error to tell.
+    failing: &'a AtomicBool,
 }
 
-impl Sequencer {
+impl Sequencer<'_> {
     fn run(
         mut self,
         reader: &Reader,
@@ -330,8 +350,11 @@ impl Sequencer {
                 self.tail
                     .push(&located.frame.event, located.place, located.frame.crc);
             }
+            // Its handle tells the error.
+            if self.failing.load(Ordering::Relaxed) {
+                break;
+            }
             for orders in &self.orders {
-                // A worker that is gone has an error to tell, which its handle does.
                 if orders.send(Order::Fold(Arc::clone(&batch))).is_err() {
                     break 'log;
                 }
@@ -466,3 +489,6 @@ impl<'a> Iterator for Merged<'a> {
         self.heads.get_mut(at)?.next()
     }
 }
+
+#[cfg(test)]
+mod failing_test;

@@ -70,10 +70,10 @@ impl Live {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Live> {
         let dir = derived_dir(reader.dir());
-        let above = reader.dir();
+        // The store's lock lies beside it.
         scratch
-            .create_dir(above)
-            .map_err(teamlog_engine::Error::io("create", above))?;
+            .create_dir(reader.dir())
+            .map_err(teamlog_engine::Error::io("create", reader.dir()))?;
         let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
         let folded = workers::fold_all(reader, store, Bulk::new(workers), None, progress)?;
         let mut overlay = Overlay::new(folded.store);

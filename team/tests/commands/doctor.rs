@@ -202,6 +202,13 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     let world = World::new();
     history(&world, Format::Jsonl);
+    /// Also where a check fails the writer must come to an end.
+    struct Stop<'a>(&'a AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Relaxed);
+        }
+    }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -213,6 +220,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
                 world.later(MINUTE);
             }
         });
+        let _stop = Stop(&done);
         for _ in 0..10 {
             let answer = check(&world.root);
             for check in answer.checks {
@@ -222,7 +230,6 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
                 assert!(quiet, "{check:?}");
             }
         }
-        done.store(true, Relaxed);
     });
     assert_eq!(turned(&check(&world.root)), BTreeMap::new());
 }

@@ -165,7 +165,7 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
             ..restore(name)
         };
         let (mut none, mut whole) = (0, 0);
-        for call in (0..).step_by(7) {
+        for call in 0.. {
             let memory = Memory::new();
             let faulty = Faulty::new(Arc::new(memory.clone()));
             faulty.arm(call, Fault::Stop);
@@ -192,7 +192,7 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
                 team.send(message("dev", "lead")).unwrap();
             }
         }
-        assert!(none > 10 && whole > 0, "{none} {whole}");
+        assert!(none > 50 && whole > 0, "{none} {whole}");
     }
 }
 
