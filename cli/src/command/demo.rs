@@ -160,7 +160,7 @@ impl Demo {
         let late = stage.update(
             team,
             75,
-            update("in_progress", "80%, written before", None, Some(50)),
+            update("in_progress", "80%, earlier", None, Some(50)),
         )?;
         rows.push(sent(&late));
         stage.ack(team, 90)?;

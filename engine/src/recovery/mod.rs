@@ -76,7 +76,12 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
                 why: "a salvage was cut short".into(),
             });
         }
-        return whole::rebuild_head(scene);
+        let mut rebuilt = whole::rebuild_head(scene)?;
+        if slots.damaged > 1 {
+            // One write mends one slot.
+            scene.head_file.write(&mut rebuilt.head, true)?;
+        }
+        return Ok(rebuilt);
     };
     if head.cutting {
         let mut recovered = cut::finish(scene, head)?;
