@@ -225,8 +225,8 @@ fn a_cut_twice_at_one_place_keeps_both_originals() {
 /// Runs `act` stopped at every call, and checks every state that a crash then leaves.
 fn at_every_call(
     memory: &Memory,
-    act: &dyn Fn(&Arc<dyn Storage>) -> Result<(), Error>,
-    check: &dyn Fn(&Memory, &str),
+    act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
+    check: impl Fn(&Memory, &str),
 ) -> usize {
     let mut states = 0;
     for call in 0.. {
@@ -311,7 +311,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
             let writer = writer(&opened(after));
             writer.append(vec![said("on")], Durability::Synced).unwrap();
         };
-        let states = at_every_call(&memory, &cut, &check);
+        let states = at_every_call(&memory, cut, check);
         assert!(states > 300, "{states}");
     }
 }
@@ -536,7 +536,7 @@ fn death_and_power_loss_at_every_call_of_a_salvage() {
                 .append(vec![said("on")], Durability::Synced)
                 .unwrap();
         };
-        let states = at_every_call(&memory, &act, &check);
+        let states = at_every_call(&memory, act, check);
         assert!(states > 500, "{states}");
     }
 }

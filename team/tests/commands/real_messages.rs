@@ -48,7 +48,6 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
         let status = team
             .status(Status {
                 digest: true,
-                limit: Some(10),
                 ..Status::default()
             })
             .unwrap();
