@@ -1,5 +1,9 @@
 //! Verification: every byte of a log held against everything that vouches for it. Changes nothing.
 
+mod report;
+
+pub use report::{PROBLEMS_MAX, Problem, Report, Severity};
+
 use crate::codec;
 use crate::error::{Error, Result};
 use crate::head::{self, Head, Slots};
@@ -10,60 +14,11 @@ use crate::receipt::{Receipt, Standing};
 use crate::recovery::tail::{self, Broken, Position};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{Bytes, Open};
-use schemars::JsonSchema;
-use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// No more problems than this are listed; a badly damaged log has one every few bytes.
-pub const PROBLEMS_MAX: usize = 100;
-
 /// So often head and segments are looked at where they do not fit: writers do not rotate that fast.
 const LOOKS_MAX: usize = 3;
-
-/// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
-    Error,
-    /// Nothing acknowledged is in doubt.
-    Warning,
-}
-
-/// Something that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Problem {
-    /// A stable word: `damaged_event`, `torn_tail`, `missing_segment` …
-    pub kind: &'static str,
-    /// How bad it is.
-    pub severity: Severity,
-    /// The file, relative to the team's directory.
-    pub file: String,
-    /// The byte where it starts.
-    pub offset: u64,
-    /// The event concerned, where one is.
-    pub seq: Option<u64>,
-    /// For people.
-    pub message: String,
-}
-
-/// What verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Report {
-    /// No problem is an error.
-    pub ok: bool,
-    /// Valid events.
-    pub events: u64,
-    /// Segments.
-    pub segments: u64,
-    /// Bytes of all segments.
-    pub bytes: u64,
-    /// Seq of the last valid event.
-    pub last_seq: u64,
-    /// What was found, in the order of the log; at most [`PROBLEMS_MAX`].
-    pub problems: Vec<Problem>,
-}
 
 /// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
 ///
@@ -102,7 +57,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
     if let Some(receipt) = against {
         check.held_against_receipt(receipt)?;
     }
-    Ok(check.done())
+    Ok(check.report)
 }
 
 /// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
@@ -117,42 +72,7 @@ pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Re
         check.segment(index as u32 + 1, name, last, Some(head))?;
     }
     check.held_against_head(Some(head), names);
-    Ok(check.done())
-}
-
-impl Report {
-    /// Nothing was looked at and nothing found.
-    pub(crate) fn empty() -> Report {
-        Report {
-            ok: true,
-            events: 0,
-            segments: 0,
-            bytes: 0,
-            last_seq: 0,
-            problems: Vec::new(),
-        }
-    }
-
-    /// One more problem, of a whole file.
-    pub(crate) fn add(
-        &mut self,
-        severity: Severity,
-        kind: &'static str,
-        file: &str,
-        message: String,
-    ) {
-        self.ok &= severity == Severity::Warning;
-        if self.problems.len() < PROBLEMS_MAX {
-            self.problems.push(Problem {
-                kind,
-                severity,
-                file: file.to_string(),
-                offset: 0,
-                seq: None,
-                message,
-            });
-        }
-    }
+    Ok(check.report)
 }
 
 struct Check<'a> {
@@ -175,15 +95,6 @@ impl<'a> Check<'a> {
             last: Position { seq: 0, id: None },
             previous: None,
         }
-    }
-
-    fn done(self) -> Report {
-        let mut report = self.report;
-        report.ok = report
-            .problems
-            .iter()
-            .all(|problem| problem.severity == Severity::Warning);
-        report
     }
 }
 
@@ -210,32 +121,14 @@ impl Check<'_> {
         seq: Option<u64>,
         message: String,
     ) {
-        let problems = &mut self.report.problems;
-        if problems.len() < PROBLEMS_MAX {
-            problems.push(Problem {
-                kind,
-                severity,
-                file: file.to_string(),
-                offset,
-                seq,
-                message,
-            });
-        } else if severity == Severity::Error
-            && problems
-                .iter()
-                .all(|problem| problem.severity == Severity::Warning)
-        {
-            // Whatever is left out, an error must not be.
-            problems.truncate(PROBLEMS_MAX - 1);
-            problems.push(Problem {
-                kind,
-                severity,
-                file: file.to_string(),
-                offset,
-                seq,
-                message,
-            });
-        }
+        self.report.push(Problem {
+            kind,
+            severity,
+            file: file.to_string(),
+            offset,
+            seq,
+            message,
+        });
     }
 
     fn error(

@@ -27,7 +27,12 @@ pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
     )];
     let rows: Vec<_> = answer.problems.iter().map(problem).collect();
     shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(omitted(answer.problems_omitted));
     shown
+}
+
+fn omitted(problems: u64) -> Option<String> {
+    (problems > 0).then(|| format!("  and {} more", time::count(problems)))
 }
 
 fn problem(problem: &Problem) -> Vec<Cell> {
@@ -145,12 +150,7 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
         })
         .collect();
     shown.extend(lines(&rows, 2, view.paint));
-    if answer.problems_omitted > 0 {
-        shown.push(format!(
-            "  and {} more",
-            time::count(answer.problems_omitted)
-        ));
-    }
+    shown.extend(omitted(answer.problems_omitted));
     shown
 }
 

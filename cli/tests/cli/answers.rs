@@ -193,6 +193,7 @@ answers! {
         bytes: u64,
         last_seq: u64,
         problems: Vec<Problem>,
+        problems_omitted: u64,
     }
     Head { team: String, log: String, seq: u64, segment: String, length: u64, digest: String }
     LineProblem { line: u64, kind: String, message: String }

@@ -1,0 +1,122 @@
+//! What verification found.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// No more problems than this are listed; a badly damaged log has one every few bytes.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// How bad a problem is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
+    Error,
+    /// Nothing acknowledged is in doubt.
+    Warning,
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Problem {
+    /// A stable word: `damaged_event`, `torn_tail`, `missing_segment` …
+    pub kind: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file, relative to the team's directory.
+    pub file: String,
+    /// The byte where it starts.
+    pub offset: u64,
+    /// The event concerned, where one is.
+    pub seq: Option<u64>,
+    /// For people.
+    pub message: String,
+}
+
+/// What verification found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Report {
+    /// No problem is an error.
+    pub ok: bool,
+    /// Valid events.
+    pub events: u64,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of all segments.
+    pub bytes: u64,
+    /// Seq of the last valid event.
+    pub last_seq: u64,
+    /// What was found, in the order of the log; at most [`PROBLEMS_MAX`].
+    pub problems: Vec<Problem>,
+    /// How many more there are.
+    pub problems_omitted: u64,
+}
+
+impl Report {
+    /// Nothing was looked at and nothing found.
+    pub(crate) fn empty() -> Report {
+        Report {
+            ok: true,
+            events: 0,
+            segments: 0,
+            bytes: 0,
+            last_seq: 0,
+            problems: Vec::new(),
+            problems_omitted: 0,
+        }
+    }
+
+    /// One more problem. Where there is no room, the first error takes that of the last warning.
+    pub(crate) fn push(&mut self, problem: Problem) {
+        let first_error = self.ok && problem.severity == Severity::Error;
+        self.ok &= problem.severity == Severity::Warning;
+        if self.problems.len() == PROBLEMS_MAX {
+            self.problems_omitted += 1;
+            if !first_error {
+                return;
+            }
+            self.problems.pop();
+        }
+        self.problems.push(problem);
+    }
+
+    /// One more problem, of a whole file.
+    pub(crate) fn add(
+        &mut self,
+        severity: Severity,
+        kind: &'static str,
+        file: &str,
+        message: String,
+    ) {
+        self.push(Problem {
+            kind,
+            severity,
+            file: file.to_string(),
+            offset: 0,
+            seq: None,
+            message,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted_and_the_first_error_never_is() {
+        let mut report = Report::empty();
+        for _ in 0..PROBLEMS_MAX + 5 {
+            report.add(Severity::Warning, "torn_tail", "head", "a".into());
+        }
+        assert!(report.ok);
+        for _ in 0..3 {
+            report.add(Severity::Error, "damaged_event", "head", "b".into());
+        }
+        assert!(!report.ok);
+        assert_eq!(report.problems.len(), PROBLEMS_MAX);
+        assert_eq!(report.problems_omitted, 8);
+        let errors = |problem: &&Problem| problem.severity == Severity::Error;
+        assert_eq!(report.problems.iter().filter(errors).count(), 1);
+    }
+}
