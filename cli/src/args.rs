@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit};
 use crate::output::Output;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -82,10 +82,7 @@ pub fn run(argv: Vec<OsString>) -> Exit {
             json,
         );
     }
-    let args = match Args::command()
-        .try_get_matches_from(&argv)
-        .and_then(|matches| Args::from_arg_matches(&matches))
-    {
+    let args = match quick(&argv).or_else(|_| parse(Args::command(), &argv)) {
         Ok(args) => args,
         Err(error) => return usage(&error, &argv, json),
     };
@@ -100,6 +97,21 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Ok(exit) => exit,
         Err(error) => error.report(json),
     }
+}
+
+/// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
+/// calls for help) is for the whole definition to say.
+fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
+    let teamlog = Global::augment_args(clap::Command::new("teamlog"))
+        .subcommand_required(true)
+        .disable_help_subcommand(true);
+    let typed = |name: &str| argv.iter().skip(1).any(|word| word == name);
+    parse(Command::augment_only(teamlog, typed), argv)
+}
+
+fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Error> {
+    let matches = definition.try_get_matches_from(argv)?;
+    Args::from_arg_matches(&matches)
 }
 
 fn finish(printed: Result<(), CommandError>, json: bool) -> Exit {
@@ -156,6 +168,36 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn the_quick_way_understands_what_the_long_one_does() {
+        for line in [
+            "teamlog status demo --json",
+            "teamlog --actor dev send demo --to status --type handoff --payload-json {} --receipt",
+            "teamlog task show demo show --history",
+            "teamlog dead-letter list list --limit 3",
+            "teamlog config set demo views true --data-root config",
+            "teamlog append demo --kind k -- --json",
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let quick = quick(&argv).map_err(|error| error.to_string());
+            let whole = parse(Args::command(), &argv).map_err(|error| error.to_string());
+            assert_eq!(quick.is_ok(), whole.is_ok(), "{line}");
+            if whole.is_ok() {
+                assert_eq!(format!("{quick:?}"), format!("{whole:?}"), "{line}");
+            }
+        }
+        for line in [
+            "teamlog",
+            "teamlog stauts demo",
+            "teamlog status --help",
+            "teamlog -V",
+            "teamlog status",
+        ] {
+            let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(quick(&argv).is_err(), "{line}");
+        }
     }
 
     #[test]

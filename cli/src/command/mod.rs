@@ -66,11 +66,23 @@ macro_rules! commands {
             }
         }
 
+        impl Command {
+            /// Adds the subcommands of these names to a definition. Each carries a copy of every global flag, and most of
+            /// a short process would go into copies for subcommands that nobody typed.
+            pub fn augment_only(teamlog: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
+                let mut teamlog = teamlog;
+                $(if wanted($name) {
+                    teamlog = teamlog.subcommand(
+                        clap::Command::new($name).about($about).defer($module::Args::augment_args),
+                    );
+                })*
+                teamlog
+            }
+        }
+
         impl clap::Subcommand for Command {
             fn augment_subcommands(teamlog: clap::Command) -> clap::Command {
-                teamlog$(.subcommand(
-                    clap::Command::new($name).about($about).defer($module::Args::augment_args),
-                ))*
+                Self::augment_only(teamlog, |_| true)
             }
             fn augment_subcommands_for_update(teamlog: clap::Command) -> clap::Command {
                 Self::augment_subcommands(teamlog)
