@@ -99,6 +99,7 @@ impl Log {
         if exclusive.identity().format == format {
             return Ok(None);
         }
+        site.has_room(format)?;
         let (new, mut converted) = self.build(&site, &exclusive, format)?;
         let (copy, head) = (new.identity().clone(), new.reader()?.head().clone());
         site.describe_original(exclusive.head())?;
@@ -199,6 +200,23 @@ impl Site<'_> {
         match self.storage.list(dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             listed => listed.map_err(Error::io("list", dir)),
+        }
+    }
+
+    /// Refuses where something stands among the segments that the new log would take for its own.
+    fn has_room(&self, format: Format) -> Result<()> {
+        let events = self.dir.join(EVENTS_DIR);
+        let stray = self
+            .list(&events)?
+            .into_iter()
+            .find(|name| SegmentName::parse(name, format).is_some());
+        match stray {
+            None => Ok(()),
+            Some(name) => Err(Error::ForeignFile {
+                path: events.join(name),
+                why: "it has the name of a segment of the converted log, and is none; move it away"
+                    .into(),
+            }),
         }
     }
 

@@ -446,3 +446,44 @@ fn backups_beside_a_writer_are_prefixes() {
         "one run at a time: {error}"
     );
 }
+
+#[test]
+fn a_sealed_segment_of_another_length_is_damage_and_the_backup_stays() {
+    for longer in [true, false] {
+        let world = world(Format::Jsonl);
+        world.say(0..12);
+        let to = Memory::new();
+        world.keep(&to).unwrap();
+        let before = sound(&to, "before").manifest().clone();
+        let first = dir().join(EVENTS_DIR).join(&before.segments[0].name);
+        let storage = arc(&world.memory);
+        let mut bytes = storage.read(&first, 1 << 20).unwrap();
+        match longer {
+            true => bytes.extend_from_slice(b"garbage\n"),
+            false => bytes.truncate(bytes.len() - 10),
+        }
+        storage.replace(&first, &bytes, true).unwrap();
+        world.say(12..13);
+        assert!(world.keep(&to).is_err(), "longer: {longer}");
+        assert_eq!(sound(&to, "after").manifest(), &before);
+    }
+}
+
+#[test]
+fn what_an_earlier_run_left_behind_a_segment_goes() {
+    let world = world(Format::Jsonl);
+    world.say(0..12);
+    let to = Memory::new();
+    world.keep(&to).unwrap();
+    let kept = sound(&to, "before").manifest().clone();
+    let log = at().join(&kept.log).join(EVENTS_DIR);
+    for segment in &kept.segments {
+        let path = log.join(&segment.name);
+        let mut bytes = arc(&to).read(&path, 1 << 20).unwrap();
+        bytes.extend_from_slice(b"of a run without a manifest");
+        arc(&to).replace(&path, &bytes, true).unwrap();
+    }
+    world.say(12..30);
+    world.keep(&to).unwrap();
+    sound(&to, "after");
+}

@@ -338,3 +338,21 @@ fn readers_beside_a_conversion_see_one_log_or_the_other() {
     });
     assert_eq!(public(&open(&storage, &small(2)))[..before.len()], before);
 }
+
+#[test]
+fn a_stray_file_among_the_segments_is_not_taken_for_one() {
+    let memory = Memory::new();
+    let storage = arc(&memory);
+    let log = history(&storage, Format::Jsonl);
+    let before = public(&log);
+    let stray = dir().join(EVENTS_DIR).join("2020-01-01.tlog");
+    storage.replace(&stray, b"junk", true).unwrap();
+    let refused = log.convert(Format::Binary);
+    assert!(
+        matches!(refused, Err(Error::ForeignFile { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(public(&log), before);
+    storage.remove_file(&stray).unwrap();
+    assert!(log.convert(Format::Binary).unwrap().is_some());
+}

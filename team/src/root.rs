@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::event_id::IdSource;
+use teamlog_engine::identity::LOG_FILE;
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
+use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
 use teamlog_engine::{Clock, Error, Identity, Log, LogOptions, RandomIds, SystemClock};
 
@@ -108,7 +110,7 @@ impl Root {
         let mut teams = Vec::with_capacity(names.len());
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
-                Err(Error::NoLog { .. }) => {}
+                Err(Error::NoLog { .. }) if !self.lost_its_identity(&name)? => {}
                 // A team that cannot be opened is still a team; whoever opens it is told why.
                 _ => teams.push(name),
             }
@@ -131,9 +133,21 @@ impl Root {
         names::check_known("team", name)?;
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => Ok(Some(Team::new(log, self.options.clone()))),
+            Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
+                path: team_dir(name).join(LOG_FILE),
+                offset: 0,
+                seq: None,
+                why: "it is missing, though there are segments".into(),
+            }
+            .into()),
             Err(Error::NoLog { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether what says which log it is has gone from a team: only teams have segments.
+    fn lost_its_identity(&self, name: &str) -> Result<bool> {
+        Ok(self.stat(&team_dir(name).join(EVENTS_DIR))?.is_some())
     }
 
     pub(crate) fn log_options(&self) -> LogOptions {

@@ -14,7 +14,7 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Only what that agent may take: what is for anybody and what is assigned to it
+    /// Only what that agent may take: what is for anybody and what is assigned to it [default: who is acting; else all]
     #[arg(long)]
     agent: Option<String>,
     /// Most tasks on the page; 0 is all [default: 50]
@@ -33,7 +33,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team_at(&self.team, self.at)?;
         let answer = team.ready(&Ready {
-            agent: self.agent,
+            agent: self.agent.or_else(|| context.actor()),
             limit: self.limit,
             cursor: self.cursor,
         })?;

@@ -38,7 +38,7 @@ pub struct Args {
     follow: bool,
 }
 
-/// Which events; `tail` takes the same.
+// Which events; `tail` takes the same. (A doc comment would become the text of both commands.)
 #[derive(Debug, clap::Args)]
 pub struct Filter {
     /// First seq

@@ -64,7 +64,7 @@ pub struct Envelope {
     pub cooldown_seconds: Option<u64>,
 }
 
-/// Whether a message needs an ack.
+// Whether a message needs an ack. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, Clone, clap::Args)]
 #[group(skip)]
 pub struct Durable {

@@ -176,18 +176,33 @@ impl Run<'_> {
                 false => self.length(&from)?,
             };
             let known = before.and_then(|before| before.segments.get(index));
+            let newest = before.is_none_or(|before| index + 1 >= before.segments.len());
+            if let Some(known) = known.filter(|known| !newest && known.length != length) {
+                return Err(not_as_it_was(&from, known, length.min(known.length)));
+            }
             let to = self.log.join(EVENTS_DIR).join(&name);
             let there = self.to.stat(&to).map_err(Error::io("stat", &to))?;
             let there = there.map_or(0, |stat| stat.len);
             let segment = match known {
-                Some(known) if known.length == length && there >= length => known.clone(),
+                Some(known) if known.length == length && there >= length => {
+                    self.shorten(&to, there, length)?;
+                    known.clone()
+                }
                 known => {
                     let whole = known.map_or(0, |known| known.length);
                     let start = if there >= whole { whole } else { 0 };
                     kept.segments_copied += 1;
-                    kept.bytes_copied += length - start;
+                    kept.bytes_copied += length.saturating_sub(start);
+                    self.shorten(&to, there, length)?;
+                    let blake3 = self.copy(&from, &to, start, length)?;
+                    if let Some(known) = known
+                        && known.length == length
+                        && known.blake3 != blake3
+                    {
+                        return Err(not_as_it_was(&from, known, 0));
+                    }
                     KeptSegment {
-                        blake3: self.copy(&from, &to, start, length)?,
+                        blake3,
                         name,
                         length,
                     }
@@ -196,6 +211,19 @@ impl Run<'_> {
             kept.manifest.segments.push(segment);
         }
         Ok(())
+    }
+
+    /// What a run that did not come to its manifest left behind `length` goes: it may be of another history.
+    fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
+        if there <= length {
+            return Ok(());
+        }
+        let file = self
+            .to
+            .open(path, Open::Write)
+            .map_err(Error::io("open", path))?;
+        file.set_len(length).map_err(Error::io("cut", path))?;
+        file.sync_all().map_err(Error::io("sync", path))
     }
 
     fn length(&self, path: &Path) -> Result<u64> {
@@ -256,12 +284,12 @@ impl Run<'_> {
         for (path, length) in found {
             let from = self.reader.dir().join(&path);
             // It may have gone since it was listed.
-            let Some(blake3) = digest(storage, &from, length)? else {
+            let Some(mut blake3) = digest(storage, &from, length)? else {
                 continue;
             };
             let to = self.dir.join(FILES_DIR).join(&blake3);
             if digest(self.to.as_ref(), &to, length)?.as_ref() != Some(&blake3) {
-                self.copy(&from, &to, 0, length)?;
+                blake3 = self.copy_file(&from, length)?;
                 kept.files_copied += 1;
                 kept.bytes_copied += length;
             }
@@ -272,6 +300,42 @@ impl Run<'_> {
             });
         }
         Ok(())
+    }
+
+    /// Copies a file under the digest of what was copied, for it may change meanwhile.
+    fn copy_file(&self, from: &Path, length: u64) -> Result<String> {
+        let source = self
+            .reader
+            .storage()
+            .open(from, Open::Read)
+            .map_err(Error::io("open", from))?;
+        let files = self.dir.join(FILES_DIR);
+        let aside = files.join("copy.tmp");
+        let copy = self
+            .to
+            .open(&aside, Open::Create)
+            .map_err(Error::io("open", &aside))?;
+        copy.set_len(0).map_err(Error::io("cut", &aside))?;
+        let mut hasher = blake3::Hasher::new();
+        pieces(source.as_ref(), 0..length, |piece, at| {
+            hasher.update(piece);
+            copy.write_all_at(piece, at)
+        })
+        .map_err(Error::io("copy", from))?;
+        copy.sync_all().map_err(Error::io("sync", &aside))?;
+        let copied = hasher.finalize().to_hex().to_string();
+        if digest(self.to.as_ref(), &aside, length)?.as_ref() != Some(&copied) {
+            return Err(Error::Corrupt {
+                path: aside,
+                offset: 0,
+                seq: None,
+                why: "what was copied does not read back as it was written".into(),
+            });
+        }
+        self.to
+            .rename(&aside, &files.join(&copied))
+            .map_err(Error::io("rename", aside))?;
+        Ok(copied)
     }
 
     fn collect(&self, dir: &Path, depth: usize, found: &mut BTreeMap<String, u64>) -> Result<()> {
@@ -300,5 +364,18 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A sealed segment never changes, so this one is damaged. The backup still holds what it was.
+fn not_as_it_was(path: &Path, known: &KeptSegment, offset: u64) -> Error {
+    Error::Corrupt {
+        path: path.to_path_buf(),
+        offset,
+        seq: None,
+        why: format!(
+            "it is not what was backed up, {} bytes with digest {}; the backup still holds those",
+            known.length, known.blake3
+        ),
     }
 }

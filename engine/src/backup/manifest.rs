@@ -1,9 +1,12 @@
 //! `backup.json`: what a backup consists of. One line of JSON with its own CRC, replaced whole; whatever it does not
 //! name is no part of the backup.
 
+use super::DATA_DIRS;
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
+use crate::identity::Format;
 use crate::receipt::Receipt;
+use crate::segment::SegmentName;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -90,7 +93,9 @@ impl Manifest {
 
     /// Bytes of the log.
     pub fn bytes(&self) -> u64 {
-        self.segments.iter().map(|kept| kept.length).sum()
+        self.segments
+            .iter()
+            .fold(0, |sum, kept| sum.saturating_add(kept.length))
     }
 
     /// The bytes of the file.
@@ -174,11 +179,11 @@ impl Manifest {
     fn is_sound(&self) -> bool {
         let one = |name: &str| Path::new(name).components().count() == 1 && plain(name);
         one(&self.log)
-            && self.segments.iter().all(|kept| one(&kept.name))
+            && self.segments.iter().all(|kept| is_segment(&kept.name))
             && self
                 .files
                 .iter()
-                .all(|kept| plain(&kept.path) && one(&kept.blake3))
+                .all(|kept| is_data(&kept.path) && one(&kept.blake3))
             && self.last_id.is_some() == (self.seq > 0)
             && self.segments.is_empty() == (self.seq == 0)
     }
@@ -202,6 +207,21 @@ impl Manifest {
             Err(error) => Err(Error::io("read", path)(error)),
         }
     }
+}
+
+fn is_segment(name: &str) -> bool {
+    [Format::Jsonl, Format::Binary]
+        .iter()
+        .any(|format| SegmentName::parse(name, *format).is_some())
+}
+
+/// Whether a path leads to a file beside the log, of those that backups hold.
+fn is_data(path: &str) -> bool {
+    let first = Path::new(path).components().next();
+    let below = DATA_DIRS
+        .iter()
+        .any(|dir| first == Some(Component::Normal(dir.as_ref())));
+    below && plain(path)
 }
 
 /// A relative path that leads down only.
@@ -266,9 +286,12 @@ mod tests {
         assert!(refused(
             &|manifest| manifest.segments[0].name = "../x".into()
         ));
-        assert!(refused(
-            &|manifest| manifest.files[0].path = "/etc/passwd".into()
-        ));
+        for name in ["log.json", "aéééé.jsonl", "2026-11-21.txt"] {
+            assert!(refused(&|manifest| manifest.segments[0].name = name.into()));
+        }
+        for path in ["/etc/passwd", "log.json", "events/2026-11-21.jsonl"] {
+            assert!(refused(&|manifest| manifest.files[0].path = path.into()));
+        }
         assert!(refused(
             &|manifest| manifest.files[0].path = "a/../../b".into()
         ));

@@ -79,6 +79,12 @@ impl Backup {
             let from = self.dir.join(FILES_DIR).join(&kept.blake3);
             let to = dir.join(&kept.path);
             self.copy_file(&from, kept.length, &kept.blake3, storage.as_ref(), &to)?;
+            let above = Path::new(&kept.path).ancestors().skip(2);
+            for above in above.map(|above| dir.join(above)) {
+                storage
+                    .sync_dir(&above)
+                    .map_err(Error::io("sync", &above))?;
+            }
         }
         self.say_restored(&log)?;
         let restored = Restored {

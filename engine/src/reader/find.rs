@@ -77,9 +77,15 @@ impl Reader {
         let (mut low, mut high) = (1, self.head().segment);
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            match self.walk(middle, 1, &mut |_, envelope| !reached(envelope))? {
-                true => high = middle - 1,
-                false => low = middle,
+            let below = self.probe((low + 1..=middle).rev(), &reached)?;
+            let probed = match below {
+                Some(probed) => Some(probed),
+                None => self.probe(middle + 1..=high, &reached)?,
+            };
+            match probed {
+                Some((segment, true)) => high = segment - 1,
+                Some((segment, false)) => low = segment,
+                None => break,
             }
         }
         let (mut before, mut found) = (None, None);
@@ -98,6 +104,26 @@ impl Reader {
             }
         }
         Ok((before, found))
+    }
+
+    /// The first of these segments that has an event (a crash right behind a rotation leaves one without), and whether
+    /// that event is reached.
+    fn probe(
+        &self,
+        segments: impl Iterator<Item = u32>,
+        reached: &impl Fn(&Envelope<'_>) -> bool,
+    ) -> Result<Option<(u32, bool)>> {
+        for segment in segments {
+            let mut first = None;
+            self.walk(segment, 1, &mut |_, envelope| {
+                first.get_or_insert(reached(envelope));
+                false
+            })?;
+            if let Some(reached) = first {
+                return Ok(Some((segment, reached)));
+            }
+        }
+        Ok(None)
     }
 
     /// Shows the events of a segment until one is not wanted; with `about` 1 only the first of them. Whether it came to that.

@@ -12,7 +12,7 @@ use crate::head::{self, HEAD_FILE, Head};
 use crate::identity::{Identity, LOG_FILE};
 use crate::recovery::{Recovered, Scene};
 use crate::segment::{EVENTS_DIR, SegmentName};
-use crate::storage::{Open, Storage};
+use crate::storage::{File, Open, Storage};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
@@ -51,10 +51,13 @@ pub struct CutPlan {
     last_id: Option<EventId>,
 }
 
+/// What stays of a segment, before it takes the segment's place; in the team's directory.
+const SHORTENED: &str = "shortened";
+
 impl CutPlan {
     /// Whether nothing would go.
     pub fn is_empty(&self) -> bool {
-        self.bytes == 0 && self.segments.is_empty()
+        self.bytes == 0 && self.segments.is_empty() && self.lost.is_empty()
     }
 }
 
@@ -257,10 +260,10 @@ pub(crate) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
             ),
         });
     }
-    if len > head.end {
-        file.set_len(head.end).map_err(Error::io("cut", &path))?;
-        file.sync_all().map_err(Error::io("sync", &path))?;
-    }
+    let file = match len > head.end {
+        true => shortened(scene, &path, file.as_ref(), head.end)?,
+        false => file,
+    };
     head.rotating = false;
     let cut = found(storage, scene.dir, &head)?;
     let kept = cut.archive.as_deref().unwrap_or("nowhere any more");
@@ -275,6 +278,32 @@ pub(crate) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
         cut: Some(cut),
         notes,
     })
+}
+
+/// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
+/// behind the end of its file would kill them.
+fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
+    let storage = scene.storage.as_ref();
+    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        let read = file.read_at(rest, done as u64);
+        match read.map_err(Error::io("read", path))? {
+            0 => return Err(Error::io("read", path)(ErrorKind::UnexpectedEof.into())),
+            n => done += n,
+        }
+    }
+    let aside = scene.dir.join(SHORTENED);
+    storage
+        .replace(&aside, &bytes, true)
+        .map_err(Error::io("write", &aside))?;
+    storage
+        .rename(&aside, path)
+        .map_err(Error::io("rename", aside))?;
+    scene.sync_names()?;
+    storage
+        .open(path, Open::Write)
+        .map_err(Error::io("open", path))
 }
 
 fn is_behind(scene: &Scene<'_>, name: &str, last: &str) -> bool {

@@ -201,11 +201,12 @@ fn json(salvaged: &Salvaged) -> Result<Json> {
     })
 }
 
-/// The identity that the segments amount to, where `log.json` is gone: the first header that can be read says it.
+/// The identity that the segments amount to, where `log.json` is gone. Segments that a conversion left may lie beside
+/// those of the log: the head knows which count, else the first header that can be read says it.
 fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
     let events = dir.join(EVENTS_DIR);
     let team = dir.file_name().unwrap_or_default().to_string_lossy();
-    let mut surmised: Option<Identity> = None;
+    let (mut known, mut surmised): (Option<Identity>, Option<Identity>) = (None, None);
     for name in storage.list(&events).map_err(Error::io("list", &events))? {
         for format in [Format::Jsonl, Format::Binary] {
             if SegmentName::parse(&name, format).is_none() {
@@ -214,7 +215,7 @@ fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
             let path = events.join(&name);
             let bytes = storage.sealed(&path).map_err(Error::io("read", path))?;
             let header = SegmentHeader::decode(format, &bytes).ok();
-            let known = header.is_some();
+            let reads = header.is_some();
             let (log, team) = match header {
                 Some((header, _)) => (LogId(header.log), header.team),
                 None => (LogId([0; 16]), team.clone().into_owned()),
@@ -227,13 +228,16 @@ fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
                 created_at: Timestamp::default(),
                 origin: ORIGIN.to_owned(),
             };
-            if known {
-                return Ok(identity);
-            }
-            surmised.get_or_insert(identity);
+            let vouched =
+                |log| head::read_slots(storage, dir, log).is_ok_and(|slots| slots.newest.is_some());
+            match reads {
+                true if vouched(log) => return Ok(identity),
+                true => known.get_or_insert(identity),
+                false => surmised.get_or_insert(identity),
+            };
         }
     }
-    surmised.ok_or_else(|| Error::NoLog {
+    known.or(surmised).ok_or_else(|| Error::NoLog {
         path: dir.to_path_buf(),
     })
 }
