@@ -44,7 +44,7 @@ pub struct Args {
     durable: Durable,
 }
 
-/// What every message may carry.
+// What every message may carry. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 pub struct Envelope {
     /// The message's id [default: msg_ and 12 hex digits]
