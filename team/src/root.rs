@@ -5,6 +5,7 @@ use crate::names;
 use crate::notes::Notes;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,7 +148,11 @@ impl Root {
 
     /// Whether what says which log it is has gone from a team: only teams have segments.
     fn lost_its_identity(&self, name: &str) -> Result<bool> {
-        Ok(self.stat(&team_dir(name).join(EVENTS_DIR))?.is_some())
+        let events = team_dir(name).join(EVENTS_DIR);
+        match self.storage.stat(&events) {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+            stat => Ok(stat.map_err(Error::io("stat", events))?.is_some()),
+        }
     }
 
     pub(crate) fn log_options(&self) -> LogOptions {

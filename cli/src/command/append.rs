@@ -40,7 +40,7 @@ pub struct Args {
     batch_size: Option<usize>,
 }
 
-/// What the fact points at.
+// What the fact points at.
 #[derive(Debug, clap::Args)]
 struct Refs {
     /// The story that it belongs to

@@ -281,3 +281,21 @@ fn damage_that_verify_itself_cannot_pass_does_not_send_people_to_verify() {
     let error = cli.refused_json(65, "verify demo");
     assert!(error.hint.unwrap().starts_with("restore "));
 }
+
+#[test]
+fn a_team_without_its_identity_is_damaged_and_not_unknown() {
+    let cli = Cli::with_team();
+    std::fs::remove_file(cli.dir().join("teams/demo/log.json")).unwrap();
+    for line in [
+        "status demo",
+        "send demo --from lead --to dev --type handoff",
+    ] {
+        let ran = cli.run(line);
+        assert_eq!(ran.code, Some(65), "{ran:?}");
+        assert!(ran.stderr.contains("log.json"), "{ran:?}");
+    }
+    let ran = cli.run("backup --all ../backups");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    cli.ok("rehydrate demo --salvage");
+    cli.ok("status demo");
+}
