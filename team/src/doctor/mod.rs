@@ -1,7 +1,7 @@
 //! `doctor check`: is everything that belongs to a team as it should be, and if not, which command mends it?
 //!
 //! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; what cannot be
-//! checked says why, so that one broken part does not hide the others. One file per check; [`scene`] looks at everything
+//! checked says why, so that one broken part does not hide the others. One file per check; `scene.rs` looks at everything
 //! once, and the checks judge what it saw.
 
 mod ack_index_consistency;
