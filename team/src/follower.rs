@@ -8,7 +8,7 @@ use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use teamlog_engine::{Event, EventId, Identity, Place, Reader, Watch};
+use teamlog_engine::{Error, Event, EventId, Identity, Place, Reader, Watch};
 use teamlog_projections::Live;
 
 /// Where a follower stands.
@@ -94,17 +94,19 @@ impl Follower {
     }
 
     fn check_identity(&self, team: &Team) -> Result<()> {
-        let now = Identity::load(team.log.storage().as_ref(), team.log.dir())?;
-        match now.log == team.log.identity().log {
-            true => Ok(()),
-            false => Err(self.replaced(team)),
+        let log = &team.log;
+        match Identity::load(log.storage().as_ref(), log.dir()) {
+            Ok(now) if now.log == log.identity().log => Ok(()),
+            // Between the moments when the old one is taken away and the new one is put there, there is none.
+            Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
+            Err(error) => Err(error.into()),
         }
     }
 
     fn replaced(&self, team: &Team) -> Failure {
         let (name, seq) = (team.name(), self.seq());
         let message = format!(
-            "the log of {name} was replaced or cut while it was followed, behind event {seq}"
+            "the log of {name} was replaced, cut or taken away while it was followed, behind event {seq}"
         );
         Refusal::new(Code::LogReplaced, message)
             .detail("last_seq", seq)

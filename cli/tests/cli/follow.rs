@@ -115,13 +115,10 @@ fn many_writers_and_a_kill_lose_a_follower_nothing() {
     let cli = Cli::with_team();
     let tail = Killed(Following::start(&cli, "tail demo -f -n 0 --json"));
     // Until it follows, what is appended counts as there.
-    cli.ok(SEND);
-    let first = tail.0.lines.recv_timeout(Duration::from_millis(500));
-    let first = match first {
-        Ok(line) => serde_json::from_str::<Event>(&line).unwrap().seq,
-        Err(_) => {
-            cli.ok(SEND);
-            tail.0.seqs(1)[0]
+    let first = loop {
+        cli.ok(SEND);
+        if let Ok(line) = tail.0.lines.recv_timeout(Duration::from_millis(500)) {
+            break serde_json::from_str::<Event>(&line).unwrap().seq;
         }
     };
     thread::scope(|scope| {
@@ -171,6 +168,18 @@ fn a_follower_of_a_log_that_was_replaced_says_so() {
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("\"code\":\"log_replaced\""), "{ran:?}");
     assert!(ran.stderr.contains("teamlog tail demo -f"), "{ran:?}");
+}
+
+#[test]
+fn a_follower_of_a_log_that_is_taken_away_says_so() {
+    let cli = Cli::with_team();
+    let following = Following::start(&cli, "tail demo -f --json");
+    assert_eq!(following.seqs(1), [1]);
+    let (here, old) = (cli.dir().join("teams/demo"), cli.dir().join("teams/old"));
+    std::fs::rename(&here, &old).unwrap();
+    let ran = following.end();
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("\"code\":\"log_replaced\""), "{ran:?}");
 }
 
 #[test]
