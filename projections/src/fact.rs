@@ -1,14 +1,22 @@
 //! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! Only `stored`, `delivery` and `imported` know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
 mod delivery;
 mod imported;
+mod mail;
+mod response;
 mod stored;
+mod task;
+mod worker;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
+pub use mail::MailFact;
+pub use response::ResponseStored;
+pub use task::TaskFact;
+pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};
 use crate::message::{Message, MessageType, Priority};
@@ -40,8 +48,25 @@ pub enum Fact {
     ConfigChanged(ConfigChanged),
     /// `task_imported`.
     TaskImported(Box<TaskImported>),
+    /// What a command did to a task.
+    Task(Box<TaskFact>),
+    /// What is known of a worker, and of the team's way to its end.
+    Worker(Box<WorkerFact>),
+    /// Marks of a message, and requests to tell its recipient.
+    Mail(Box<MailFact>),
+    /// `response_stored`.
+    ResponseStored(ResponseStored),
+    /// `team_closed`.
+    TeamClosed(TeamClosed),
     /// Any other reserved kind: counted, moves nothing.
     Counted,
+}
+
+/// `team_closed`: reads go on, mutations are refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamClosed {
+    /// Why: `shutdown`, `orphan_cleanup`.
+    pub reason: String,
 }
 
 /// `team_created`.
@@ -153,6 +178,17 @@ impl Fact {
             "task_imported" => {
                 TaskImported::parse(payload).map(|task| Fact::TaskImported(Box::new(task)))
             }
+            "response_stored" => response::parse(payload).map(Fact::ResponseStored),
+            "team_closed" => stored::team_closed(payload).map(Fact::TeamClosed),
+            kind if task::KINDS.contains(&kind) => {
+                task::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))
+            }
+            kind if worker::KINDS.contains(&kind) => {
+                worker::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
+            }
+            kind if mail::KINDS.contains(&kind) => {
+                mail::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))
+            }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(
                 "this version does not know the kind, and the event is not marked foreign"
@@ -213,6 +249,13 @@ impl MembersAdded {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
         event("members_added", actor, stored::members_added_json(self))
+    }
+}
+
+impl TeamClosed {
+    /// The event that records it.
+    pub fn event(&self, actor: &str) -> NewEvent {
+        event("team_closed", actor, stored::team_closed_json(self))
     }
 }
 

@@ -22,6 +22,8 @@ pub struct TeamInfo {
     pub views: bool,
     /// How many members it has.
     pub members: u64,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
     /// Seq of the last event that changed it, its settings or its members.
     pub seq: u64,
 }
@@ -36,6 +38,7 @@ struct InfoRow {
     /// As `team_created` has it; what a setting that is unset goes back to.
     born_open: bool,
     born_views: bool,
+    closed_at: Option<i64>,
 }
 row!(InfoRow);
 
@@ -55,7 +58,7 @@ impl Projection for TeamProjection {
         "team"
     }
     fn version(&self) -> u32 {
-        2
+        3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
@@ -74,6 +77,7 @@ impl Projection for TeamProjection {
                     seq: event.seq,
                     born_open: created.open,
                     born_views: created.views,
+                    closed_at: None,
                 };
                 add_members(tx, info, &created.members, event.seq)
             }
@@ -82,6 +86,12 @@ impl Projection for TeamProjection {
             }
             (Fact::ConfigChanged(changed), Some(info)) => {
                 configure(tx, info, changed, event.seq);
+                Ok(())
+            }
+            (Fact::TeamClosed(_), Some(mut info)) if info.closed_at.is_none() => {
+                info.closed_at = Some(event.created_at.micros());
+                info.seq = event.seq;
+                tx.put(&[INFO], &info);
                 Ok(())
             }
             _ => Ok(()),
@@ -131,6 +141,7 @@ pub(crate) fn info(rows: Rows<'_>) -> Result<Option<TeamInfo>> {
         open: info.open,
         views: info.views,
         members: info.members,
+        closed_at: info.closed_at.and_then(Timestamp::from_micros),
         seq: info.seq,
     }))
 }

@@ -11,6 +11,8 @@ use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::messages::MessagesProjection;
+use crate::responses::ResponsesProjection;
+use crate::staff::StaffProjection;
 use crate::tasks::TasksProjection;
 use crate::team::TeamProjection;
 use crate::tx::{Projection, Recorded, Tx};
@@ -25,11 +27,13 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 4] = [
+pub const PROJECTIONS: [&dyn Projection; 6] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
     &DeliveriesProjection,
+    &StaffProjection,
+    &ResponsesProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

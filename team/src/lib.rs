@@ -8,6 +8,8 @@
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
 #![forbid(unsafe_code)]
 
+pub mod act;
+pub mod api;
 mod aside;
 pub mod command;
 pub mod doctor;

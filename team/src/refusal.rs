@@ -47,6 +47,38 @@ pub enum Code {
     BackupNotFound,
     /// The backup that is there is not a past of the team's log.
     BackupDiverged,
+    /// The team was closed; reads go on.
+    TeamClosed,
+    /// The key stands for another request.
+    IdempotencyKeyReused,
+    /// The request was carried out, but its answer was too large to be kept for a repetition.
+    ResponseTooLarge,
+    /// There is a task of that id already.
+    TaskExists,
+    /// Somebody else holds the task, or it is not as the caller takes it to be.
+    ClaimConflict,
+    /// A dependency of the task is not completed.
+    BlockedDependency,
+    /// The task is completed, failed or canceled.
+    AlreadyTerminal,
+    /// The task cannot go from that status to that one.
+    InvalidTransition,
+    /// The lease of the claim ran out.
+    LeaseExpired,
+    /// The task has another version than the caller expects.
+    VersionConflict,
+    /// The dependencies would lead back to the task.
+    DependencyCycle,
+    /// The result does not say how the work was delegated, which the task demands.
+    MissingEvidence,
+    /// There is no manifest, since there is no such team.
+    ManifestNotFound,
+    /// Work is left over, so the team is not closed.
+    ShutdownGateBlocked,
+    /// Tasks failed, which must be confirmed before the team is closed.
+    ShutdownConfirm,
+    /// A worker rejected its shutdown.
+    ShutdownRejected,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
@@ -87,6 +119,22 @@ impl Code {
             Code::DeadLetterNotFound => "dead_letter_not_found",
             Code::DeliveryOpen => "delivery_open",
             Code::AlreadyAcked => "already_acked",
+            Code::TeamClosed => "team_closed",
+            Code::IdempotencyKeyReused => "idempotency_key_reused",
+            Code::ResponseTooLarge => "response_too_large",
+            Code::TaskExists => "task_exists",
+            Code::ClaimConflict => "claim_conflict",
+            Code::BlockedDependency => "blocked_dependency",
+            Code::AlreadyTerminal => "already_terminal",
+            Code::InvalidTransition => "invalid_transition",
+            Code::LeaseExpired => "lease_expired",
+            Code::VersionConflict => "version_conflict",
+            Code::DependencyCycle => "dependency_cycle",
+            Code::MissingEvidence => "missing_delegation_compliance_evidence",
+            Code::ManifestNotFound => "manifest_not_found",
+            Code::ShutdownGateBlocked => "shutdown_gate_blocked",
+            Code::ShutdownConfirm => "shutdown_confirm_issues_required",
+            Code::ShutdownRejected => "shutdown_rejected",
             Code::BackupNotFound => "backup_not_found",
             Code::BackupDiverged => "backup_diverged",
             Code::UnsafeFileSystem => "unsafe_file_system",

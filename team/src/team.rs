@@ -4,12 +4,14 @@
 //! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
 //! saves time later waits for [`Team::finish`].
 
+use crate::act::Control;
 use crate::failure::{Failure, Result};
 use crate::past::{self, Past};
 use crate::refusal::{Code, Refusal};
 use crate::root::RootOptions;
 use teamlog_engine::{
-    CommitError, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader, Timestamp,
+    CommitError, Committed, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader,
+    Timestamp, Writer,
 };
 use teamlog_projections::Live;
 
@@ -21,12 +23,16 @@ pub struct Team {
     live: Option<Live>,
     /// Set for a handle that stands at a point of the past.
     past: Option<Past>,
+    /// On whose behalf, and under which key, this handle acts.
+    pub(crate) control: Control,
 }
 
 /// A mutation: a pure function of state, input and time.
 pub(crate) trait Mutation: Clone + std::marker::Send + 'static {
     /// What was decided, before it is recorded.
     type Decision: std::marker::Send + 'static;
+    /// Whether it may happen in a team that was closed.
+    const WHEN_CLOSED: bool = false;
     /// Decides, or refuses.
     fn decide(&self, live: &Live, now: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)>;
 }
@@ -60,6 +66,7 @@ impl Team {
             options,
             live: None,
             past: None,
+            control: Control::default(),
         }
     }
     /// The same team, at a point of its past for good.
@@ -118,16 +125,29 @@ impl Team {
     }
 
     fn attempt<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        let committed = self.commit(move |writer| {
+            writer.commit(Durability::Synced, move |live: &Live, now| {
+                if !M::WHEN_CLOSED {
+                    open(live)?;
+                }
+                mutation.decide(live, now)
+            })
+        })?;
+        Ok(Done {
+            decision: committed.answer,
+            events: committed.events,
+        })
+    }
+
+    /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
+    pub(crate) fn commit<R>(
+        &mut self,
+        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
+    ) -> Result<Committed<R>> {
         let (exclusive, live) = self.exclusive()?;
         let writer = exclusive.into_writer(live);
-        let committed = writer.commit(Durability::Synced, move |live: &Live, now| {
-            mutation.decide(live, now)
-        });
-        let outcome = match committed {
-            Ok(committed) => Ok(Done {
-                decision: committed.answer,
-                events: committed.events,
-            }),
+        let outcome = match record(&writer) {
+            Ok(committed) => Ok(committed),
             Err(CommitError::Refused(failure)) => Err(failure),
             Err(CommitError::Failed(error)) => Err(input_fault(error)),
         };
@@ -232,6 +252,18 @@ impl Team {
         drop(exclusive);
         self.keep(live);
         Ok(())
+    }
+}
+
+/// Refuses to change a team that was closed.
+pub(crate) fn open(live: &Live) -> Result<()> {
+    match live.team()?.and_then(|team| team.closed_at) {
+        None => Ok(()),
+        Some(at) => {
+            let message = format!("team must be open, but was closed at {at}");
+            let refusal = Refusal::new(Code::TeamClosed, message).field("team");
+            Err(refusal.hint("its events can still be read").into())
+        }
     }
 }
 

@@ -154,6 +154,15 @@ impl<S: State> Core<S> {
         Ok(count)
     }
 
+    /// Writes out what is pending where it takes more than half of a group, so that what comes next in two parts, each
+    /// of an event's size at most, is not torn apart.
+    pub fn make_room(&mut self) -> Result<()> {
+        match self.pending_bytes > limits::GROUP_BYTES_MAX / 2 {
+            true => self.flush(),
+            false => Ok(()),
+        }
+    }
+
     /// The last event that was stamped.
     fn last(&self) -> (u64, Option<EventId>) {
         match (self.pending.last(), &self.flight) {

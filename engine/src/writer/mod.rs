@@ -104,7 +104,36 @@ impl<S: State> Writer<S> {
         E: Send + 'static,
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
-        let mut job = Job::new(durability, job);
+        self.carry_out(Job::new(durability, job, None))
+    }
+
+    /// As [`Writer::commit`], with a second step: once the job's events are stamped and folded, `sequel` sees them and
+    /// the state behind them, may complete the answer, and gives more events for the same group. It is called also where
+    /// the job recorded nothing.
+    ///
+    /// # Errors
+    /// As [`Writer::commit`]; the handle is dead where the second step's events break a limit.
+    pub fn commit_with<R, E, F, G>(
+        &self,
+        durability: Durability,
+        job: F,
+        sequel: G,
+    ) -> Result<Committed<R>, CommitError<E>>
+    where
+        R: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+        G: FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send + 'static,
+    {
+        self.carry_out(Job::new(durability, job, Some(Box::new(sequel))))
+    }
+
+    fn carry_out<R, E, F>(&self, mut job: Job<S, F, R, E>) -> Result<Committed<R>, CommitError<E>>
+    where
+        R: Send + 'static,
+        E: Send + 'static,
+        F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
+    {
         if let Some(waiting) = self.enqueue(&mut job) {
             match waiting.recv() {
                 Ok(Reply::Answer(answer)) => return answer,
@@ -216,7 +245,7 @@ impl<S: State> Writer<S> {
     }
 
     /// Queues the job if somebody leads; otherwise the caller leads from now on.
-    fn enqueue<R, E, F>(&self, job: &mut Job<F, R, E>) -> Option<Receiver<Reply<F, R, E>>>
+    fn enqueue<R, E, F>(&self, job: &mut Job<S, F, R, E>) -> Option<Receiver<Reply<S, F, R, E>>>
     where
         R: Send + 'static,
         E: Send + 'static,
@@ -235,7 +264,7 @@ impl<S: State> Writer<S> {
         Some(waiting)
     }
 
-    fn lead<R, E, F>(&self, mut own: Job<F, R, E>) -> Result<Committed<R>, CommitError<E>>
+    fn lead<R, E, F>(&self, mut own: Job<S, F, R, E>) -> Result<Committed<R>, CommitError<E>>
     where
         R: Send + 'static,
         E: Send + 'static,

@@ -34,21 +34,26 @@ pub(super) trait Queued<S>: Send {
 }
 
 /// What a follower is told.
-pub(super) enum Reply<F, R, E> {
+pub(super) enum Reply<S, F, R, E> {
     Answer(Result<Committed<R>, CommitError<E>>),
-    Lead(Job<F, R, E>),
+    Lead(Job<S, F, R, E>),
 }
 
 /// A follower's job.
-pub(super) struct Waiting<F, R, E> {
-    pub job: Job<F, R, E>,
-    pub reply: Sender<Reply<F, R, E>>,
+pub(super) struct Waiting<S, F, R, E> {
+    pub job: Job<S, F, R, E>,
+    pub reply: Sender<Reply<S, F, R, E>>,
 }
 
+/// What else a job records once its events are folded: it sees the state behind them, and the events as they are stamped.
+pub(super) type Sequel<S, R> =
+    Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
+
 /// One job: first what to do, then what came of it.
-pub(super) struct Job<F, R, E> {
+pub(super) struct Job<S, F, R, E> {
     durability: Durability,
     decide: Option<F>,
+    sequel: Option<Sequel<S, R>>,
     outcome: Option<Result<Decided<R>, CommitError<E>>>,
 }
 
@@ -60,11 +65,12 @@ struct Decided<R> {
     events: Vec<Event<'static>>,
 }
 
-impl<F, R, E> Job<F, R, E> {
-    pub fn new(durability: Durability, decide: F) -> Self {
+impl<S: State, F, R, E> Job<S, F, R, E> {
+    pub fn new(durability: Durability, decide: F, sequel: Option<Sequel<S, R>>) -> Self {
         Job {
             durability,
             decide: Some(decide),
+            sequel,
             outcome: None,
         }
     }
@@ -74,6 +80,7 @@ impl<F, R, E> Job<F, R, E> {
         Job {
             durability: self.durability,
             decide: self.decide.take(),
+            sequel: self.sequel.take(),
             outcome: self.outcome.take(),
         }
     }
@@ -82,7 +89,7 @@ impl<F, R, E> Job<F, R, E> {
         self.durability
     }
 
-    pub fn run<S: State>(&mut self, core: &mut Core<S>)
+    pub fn run(&mut self, core: &mut Core<S>)
     where
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E>,
     {
@@ -96,26 +103,44 @@ impl<F, R, E> Job<F, R, E> {
         let now = core.options.clock.now();
         self.outcome = Some(match decide(&core.state, now) {
             Err(refused) => Err(CommitError::Refused(refused)),
-            Ok((answer, events)) => match core.push(events) {
-                Err(error) => Err(CommitError::Failed(error)),
-                Ok(count) => {
-                    let last_seq = core
-                        .pending
-                        .last()
-                        .map_or(core.head.last_seq, |last| last.seq);
-                    let copies = match self.durability {
-                        Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),
-                        Durability::Synced => Vec::new(),
-                    };
-                    Ok(Decided {
-                        answer,
-                        count,
-                        last_seq,
-                        events: copies,
-                    })
-                }
-            },
+            Ok((answer, events)) => self.record(core, answer, events),
         });
+    }
+
+    fn record(
+        &mut self,
+        core: &mut Core<S>,
+        mut answer: R,
+        events: Vec<NewEvent>,
+    ) -> Result<Decided<R>, CommitError<E>> {
+        let mut count = match self.sequel {
+            // Both parts are to lie in one group.
+            Some(_) => core.make_room().and_then(|()| core.push(events)),
+            None => core.push(events),
+        }
+        .map_err(CommitError::Failed)?;
+        if let Some(sequel) = self.sequel.take() {
+            let own = core.pending.len() - count.min(core.pending.len());
+            let more = sequel(&core.state, &mut answer, &core.pending[own..]);
+            // The first part is folded already, so there is no way back.
+            count += core
+                .guarded(|core| core.push(more))
+                .map_err(CommitError::Failed)?;
+        }
+        let last_seq = core
+            .pending
+            .last()
+            .map_or(core.head.last_seq, |last| last.seq);
+        let copies = match self.durability {
+            Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),
+            Durability::Synced => Vec::new(),
+        };
+        Ok(Decided {
+            answer,
+            count,
+            last_seq,
+            events: copies,
+        })
     }
 
     /// The answer, once the round's group is written (or was not).
@@ -166,7 +191,7 @@ fn take_event(event: &mut Event<'static>) -> Event<'static> {
     }
 }
 
-impl<S, F, R, E> Queued<S> for Waiting<F, R, E>
+impl<S, F, R, E> Queued<S> for Waiting<S, F, R, E>
 where
     S: State,
     F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,

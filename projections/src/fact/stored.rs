@@ -4,13 +4,16 @@
 //! |---|---|
 //! | `team_created` | `{members[], open, views}` |
 //! | `members_added` | `{members[]}` |
+//! | `team_closed` | `{reason}` |
 //! | `message_sent` | `{message:{envelope}}` |
 //! | `message_duplicate` | `{message_id, from, to}` |
 //! | `message_suppressed` | `{message:{envelope}, reason:"cooldown", remaining_seconds}` |
 //! | `message_acked`, `message_ack_duplicate` | `{message_id, agent}` |
 //! | `ack_rejected` | `{message_id, agent, reason, expected?}` |
 
-use super::{AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamCreated, event};
+use super::{
+    AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamClosed, TeamCreated, event,
+};
 use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, check_id,
     check_name,
@@ -37,6 +40,11 @@ struct StoredTeam {
 #[derive(Serialize, Deserialize)]
 struct StoredMembers {
     members: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredClosed {
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -167,6 +175,17 @@ pub(super) fn members_added(payload: &str) -> Decoded<MembersAdded> {
 pub(super) fn members_added_json(fact: &MembersAdded) -> Json {
     write(&StoredMembers {
         members: fact.members.clone(),
+    })
+}
+
+pub(super) fn team_closed(payload: &str) -> Decoded<TeamClosed> {
+    let StoredClosed { reason } = read(payload)?;
+    Ok(TeamClosed { reason })
+}
+
+pub(super) fn team_closed_json(fact: &TeamClosed) -> Json {
+    write(&StoredClosed {
+        reason: fact.reason.clone(),
     })
 }
 

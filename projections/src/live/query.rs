@@ -4,9 +4,10 @@ use super::{Counts, Live};
 use crate::activity::{self, Activity};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
-use crate::fact;
+use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
 use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
@@ -95,6 +96,14 @@ impl Live {
     /// I/O, `Derived`.
     pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
         activity::of(self.rows(), agent)
+    }
+
+    /// The first answer under an idempotency key.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn response(&self, key: &str) -> Result<Option<ResponseStored>> {
+        responses::under(self.rows(), key)
     }
 
     // --- deliveries -----------------------------------------------------------------------------

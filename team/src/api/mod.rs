@@ -1,0 +1,43 @@
+//! The operations of the mutation contract: one table that feeds every surface.
+//!
+//! An operation is a type: its fields are the input, its `Data` the answer's, `run` carries it out. The table holds each
+//! once; names, schemas and documents come out of it, and [`call`] is the one way in.
+
+mod envelope;
+mod fault;
+mod input;
+mod operation;
+mod tasks;
+
+pub use envelope::Envelope;
+pub use fault::Fault;
+pub use operation::{OPERATIONS, Operation, find};
+
+use crate::act::Control;
+use crate::root::Root;
+use crate::team::Team;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// What an operation answered.
+#[derive(Debug)]
+pub struct Answered {
+    /// The data, as JSON.
+    pub data: Box<RawValue>,
+    /// The team, which may have work to do behind the answer; see [`Team::finish`].
+    pub team: Option<Team>,
+}
+
+/// Carries out an operation. `control` gives what the input itself does not say (`key`, `trace_id`, `actor`).
+///
+/// # Errors
+/// The fault that the envelope shows.
+pub fn call(
+    root: &Root,
+    operation: &Operation,
+    input: Map<String, Value>,
+    control: Control,
+) -> Result<Answered, Fault> {
+    let request = input::Request::read(operation, input, control)?;
+    (operation.run)(root, request)
+}
