@@ -25,8 +25,11 @@ pub struct Query {
     /// What it answers, in a line.
     pub doc: &'static str,
     arguments: fn() -> Map<String, Value>,
-    answer: fn(&Root, &str, Map<String, Value>) -> Result<String, Fault>,
+    answer: Answer,
 }
+
+/// Answers arguments about a team.
+type Answer = fn(&Root, &str, Map<String, Value>) -> Result<String, Fault>;
 
 /// Why there is no answer, as JSON text.
 #[derive(Debug)]
