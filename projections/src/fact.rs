@@ -15,7 +15,9 @@ pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired,
 pub use imported::TaskImported;
 pub use mail::MailFact;
 pub use response::ResponseStored;
-pub use task::TaskFact;
+pub use task::{
+    Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};

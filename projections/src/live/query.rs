@@ -246,6 +246,56 @@ impl Live {
     pub fn ready(&self, task: &Task) -> Result<bool> {
         tasks::deps_completed(self.rows(), task)
     }
+    /// Those of these dependencies that are not completed, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
+        tasks::open_deps(self.rows(), deps)
+    }
+    /// The first of these dependencies that would lead back to the task `id`, as the way there and back; only the task
+    /// and the dependency where that is longer than anybody looks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependency_cycle(&self, id: &str, deps: &[String]) -> Result<Option<Vec<String>>> {
+        tasks::cycle(self.rows(), id, deps)
+    }
+    /// Tasks that have the task `id` among their dependencies.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
+        tasks::dependents(self.rows(), id)
+    }
+    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
+        tasks::freed(self.rows(), limit)
+    }
+    /// Claimed tasks whose lease ran out by `now`, the earliest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        tasks::leases_until(self.rows(), now, limit)
+    }
+    /// When the next lease runs out.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_lease(&self) -> Result<Option<Timestamp>> {
+        tasks::next_lease(self.rows())
+    }
+    /// A number that is the id of no task, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_task_number(&self) -> Result<u64> {
+        tasks::next_number(self.rows())
+    }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
     ///
