@@ -5,8 +5,12 @@
 
 mod query;
 mod row;
+mod shape;
 
 pub use row::{Noted, WorkerPart};
+pub use shape::{
+    ApprovalShown, HeartbeatShown, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerShown,
+};
 
 pub(crate) use query::{
     approval, baseline, heartbeat, identity, inbox, last_idle, last_reported, monitor_snapshot,
