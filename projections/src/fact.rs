@@ -8,8 +8,9 @@ mod imported;
 mod mail;
 mod response;
 mod stored;
+pub mod supervision;
 mod task;
-mod worker;
+pub mod worker;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;

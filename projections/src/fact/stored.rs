@@ -132,7 +132,7 @@ pub(super) fn write(value: &impl Serialize) -> Json {
     }
 }
 
-fn name(field: &'static str, value: &str) -> Decoded<()> {
+pub(super) fn name(field: &'static str, value: &str) -> Decoded<()> {
     check_name(field, value, Names::Imported).map_err(|error| error.to_string())
 }
 

@@ -4,11 +4,14 @@ use super::{Counts, Live};
 use crate::activity::{self, Activity};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
+use crate::fact::supervision::{Approval, Baseline};
+use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
 use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
+use crate::staff::{self, Noted};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use std::collections::BTreeMap;
@@ -370,6 +373,93 @@ impl Live {
     /// I/O, `Derived`.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         tasks::superseded(self.rows(), seq)
+    }
+
+    // --- the staff ------------------------------------------------------------------------------
+
+    /// Who a worker is; `None` for one that never registered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn identity(&self, worker: &str) -> Result<Option<Noted<Identity>>> {
+        staff::identity(self.rows(), worker)
+    }
+    /// A worker's last sign of life.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn heartbeat(&self, worker: &str) -> Result<Option<Noted<Heartbeat>>> {
+        staff::heartbeat(self.rows(), worker)
+    }
+    /// What a worker last said that it does.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_status(&self, worker: &str) -> Result<Option<Noted<StatusChange>>> {
+        staff::status(self.rows(), worker)
+    }
+    /// The event that holds a worker's instructions.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_inbox(&self, worker: &str) -> Result<Option<u64>> {
+        staff::inbox(self.rows(), worker)
+    }
+    /// Who last asked a worker to stop.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_request(&self, worker: &str) -> Result<Option<Noted<ShutdownRequest>>> {
+        staff::shutdown_request(self.rows(), worker)
+    }
+    /// What a worker last said to that.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_ack(&self, worker: &str) -> Result<Option<Noted<ShutdownAck>>> {
+        staff::shutdown_ack(self.rows(), worker)
+    }
+    /// The event that told of a worker's last becoming idle.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_idle(&self, worker: &str) -> Result<Option<u64>> {
+        staff::last_idle(self.rows(), worker)
+    }
+    /// What a worker's progress is measured from.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn baseline(&self, worker: &str) -> Result<Option<Noted<Baseline>>> {
+        staff::baseline(self.rows(), worker)
+    }
+    /// What a reviewer last decided on a task.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn approval(&self, task: &str) -> Result<Option<Noted<Approval>>> {
+        staff::approval(self.rows(), task)
+    }
+    /// The last reported event of that type, which is one of [`staff::TEAM_WIDE`].
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_reported(&self, kind: &str) -> Result<Option<u64>> {
+        staff::last_reported(self.rows(), kind)
+    }
+    /// The event that holds the monitor's snapshot.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn monitor_snapshot(&self) -> Result<Option<u64>> {
+        staff::monitor_snapshot(self.rows())
+    }
+    /// How far the team is; `None` where nobody said.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn phase(&self) -> Result<Option<Noted<String>>> {
+        staff::phase(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------
