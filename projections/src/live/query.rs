@@ -8,7 +8,10 @@ use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
-use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::messages::{
+    self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
+    SeqPage, Unacked,
+};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
@@ -193,6 +196,41 @@ impl Live {
     /// I/O, `Derived`.
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         messages::inbox(self.rows(), agent, query)
+    }
+    /// A page of the messages of an inbox that are not delivered: the newest `limit` before `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        messages::undelivered(self.rows(), agent, before, limit)
+    }
+    /// What became of a message beside its ack.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn marks(&self, message_id: &str) -> Result<Marks> {
+        messages::marks(self.rows(), message_id)
+    }
+    /// The oldest plain mail of that sender, recipient and body that is not delivered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
+        messages::same(self.rows(), from, to, body)
+    }
+    /// How many messages of an agent are not delivered, and how many requests to tell it are open.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
+        messages::counts(self.rows(), agent)
+    }
+    /// A dispatch request by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dispatch(&self, request_id: &str) -> Result<Option<Dispatch>> {
+        messages::dispatch(self.rows(), request_id)
     }
     /// How many messages are listed as unread of an agent, counted one by one: for checks.
     ///
