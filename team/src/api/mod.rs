@@ -7,9 +7,11 @@ mod envelope;
 mod fault;
 mod input;
 mod operation;
+mod rules;
+pub mod shape;
 mod tasks;
 
-pub use envelope::Envelope;
+pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
 pub use operation::{OPERATIONS, Operation, find};
 
