@@ -14,9 +14,11 @@ pub mod worker;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
-pub use mail::MailFact;
+pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
 pub use response::ResponseStored;
-pub use task::TaskFact;
+pub use task::{
+    Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};
@@ -109,6 +111,8 @@ pub struct Sent {
     pub created_at: Timestamp,
     /// What it says of its task.
     pub change: Option<TaskChange>,
+    /// The text of plain mail (type `message`).
+    pub body: Option<String>,
     /// Where in the payload the envelope stands, as canonical JSON text.
     pub envelope: Range<usize>,
 }

@@ -144,6 +144,9 @@ impl Touched {
             Fact::TaskImported(task) => {
                 self.tasks.insert(task.task_id);
             }
+            Fact::Task(task) => {
+                self.tasks.insert(task.task_id);
+            }
             Fact::MessageSent(sent) => {
                 let known = messages::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {

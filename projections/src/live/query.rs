@@ -8,7 +8,10 @@ use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
-use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::messages::{
+    self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
+    SeqPage, Unacked,
+};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
@@ -194,6 +197,41 @@ impl Live {
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         messages::inbox(self.rows(), agent, query)
     }
+    /// A page of the messages of an inbox that are not delivered: the newest `limit` before `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        messages::undelivered(self.rows(), agent, before, limit)
+    }
+    /// What became of a message beside its ack.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn marks(&self, message_id: &str) -> Result<Marks> {
+        messages::marks(self.rows(), message_id)
+    }
+    /// The oldest plain mail of that sender, recipient and body that is not delivered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
+        messages::same(self.rows(), from, to, body)
+    }
+    /// How many messages of an agent are not delivered, and how many requests to tell it are open.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
+        messages::counts(self.rows(), agent)
+    }
+    /// A dispatch request by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dispatch(&self, request_id: &str) -> Result<Option<Dispatch>> {
+        messages::dispatch(self.rows(), request_id)
+    }
     /// How many messages are listed as unread of an agent, counted one by one: for checks.
     ///
     /// # Errors
@@ -248,6 +286,56 @@ impl Live {
     /// I/O, `Derived`.
     pub fn ready(&self, task: &Task) -> Result<bool> {
         tasks::deps_completed(self.rows(), task)
+    }
+    /// Those of these dependencies that are not completed, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
+        tasks::open_deps(self.rows(), deps)
+    }
+    /// The first of these dependencies that would lead back to the task `id`, as the way there and back; only the task
+    /// and the dependency where that is longer than anybody looks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependency_cycle(&self, id: &str, deps: &[String]) -> Result<Option<Vec<String>>> {
+        tasks::cycle(self.rows(), id, deps)
+    }
+    /// Tasks that have the task `id` among their dependencies.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
+        tasks::dependents(self.rows(), id)
+    }
+    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
+        tasks::freed(self.rows(), limit)
+    }
+    /// Claimed tasks whose lease ran out by `now`, the earliest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        tasks::leases_until(self.rows(), now, limit)
+    }
+    /// When the next lease runs out.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_lease(&self) -> Result<Option<Timestamp>> {
+        tasks::next_lease(self.rows())
+    }
+    /// A number that is the id of no task, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_task_number(&self) -> Result<u64> {
+        tasks::next_number(self.rows())
     }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
