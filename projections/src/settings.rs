@@ -35,6 +35,8 @@ pub enum Setting {
     MembersOpen,
     /// `views`.
     Views,
+    /// `governance.cleanup_requires_all_workers_inactive`.
+    CleanupGate,
 }
 
 /// The value of a setting.
@@ -90,6 +92,7 @@ impl Setting {
                 Setting::NudgeIdle,
                 Setting::MembersOpen,
                 Setting::Views,
+                Setting::CleanupGate,
             ])
     }
 
@@ -106,6 +109,7 @@ impl Setting {
             Setting::NudgeIdle => "nudge.idle_seconds".into(),
             Setting::MembersOpen => "members.open".into(),
             Setting::Views => "views".into(),
+            Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
         }
     }
 
@@ -138,6 +142,7 @@ impl Setting {
             }
             Setting::MembersOpen => "whether agents join by acting",
             Setting::Views => "whether view files are kept",
+            Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
         }
     }
 
@@ -147,7 +152,7 @@ impl Setting {
             Setting::AckTimeout(_) => Some((1, SECONDS_MAX)),
             Setting::MaxRetries(_) => Some((0, RETRIES_MAX)),
             Setting::NudgeCooldown | Setting::NudgeIdle => Some((0, SECONDS_MAX)),
-            Setting::MembersOpen | Setting::Views => None,
+            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => None,
         }
     }
 
@@ -179,6 +184,7 @@ impl Setting {
             Setting::MaxRetries(Some(DecisionRequired)) => 3,
             Setting::NudgeCooldown => 900,
             Setting::NudgeIdle => 300,
+            Setting::CleanupGate => return Some(Value::Switch(true)),
             _ => return None,
         };
         Some(Value::Number(number))
@@ -281,7 +287,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (34, 34));
+        assert_eq!((keys.len(), all), (35, 35));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 
