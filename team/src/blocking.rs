@@ -3,7 +3,9 @@
 use crate::failure::Result;
 use crate::holding::event;
 use crate::projections::fact::TaskAct;
-use crate::projections::{Live, Status, Task};
+use crate::projections::{Live, Message, MessageType, Status, Task};
+use serde::Deserialize;
+use std::borrow::Cow;
 use teamlog_engine::{Cause, NewEvent};
 
 /// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
@@ -26,6 +28,31 @@ pub(crate) fn block(
     events.push(blocked);
     task.status = Status::Blocked;
     Ok(())
+}
+
+/// The task that a message which is about to be recorded completes, as its fold will.
+pub(crate) fn completed_by<'a>(live: &Live, message: &'a Message) -> Result<Option<&'a str>> {
+    #[derive(Deserialize)]
+    struct Reported<'a> {
+        #[serde(borrow)]
+        status: Option<Cow<'a, str>>,
+    }
+    let (MessageType::TaskUpdate, Some(id)) = (message.kind, &message.task_id) else {
+        return Ok(None);
+    };
+    let reported: Option<Reported<'_>> = serde_json::from_str(message.payload.as_str()).ok();
+    let status = reported.and_then(|reported| reported.status);
+    if status.and_then(|name| Status::from_name(&name)) != Some(Status::Completed) {
+        return Ok(None);
+    }
+    let follows = |task: &Task| {
+        let last = (task.last_message_created_at, task.last_message_id.as_str());
+        !task.claim_governed
+            && task.status != Status::Completed
+            && (message.created_at, message.id.as_str()) > last
+    };
+    let completes = live.task(id)?.as_ref().is_none_or(follows);
+    Ok(completes.then_some(id))
 }
 
 /// Records which tasks wait for nothing any more once the task `completed` is completed, by the event at `cause`.
