@@ -6,6 +6,15 @@ use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
 use super::tasks;
+use crate::command::claim_next::ClaimNext;
+use crate::command::task_cancel::TaskCancel;
+use crate::command::task_change::TaskChange;
+use crate::command::task_claim::TaskClaim;
+use crate::command::task_create::TaskCreate;
+use crate::command::task_finish::TaskFinish;
+use crate::command::task_release::TaskRelease;
+use crate::command::task_renew::TaskRenew;
+use crate::command::task_reopen::TaskReopen;
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
@@ -131,7 +140,17 @@ pub fn find(name: &str) -> Option<&'static Operation> {
 pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
     // tasks
+    row::<TaskCreate>(),
     row::<tasks::ReadTask>(),
+    row::<tasks::ListTasks>(),
+    row::<TaskChange>(),
+    row::<TaskClaim>(),
+    row::<ClaimNext>(),
+    row::<TaskRenew>(),
+    row::<TaskFinish>(),
+    row::<TaskRelease>(),
+    row::<TaskCancel>(),
+    row::<TaskReopen>(),
     // the team
     // workers
     // events
