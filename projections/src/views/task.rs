@@ -130,9 +130,7 @@ struct ClaimView<'a> {
     leased_until: String,
 }
 
-#[expect(
-    reason = "serde passes a reference"
-)]
+#[expect(reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -4,6 +4,16 @@ use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
 use super::tasks;
+use crate::command::approval::{ReadApproval, WriteApproval};
+use crate::command::cleanup::{Cleanup, OrphanCleanup};
+use crate::command::idle::ReadIdle;
+use crate::command::manifest::{ReadConfig, ReadManifest};
+use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
+use crate::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
+use crate::command::stall::ReadStall;
+use crate::command::summary::GetSummary;
+use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
+use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
@@ -112,8 +122,28 @@ pub static OPERATIONS: &[Operation] = &[
     // tasks
     row::<tasks::ReadTask>(),
     // the team
+    row::<ReadConfig>(),
+    row::<ReadManifest>(),
     // workers
+    row::<WriteIdentity>(),
+    row::<ReadStatus>(),
+    row::<WriteStatus>(),
+    row::<ReadHeartbeat>(),
+    row::<UpdateHeartbeat>(),
+    row::<WriteInbox>(),
     // events
     // supervision
+    row::<GetSummary>(),
+    row::<ReadIdle>(),
+    row::<ReadStall>(),
+    row::<ReadSnapshot>(),
+    row::<WriteSnapshot>(),
+    row::<ReadApproval>(),
+    row::<WriteApproval>(),
     // the end
+    row::<RequestShutdown>(),
+    row::<ReadAck>(),
+    row::<WriteAck>(),
+    row::<Cleanup>(),
+    row::<OrphanCleanup>(),
 ];
