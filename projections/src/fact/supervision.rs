@@ -15,7 +15,6 @@ use super::stored::{Decoded, id, name, read, write};
 use super::worker::{WorkerFact, WorkerState};
 use crate::error::{Error, Result};
 use crate::tasks::{Status, TaskCounts};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -55,7 +54,6 @@ pub struct Approval {
     Eq,
     Serialize,
     Deserialize,
-    JsonSchema,
     rkyv::Archive,
     rkyv::Serialize,
     rkyv::Deserialize,
@@ -180,8 +178,9 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
             name("task_id", &approval.task_id)?;
             Ok(WorkerFact::Approval(approval))
         }
-        "monitor_snapshot_written" => read(payload)
-            .map(|StoredSnapshot { .. }| WorkerFact::Snapshot),
+        "monitor_snapshot_written" => {
+            read(payload).map(|StoredSnapshot { .. }| WorkerFact::Snapshot)
+        }
         "summary_snapshot_written" => {
             let baselines: Baselines = read(payload)?;
             for worker in baselines.workers.keys() {

@@ -6,7 +6,15 @@ use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
 use super::tasks;
+use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::claim_next::ClaimNext;
+use crate::command::cleanup::{Cleanup, OrphanCleanup};
+use crate::command::idle::ReadIdle;
+use crate::command::manifest::{ReadConfig, ReadManifest};
+use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
+use crate::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
+use crate::command::stall::ReadStall;
+use crate::command::summary::GetSummary;
 use crate::command::task_cancel::TaskCancel;
 use crate::command::task_change::TaskChange;
 use crate::command::task_claim::TaskClaim;
@@ -15,6 +23,8 @@ use crate::command::task_finish::TaskFinish;
 use crate::command::task_release::TaskRelease;
 use crate::command::task_renew::TaskRenew;
 use crate::command::task_reopen::TaskReopen;
+use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
+use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
@@ -152,8 +162,28 @@ pub static OPERATIONS: &[Operation] = &[
     row::<TaskCancel>(),
     row::<TaskReopen>(),
     // the team
+    row::<ReadConfig>(),
+    row::<ReadManifest>(),
     // workers
+    row::<WriteIdentity>(),
+    row::<ReadStatus>(),
+    row::<WriteStatus>(),
+    row::<ReadHeartbeat>(),
+    row::<UpdateHeartbeat>(),
+    row::<WriteInbox>(),
     // events
     // supervision
+    row::<GetSummary>(),
+    row::<ReadIdle>(),
+    row::<ReadStall>(),
+    row::<ReadSnapshot>(),
+    row::<WriteSnapshot>(),
+    row::<ReadApproval>(),
+    row::<WriteApproval>(),
     // the end
+    row::<RequestShutdown>(),
+    row::<ReadAck>(),
+    row::<WriteAck>(),
+    row::<Cleanup>(),
+    row::<OrphanCleanup>(),
 ];
