@@ -4,8 +4,10 @@
 //! once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
 mod envelope;
+mod events;
 mod fault;
 mod input;
+mod mailbox;
 mod operation;
 mod tasks;
 

@@ -4,6 +4,13 @@ use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
 use super::tasks;
+use crate::command::append_event::AppendEvent;
+use crate::command::await_event::AwaitEvent;
+use crate::command::broadcast::Broadcast;
+use crate::command::mailbox_list::MailboxList;
+use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
+use crate::command::read_events::ReadEvents;
+use crate::command::send_message::SendMessage;
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
@@ -109,11 +116,19 @@ pub fn find(name: &str) -> Option<&'static Operation> {
 /// Every operation, in the order in which they are documented.
 pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
+    row::<SendMessage>(),
+    row::<Broadcast>(),
+    row::<MailboxList>(),
+    row::<MarkNotified>(),
+    row::<MarkDelivered>(),
     // tasks
     row::<tasks::ReadTask>(),
     // the team
     // workers
     // events
+    row::<AppendEvent>(),
+    row::<ReadEvents>(),
+    row::<AwaitEvent>(),
     // supervision
     // the end
 ];
