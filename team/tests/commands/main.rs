@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod claims;
 mod costs;
 mod deliveries;
 mod doctor;
@@ -14,6 +15,7 @@ mod follow;
 mod hand;
 mod histories;
 mod importing;
+mod leases;
 mod messages;
 mod moving;
 mod nudges;
@@ -27,4 +29,5 @@ mod story_formats;
 mod tasks;
 mod team_chat;
 mod teams;
+mod transitions;
 mod world;
