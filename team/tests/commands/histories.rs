@@ -96,7 +96,7 @@ enum Step {
         task: u8,
         force: bool,
     },
-    Reopen {
+    Retry {
         task: u8,
     },
     Join {
@@ -142,7 +142,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         6 => (0..6_u8, 0..4_u8, proptest::option::of(0..4_u64))
             .prop_map(|(task, what, epoch)| Step::Hold { task, what, epoch }),
         1 => (0..6_u8, any::<bool>()).prop_map(|(task, force)| Step::Cancel { task, force }),
-        2 => (0..6_u8).prop_map(|task| Step::Reopen { task }),
+        2 => (0..6_u8).prop_map(|task| Step::Retry { task }),
         3 => (-2_000_000..4_000_000_i64).prop_map(|micros| Step::Later { micros }),
         2 => Just(Step::Finish),
         1 => Just(Step::Reopen),
@@ -326,7 +326,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
                 ..TaskCancel::default()
             })
             .map(drop),
-        Step::Reopen { task: id } => team
+        Step::Retry { task: id } => team
             .task_reopen(TaskReopen {
                 task_id: task(id),
                 ..TaskReopen::default()
