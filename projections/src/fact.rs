@@ -8,12 +8,13 @@ mod imported;
 mod mail;
 mod response;
 mod stored;
+pub mod supervision;
 mod task;
-mod worker;
+pub mod worker;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
-pub use mail::MailFact;
+pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
 pub use response::ResponseStored;
 pub use task::{
     Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
@@ -110,6 +111,8 @@ pub struct Sent {
     pub created_at: Timestamp,
     /// What it says of its task.
     pub change: Option<TaskChange>,
+    /// The text of plain mail (type `message`).
+    pub body: Option<String>,
     /// Where in the payload the envelope stands, as canonical JSON text.
     pub envelope: Range<usize>,
 }

@@ -1,9 +1,19 @@
-//! Messages: by id, in inboxes, unread, and what was last sent to whom.
+//! Messages: by id, in inboxes, unread, undelivered, and what was last sent to whom.
 //!
-//! Inboxes are series of seqs; the messages themselves stay in the log.
+//! Inboxes are series of seqs; the messages themselves stay in the log. An ack is a delivery too, so what is undelivered is
+//! unread: the unread messages are the undelivered ones and those that were delivered and wait for their ack.
+
+mod dispatch;
+mod marks;
+
+pub use dispatch::{Dispatch, DispatchStatus};
+pub use marks::{MailCounts, Marks, SameMail};
+
+pub(crate) use dispatch::dispatch;
+pub(crate) use marks::{counts, marks, same};
 
 use crate::error::Result;
-use crate::fact::{Fact, MessageAcked, Sent};
+use crate::fact::{Fact, MailFact, MessageAcked, Sent};
 use crate::message::MessageType;
 use crate::tx::{Projection, Recorded, Rows, Tx, end_of, key_of, numbered, row};
 use teamlog_engine::derived::key;
@@ -15,12 +25,22 @@ const MESSAGE: u8 = 0x20;
 const AGENT: u8 = 0x21;
 /// By recipient, task and type: what was last sent.
 const LAST_SENT: u8 = 0x22;
+/// By message id: what became of it beside its ack.
+const MARKS: u8 = 0x23;
+/// By id of a dispatch request.
+const DISPATCH: u8 = 0x24;
+/// By agent: how many of its messages are delivered, how many requests to tell it are open.
+const MAIL_COUNTS: u8 = 0x25;
 /// Series by agent: every message.
 const INBOX: u8 = 0x80;
-/// Series by agent: messages that are not acknowledged.
-const UNREAD: u8 = 0x81;
+/// Series by agent: messages that are not delivered, and hence not acknowledged.
+const UNDELIVERED: u8 = 0x81;
 /// One series: messages of all agents that are not acknowledged, so that the oldest are found at its front.
 const UNACKED: u8 = 0x82;
+/// Series by agent: messages that are delivered and not acknowledged.
+const DELIVERED: u8 = 0x83;
+/// Series by digest of sender, recipient and body: plain mail that is not delivered.
+const SAME: u8 = 0x84;
 
 /// What is known of a message without reading the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,12 +165,18 @@ impl Projection for MessagesProjection {
         "messages"
     }
     fn version(&self) -> u32 {
-        2
+        3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let event = recorded.event;
         match recorded.fact {
-            Fact::MessageSent(sent) => receive(tx, recorded.event, sent),
-            Fact::MessageAcked(acked) => acknowledge(tx, recorded.event, acked),
+            Fact::MessageSent(sent) => receive(tx, event, sent),
+            Fact::MessageAcked(acked) => acknowledge(tx, event, acked),
+            Fact::Mail(fact) => match &**fact {
+                MailFact::Marked(marked) => marks::mark(tx, event, marked),
+                MailFact::Requested(request) => dispatch::request(tx, event, request),
+                MailFact::Moved(moved) => dispatch::step(tx, event, moved),
+            },
             _ => Ok(()),
         }
     }
@@ -184,13 +210,16 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
         &LastSentRow { seq: event.seq, at },
     );
     tx.mark(&numbered(INBOX, &sent.to, event.seq));
-    tx.mark(&numbered(UNREAD, &sent.to, event.seq));
+    tx.mark(&numbered(UNDELIVERED, &sent.to, event.seq));
     let unacked = UnackedRow {
         at,
         id: sent.id.clone(),
         to: sent.to.clone(),
     };
     tx.put(&numbered(UNACKED, "", event.seq), &unacked);
+    if let Some(body) = &sent.body {
+        marks::note_same(tx, event, sent, body);
+    }
     Ok(())
 }
 
@@ -211,9 +240,8 @@ fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Resu
         agent.wakeups = agent.wakeups.saturating_sub(1);
     }
     tx.put(&agent_key, &agent);
-    tx.delete(&numbered(UNREAD, &message.to, message.seq));
     tx.delete(&numbered(UNACKED, "", message.seq));
-    Ok(())
+    marks::acknowledged(tx, event, &acked.message_id, &message)
 }
 
 /// Bytes of a message's line in the inbox view: `{"seq":N,` stands for the envelope's brace,
@@ -278,21 +306,40 @@ pub(crate) fn agents(rows: Rows<'_>) -> Result<Vec<AgentInfo>> {
 }
 
 pub(crate) fn inbox(rows: Rows<'_>, agent: &str, query: InboxQuery) -> Result<SeqPage> {
-    let namespace = if query.unread { UNREAD } else { INBOX };
-    page(
-        rows,
-        &key::series(namespace, agent.as_bytes()),
-        query.before,
-        query.limit,
-    )
+    if !query.unread {
+        let inbox = key::series(INBOX, agent.as_bytes());
+        return page(rows, &inbox, query.before, query.limit);
+    }
+    let mut unread = undelivered(rows, agent, query.before, query.limit)?;
+    let delivered = key::series(DELIVERED, agent.as_bytes());
+    let delivered = page(rows, &delivered, query.before, query.limit)?;
+    unread.seqs.extend(delivered.seqs);
+    unread.seqs.sort_unstable();
+    let surplus = unread.seqs.len().saturating_sub(query.limit);
+    unread.seqs.drain(..surplus);
+    unread.older |= delivered.older || surplus > 0;
+    Ok(unread)
+}
+
+/// The newest `limit` messages of an inbox before `before` that are not delivered.
+pub(crate) fn undelivered(
+    rows: Rows<'_>,
+    agent: &str,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<SeqPage> {
+    let series = key::series(UNDELIVERED, agent.as_bytes());
+    page(rows, &series, before, limit)
 }
 
 /// How many messages are listed as unread of an agent.
 pub(crate) fn unread_count(rows: Rows<'_>, agent: &str) -> Result<u64> {
     let mut count = 0;
-    for entry in rows.prefix(&key::series(UNREAD, agent.as_bytes()), false) {
-        entry?;
-        count += 1;
+    for series in [UNDELIVERED, DELIVERED] {
+        for entry in rows.prefix(&key::series(series, agent.as_bytes()), false) {
+            entry?;
+            count += 1;
+        }
     }
     Ok(count)
 }

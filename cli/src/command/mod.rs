@@ -16,6 +16,7 @@ mod import;
 mod init;
 mod keygen;
 mod man;
+mod mcp;
 mod nudge;
 mod prime;
 mod read;
@@ -140,6 +141,7 @@ commands! {
     Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
     Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
+    Mcp(mcp) = "mcp": "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",
     Completions(completions) = "completions": "Print the lines that make a shell complete teamlog's arguments",
     Man(man) = "man": "Print a manual page, or write all of them",

@@ -19,6 +19,7 @@ mod inbox;
 mod init;
 mod integrity;
 mod kills;
+mod mcp;
 mod moving;
 mod processes;
 mod reference;

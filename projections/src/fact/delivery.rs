@@ -173,7 +173,7 @@ pub(super) fn config(payload: &str) -> Decoded<ConfigChanged> {
 }
 
 /// An event about a message: its recipient, task and story are those of the message.
-fn about(
+pub(super) fn about(
     kind: &'static str,
     actor: &str,
     message: &MessageInfo,

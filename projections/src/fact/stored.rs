@@ -77,6 +77,13 @@ struct StoredEnvelope<'a> {
     payload: &'a RawValue,
 }
 
+/// The payload of plain mail.
+#[derive(Deserialize)]
+struct StoredMail<'a> {
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+}
+
 #[derive(Deserialize)]
 struct StoredAssign {
     subject: Option<String>,
@@ -132,7 +139,7 @@ pub(super) fn write(value: &impl Serialize) -> Json {
     }
 }
 
-fn name(field: &'static str, value: &str) -> Decoded<()> {
+pub(super) fn name(field: &'static str, value: &str) -> Decoded<()> {
     check_name(field, value, Names::Imported).map_err(|error| error.to_string())
 }
 
@@ -253,6 +260,10 @@ fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> 
         priority: Priority::from_name(&stored.priority).ok_or("message.priority is not known")?,
         created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
             .ok_or("message.created_at is not a time")?,
+        body: match kind {
+            MessageType::Message => body(stored.payload.get())?,
+            _ => None,
+        },
         id: stored.id.into_owned(),
         from: stored.from.into_owned(),
         to: stored.to.into_owned(),
@@ -261,6 +272,12 @@ fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> 
         change,
         envelope,
     })
+}
+
+/// The body of plain mail; whoever puts something else than text there has a message without one.
+fn body(payload: &str) -> Decoded<Option<String>> {
+    let StoredMail { body } = read(payload)?;
+    Ok(body.and_then(|raw| serde_json::from_str(raw.get()).ok()))
 }
 
 fn assignment(payload: &str) -> Decoded<TaskChange> {

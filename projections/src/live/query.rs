@@ -4,11 +4,17 @@ use super::{Counts, Live};
 use crate::activity::{self, Activity};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
+use crate::fact::supervision::{Approval, Baseline};
+use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
-use crate::messages::{self, AgentInfo, InboxQuery, LastSent, MessageInfo, SeqPage, Unacked};
+use crate::messages::{
+    self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
+    SeqPage, Unacked,
+};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
+use crate::staff::{self, Noted};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use std::collections::BTreeMap;
@@ -191,6 +197,41 @@ impl Live {
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         messages::inbox(self.rows(), agent, query)
     }
+    /// A page of the messages of an inbox that are not delivered: the newest `limit` before `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        messages::undelivered(self.rows(), agent, before, limit)
+    }
+    /// What became of a message beside its ack.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn marks(&self, message_id: &str) -> Result<Marks> {
+        messages::marks(self.rows(), message_id)
+    }
+    /// The oldest plain mail of that sender, recipient and body that is not delivered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
+        messages::same(self.rows(), from, to, body)
+    }
+    /// How many messages of an agent are not delivered, and how many requests to tell it are open.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
+        messages::counts(self.rows(), agent)
+    }
+    /// A dispatch request by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dispatch(&self, request_id: &str) -> Result<Option<Dispatch>> {
+        messages::dispatch(self.rows(), request_id)
+    }
     /// How many messages are listed as unread of an agent, counted one by one: for checks.
     ///
     /// # Errors
@@ -370,6 +411,93 @@ impl Live {
     /// I/O, `Derived`.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         tasks::superseded(self.rows(), seq)
+    }
+
+    // --- the staff ------------------------------------------------------------------------------
+
+    /// Who a worker is; `None` for one that never registered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn identity(&self, worker: &str) -> Result<Option<Noted<Identity>>> {
+        staff::identity(self.rows(), worker)
+    }
+    /// A worker's last sign of life.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn heartbeat(&self, worker: &str) -> Result<Option<Noted<Heartbeat>>> {
+        staff::heartbeat(self.rows(), worker)
+    }
+    /// What a worker last said that it does.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_status(&self, worker: &str) -> Result<Option<Noted<StatusChange>>> {
+        staff::status(self.rows(), worker)
+    }
+    /// The event that holds a worker's instructions.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_inbox(&self, worker: &str) -> Result<Option<u64>> {
+        staff::inbox(self.rows(), worker)
+    }
+    /// Who last asked a worker to stop.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_request(&self, worker: &str) -> Result<Option<Noted<ShutdownRequest>>> {
+        staff::shutdown_request(self.rows(), worker)
+    }
+    /// What a worker last said to that.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_ack(&self, worker: &str) -> Result<Option<Noted<ShutdownAck>>> {
+        staff::shutdown_ack(self.rows(), worker)
+    }
+    /// The event that told of a worker's last becoming idle.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_idle(&self, worker: &str) -> Result<Option<u64>> {
+        staff::last_idle(self.rows(), worker)
+    }
+    /// What a worker's progress is measured from.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn baseline(&self, worker: &str) -> Result<Option<Noted<Baseline>>> {
+        staff::baseline(self.rows(), worker)
+    }
+    /// What a reviewer last decided on a task.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn approval(&self, task: &str) -> Result<Option<Noted<Approval>>> {
+        staff::approval(self.rows(), task)
+    }
+    /// The last reported event of that type, which is one of [`staff::TEAM_WIDE`].
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_reported(&self, kind: &str) -> Result<Option<u64>> {
+        staff::last_reported(self.rows(), kind)
+    }
+    /// The event that holds the monitor's snapshot.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn monitor_snapshot(&self) -> Result<Option<u64>> {
+        staff::monitor_snapshot(self.rows())
+    }
+    /// How far the team is; `None` where nobody said.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn phase(&self) -> Result<Option<Noted<String>>> {
+        staff::phase(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 mod claims;
 mod folds;
 mod histories;
+mod mailbox;
 mod ready;
 mod real;
 mod support;

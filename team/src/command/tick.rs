@@ -4,9 +4,10 @@
 //! would have, and a second one nothing.
 
 use super::append::DEFAULT_ACTOR;
+use super::mailbox_mark::dispatch;
 use crate::failure::Result;
 use crate::projections::deliveries::{Delivery, Due, Step};
-use crate::projections::fact::{DeliveryDead, DeliveryRetry, TaskAct};
+use crate::projections::fact::{DeliveryDead, DeliveryRetry, DispatchMoved, DispatchStep, TaskAct};
 use crate::projections::messages::MessageInfo;
 use crate::projections::{Live, MessageType};
 use crate::team::{Mutation, Team};
@@ -216,6 +217,10 @@ impl Mutation for Round {
                 Step::Dead(_) => ticked.delivery.dead_lettered += 1,
             }
             events.push(event(live, due, &self.actor)?);
+            if let Some(mut failed) = dispatch_failed(live, due, &self.actor)? {
+                failed.cause = Some(Cause::Earlier(events.len() - 1));
+                events.push(failed);
+            }
         }
         Ok((ticked, events))
     }
@@ -242,6 +247,26 @@ fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
     };
     event.cause = delivery.required_id.map(Cause::Event);
     Ok(event)
+}
+
+/// Nobody needs to be told any more of a message that became a dead letter.
+fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEvent>> {
+    let delivery = &due.delivery;
+    let open = match due.step {
+        Step::Retry(_) => None,
+        Step::Dead(_) => {
+            dispatch(live, &delivery.message_id)?.filter(|dispatch| dispatch.status.is_open())
+        }
+    };
+    let Some(open) = open else {
+        return Ok(None);
+    };
+    let moved = DispatchMoved {
+        request_id: open.request.request_id,
+        step: DispatchStep::Failed,
+        reason: Some(ACK_TIMEOUT.to_owned()),
+    };
+    Ok(Some(moved.event(actor, &message(live, delivery)?)))
 }
 
 /// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.

@@ -109,6 +109,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<RestoreAnswer>("restore"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
+    text("mcp"),
     text("completions"),
     answer::<man::Answer>("man"),
     Entry {

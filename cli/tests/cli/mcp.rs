@@ -1,0 +1,311 @@
+//! Real sessions of the Model Context Protocol, over the standard streams of a process.
+
+use crate::harness::Cli;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+/// A client, which knows the protocol's lines and no crate of it.
+struct Client {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    asked: u64,
+    /// What each request carries since sessions are gone from the protocol.
+    meta: Option<Value>,
+}
+
+impl Client {
+    fn start(cli: &Cli, line: &str) -> Client {
+        let mut child = cli
+            .command(line)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Client {
+            to: child.stdin.take(),
+            from: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            asked: 0,
+            meta: None,
+        }
+    }
+
+    /// One that says who it is first, as clients did up to 2025.
+    fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
+        let mut client = Client::start(cli, line);
+        let about = client.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        (client, about)
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn answer(&mut self, method: &str, mut params: Value) -> Value {
+        self.asked += 1;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        let id = self.asked;
+        self.say(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["id"], id, "{line}");
+        answer
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let mut answer = self.answer(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    /// The text of a tool's answer, and whether it is an error.
+    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        let content = result["content"].as_array().unwrap();
+        assert_eq!(content.len(), 1, "{result}");
+        (
+            content[0]["text"].as_str().unwrap().to_owned(),
+            result["isError"] == true,
+        )
+    }
+
+    fn json(&mut self, tool: &str, arguments: Value) -> Value {
+        let (text, failed) = self.call(tool, arguments);
+        assert!(!failed, "{text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn fault(&mut self, tool: &str, arguments: Value) -> Value {
+        let (text, failed) = self.call(tool, arguments);
+        assert!(failed, "{text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn end(mut self) {
+        drop(self.to.take());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+fn world() -> Cli {
+    let cli = Cli::with_team();
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject First --trace-id tr-1");
+    cli
+}
+
+#[test]
+fn a_client_initializes_lists_and_calls() {
+    let cli = world();
+    let (mut client, about) = Client::initialized(&cli, "mcp");
+    assert_eq!(about["serverInfo"]["name"], "teamlog");
+    assert_eq!(about["protocolVersion"], "2025-06-18");
+    let listed = client.ask("tools/list", json!({}));
+    let tools = listed["tools"].as_array().unwrap();
+    assert!(!tools.is_empty() && tools.len() <= 10, "{tools:?}");
+    for tool in tools {
+        assert!(!tool["name"].as_str().unwrap().starts_with("team_"));
+        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert!(
+            tool["inputSchema"]["properties"]["team"].is_object(),
+            "{tool}"
+        );
+    }
+    let before = std::fs::read(cli.dir().join("teams/demo/head")).unwrap();
+    assert_eq!(client.json("ready", json!({"team": "demo"}))["total"], 1);
+    assert_eq!(
+        client.json("prime", json!({"team": "demo", "agent": "dev"}))["unread"]["total"],
+        1
+    );
+    assert_eq!(
+        client.json(
+            "inbox",
+            json!({"team": "demo", "agent": "dev", "unread": true})
+        )["count"],
+        1
+    );
+    let task = client.json("task", json!({"team": "demo", "task_id": "T-1"}));
+    assert_eq!(task["task"]["owner"], "dev");
+    assert_eq!(
+        client.json("trace", json!({"team": "demo", "trace_id": "tr-1"}))["count"],
+        1
+    );
+    assert_eq!(
+        client.json("status", json!({"team": "demo"}))["task_count"],
+        1
+    );
+    let events = client.json("events", json!({"team": "demo", "since": 1}));
+    assert_eq!(
+        (&events["count"], &events["last_seq"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(
+        std::fs::read(cli.dir().join("teams/demo/head")).unwrap(),
+        before
+    );
+    // What another process records meanwhile is seen.
+    cli.ok("send demo --from lead --to dev --type handoff");
+    assert_eq!(
+        client.json("events", json!({"team": "demo", "since": 2}))["count"],
+        1
+    );
+    client.end();
+}
+
+#[test]
+fn resources_are_the_same_queries() {
+    let cli = world();
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    let listed = client.ask("resources/list", json!({}));
+    let uris: Vec<&str> = listed["resources"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        uris,
+        [
+            "teamlog://demo/ready",
+            "teamlog://demo/status",
+            "teamlog://demo/events"
+        ]
+    );
+    let templates = client.ask("resources/templates/list", json!({}));
+    assert_eq!(templates["resourceTemplates"].as_array().unwrap().len(), 7);
+    for uri in uris
+        .into_iter()
+        .chain(["teamlog://demo/task/T-1", "teamlog://demo/trace/tr%2D1"])
+    {
+        let read = client.ask("resources/read", json!({"uri": uri}));
+        let text = read["contents"][0]["text"].as_str().unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(text).unwrap()["team"],
+            "demo",
+            "{uri}"
+        );
+    }
+    for uri in [
+        "teamlog://demo/task",
+        "teamlog://demo/nothing",
+        "file:///etc/passwd",
+        "teamlog://../status",
+        "teamlog://demo/task/..%2F..%2Fx",
+    ] {
+        let answer = client.answer("resources/read", json!({"uri": uri}));
+        assert!(answer["error"]["message"].is_string(), "{uri}: {answer}");
+    }
+    client.end();
+}
+
+#[test]
+fn tools_that_changed_a_team_say_what_to_type() {
+    let cli = world();
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    let fault = client.fault(
+        "team_claim_task",
+        json!({"team_name": "demo", "task_id": "1"}),
+    );
+    assert_eq!(fault["code"], "deprecated_cli_only");
+    assert_eq!(
+        fault["hint"],
+        r#"Use CLI interop: rcs team api claim-task --input '{"task_id":"1","team_name":"demo"}' --json"#
+    );
+    let fault = client.fault("team_orphan_cleanup", json!({}));
+    assert!(
+        fault["hint"]
+            .as_str()
+            .unwrap()
+            .contains("orphan-cleanup --input '{}'")
+    );
+    // There never was such a tool.
+    assert_eq!(
+        client.call("team_read_events", json!({})),
+        ("Unknown tool: team_read_events".to_owned(), true)
+    );
+    client.end();
+}
+
+#[test]
+fn what_cannot_be_answered_is_named() {
+    let cli = world();
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    let fault = client.fault("ready", json!({}));
+    assert_eq!(
+        (&fault["code"], &fault["hint"]),
+        (&json!("invalid_input"), &json!("known teams: demo"))
+    );
+    assert_eq!(
+        client.fault("ready", json!({"team": "none"}))["code"],
+        "team_not_found"
+    );
+    assert_eq!(
+        client.fault("task", json!({"team": "demo", "task_id": "none"}))["code"],
+        "task_not_found"
+    );
+    for arguments in [
+        json!({"team": 7}),
+        json!({"team": "demo", "agnet": "dev"}),
+        json!({"team": "../../etc"}),
+        json!({"team": "demo", "limit": -1}),
+        json!({"team": "demo", "agent": "\u{0}"}),
+    ] {
+        assert_eq!(
+            client.fault("ready", arguments.clone())["code"],
+            "invalid_input",
+            "{arguments}"
+        );
+    }
+    let (mut own, _) = Client::initialized(&cli, "mcp --team demo");
+    assert_eq!(own.json("ready", json!({}))["total"], 1);
+    own.end();
+    client.end();
+    assert!(cli.refused(1, "mcp --team none").contains("none"));
+}
+
+#[test]
+fn a_client_without_a_session_is_served_too() {
+    let cli = world();
+    let mut client = Client::start(&cli, "mcp --team demo");
+    client.meta = Some(json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }));
+    let listed = client.ask("tools/list", json!({}));
+    assert!(listed["tools"].as_array().unwrap().len() > 5);
+    assert_eq!(client.json("status", json!({}))["team"], "demo");
+    client.end();
+}
+
+#[test]
+fn noise_ends_in_no_panic() {
+    let cli = world();
+    for noise in [
+        "",
+        "\n",
+        "not json\n",
+        "{}\n",
+        "[1,2]\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":1}\n",
+    ] {
+        let mut client = Client::start(&cli, "mcp");
+        let _ = client.to.as_mut().unwrap().write_all(noise.as_bytes());
+        drop(client.to.take());
+        let code = client.child.wait().unwrap().code();
+        assert!(matches!(code, Some(0 | 74)), "{noise:?}: {code:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! The tools that once changed a team through this protocol: what to call instead.
+
+use serde_json::{Map, Value, json};
+
+/// The operations that had a tool, `team_` before the name with underscores.
+pub const OPERATIONS: [&str; 29] = [
+    "send-message",
+    "broadcast",
+    "mailbox-list",
+    "mailbox-mark-notified",
+    "mailbox-mark-delivered",
+    "create-task",
+    "read-task",
+    "list-tasks",
+    "update-task",
+    "claim-task",
+    "transition-task-status",
+    "release-task-claim",
+    "read-config",
+    "read-manifest",
+    "read-worker-status",
+    "read-worker-heartbeat",
+    "update-worker-heartbeat",
+    "write-worker-inbox",
+    "write-worker-identity",
+    "append-event",
+    "get-summary",
+    "cleanup",
+    "orphan-cleanup",
+    "write-shutdown-request",
+    "read-shutdown-ack",
+    "read-monitor-snapshot",
+    "write-monitor-snapshot",
+    "read-task-approval",
+    "write-task-approval",
+];
+
+/// What a call of such a tool is answered; `None` for a name that never was one.
+pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+    let operation = tool.strip_prefix("team_")?.replace('_', "-");
+    if !OPERATIONS.contains(&&*operation) {
+        return None;
+    }
+    let input = Value::Object(arguments.clone()).to_string();
+    let answer = json!({
+        "error": format!("the tool {tool} is hard-deprecated: a team is changed through the command line"),
+        "code": "deprecated_cli_only",
+        "hint": format!("Use CLI interop: rcs team api {operation} --input {} --json", quoted(&input)),
+    });
+    Some(answer.to_string())
+}
+
+/// As a POSIX shell takes it for one word.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_had_an_operation_that_is_still_there() {
+        for operation in OPERATIONS {
+            let found = teamlog_team::api::find(operation);
+            assert_eq!(found.map(|found| found.name), Some(operation));
+        }
+    }
+
+    #[test]
+    fn the_hint_can_be_typed_as_it_is() {
+        let Value::Object(arguments) = json!({"team_name": "demo", "body": "it's"}) else {
+            unreachable!()
+        };
+        let text = deprecation("team_send_message", &arguments).unwrap();
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(answer["code"], "deprecated_cli_only");
+        assert!(
+            answer["error"]
+                .as_str()
+                .unwrap()
+                .contains("team_send_message")
+        );
+        assert_eq!(
+            answer["hint"],
+            r#"Use CLI interop: rcs team api send-message --input '{"body":"it'\''s","team_name":"demo"}' --json"#
+        );
+    }
+
+    #[test]
+    fn other_names_are_no_business_of_ours() {
+        for name in [
+            "team_read_events",
+            "send_message",
+            "team_",
+            "",
+            "team_nothing",
+        ] {
+            assert_eq!(deprecation(name, &Map::new()), None, "{name}");
+        }
+    }
+}

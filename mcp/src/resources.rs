@@ -1,0 +1,117 @@
+//! The same queries as resources: `teamlog://TEAM/QUERY` and `teamlog://TEAM/QUERY/NAME`.
+
+use crate::query::{Fault, QUERIES, Query};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::{Map, Value};
+use teamlog_team::Root;
+
+const SCHEME: &str = "teamlog://";
+const JSON: &str = "application/json";
+
+/// The argument that a query's resource names behind it.
+fn argument(query: &str) -> Option<&'static str> {
+    match query {
+        "prime" | "inbox" => Some("agent"),
+        "task" => Some("task_id"),
+        "trace" => Some("trace_id"),
+        _ => None,
+    }
+}
+
+/// What each team has: the queries that need no more than a team.
+pub fn of_teams(teams: &[String]) -> Vec<Resource> {
+    let plain = QUERIES
+        .iter()
+        .filter(|query| argument(query.name).is_none());
+    let pairs = teams
+        .iter()
+        .flat_map(|team| plain.clone().map(move |query| (team, query)));
+    pairs
+        .map(|(team, query)| {
+            Resource::new(
+                format!("{SCHEME}{team}/{}", query.name),
+                format!("{team} {}", query.name),
+            )
+            .with_description(query.doc)
+            .with_mime_type(JSON)
+        })
+        .collect()
+}
+
+/// What can be asked for by name.
+pub fn templates() -> Vec<ResourceTemplate> {
+    QUERIES
+        .iter()
+        .map(|query| {
+            let named = argument(query.name).map(|name| format!("/{{{name}}}"));
+            let uri = format!(
+                "{SCHEME}{{team}}/{}{}",
+                query.name,
+                named.unwrap_or_default()
+            );
+            ResourceTemplate::new(uri, query.name)
+                .with_description(query.doc)
+                .with_mime_type(JSON)
+        })
+        .collect()
+}
+
+/// The answer that a URI names; `None` where it names nothing.
+pub fn read(root: &Root, uri: &str) -> Option<Result<String, Fault>> {
+    let mut parts = uri.strip_prefix(SCHEME)?.splitn(3, '/');
+    let (team, query) = (parts.next()?, Query::find(parts.next()?)?);
+    let mut arguments = Map::new();
+    match (argument(query.name), parts.next()) {
+        (Some(name), Some(value)) => {
+            arguments.insert(name.to_owned(), Value::String(decoded(value)?));
+        }
+        (None, None) => {}
+        _ => return None,
+    }
+    Some(query.answer(root, Some(team), arguments))
+}
+
+/// Without the escapes of RFC 3986; `None` for one that is none.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => hex(rest.next()?)? << 4 | hex(rest.next()?)?,
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_taken_off_and_bad_ones_refused() {
+        assert_eq!(decoded("tr%2F1%20a").as_deref(), Some("tr/1 a"));
+        assert_eq!(decoded("plain").as_deref(), Some("plain"));
+        for bad in ["%", "%2", "%zz", "%ff"] {
+            assert_eq!(decoded(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_query_has_one_resource_form() {
+        let uris: Vec<String> = templates()
+            .into_iter()
+            .map(|one| one.uri_template)
+            .collect();
+        assert_eq!(uris.len(), QUERIES.len());
+        assert!(
+            uris.contains(&"teamlog://{team}/task/{task_id}".to_owned()),
+            "{uris:?}"
+        );
+        assert_eq!(of_teams(&["a".to_owned()]).len(), 3);
+    }
+}

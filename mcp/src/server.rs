@@ -1,0 +1,131 @@
+//! The protocol's side: lists, calls, reads.
+
+use crate::query::{QUERIES, Query};
+use crate::{legacy, resources};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use std::sync::Arc;
+use teamlog_team::Root;
+
+const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events. To change something, run the command \
+line: `teamlog api --list` shows every operation, `teamlog prime TEAM --agent YOU` what to do next.";
+
+/// A server for one client. It keeps nothing between calls.
+#[derive(Debug, Clone)]
+pub struct Server {
+    root: Root,
+    team: Option<String>,
+}
+
+impl Server {
+    /// Serves the teams of a root; `team` is meant where a call names none.
+    pub fn new(root: Root, team: Option<String>) -> Server {
+        Server { root, team }
+    }
+
+    fn call(&self, request: CallToolRequestParams) -> CallToolResult {
+        let arguments = request.arguments.unwrap_or_default();
+        if let Some(text) = legacy::deprecation(&request.name, &arguments) {
+            return failed(text);
+        }
+        let Some(query) = Query::find(&request.name) else {
+            return failed(format!("Unknown tool: {}", request.name));
+        };
+        match query.answer(&self.root, self.team.as_deref(), arguments) {
+            Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
+            Err(fault) => failed(fault.0),
+        }
+    }
+}
+
+fn failed(text: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn tool(query: &Query) -> Tool {
+    Tool::new(query.name, query.doc, Arc::new(query.schema()))
+        .with_annotations(ToolAnnotations::new().read_only(true))
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("teamlog", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(
+            QUERIES.iter().map(tool).collect(),
+        ))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.call(request).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let teams = self.root.teams().map_err(internal)?;
+        Ok(ListResourcesResult::with_all_items(resources::of_teams(
+            &teams,
+        )))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(
+            resources::templates(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        match resources::read(&self.root, &request.uri) {
+            None => Err(ErrorData::resource_not_found(
+                format!(
+                    "uri must be one of the listed resources, but is {:?}",
+                    request.uri
+                ),
+                None,
+            )),
+            Some(Err(fault)) => Err(ErrorData::invalid_params(fault.0, None)),
+            Some(Ok(text)) => {
+                let contents = ResourceContents::text(text, request.uri);
+                let contents = contents.with_mime_type("application/json");
+                Ok(ReadResourceResult::new(vec![contents]).into())
+            }
+        }
+    }
+}
+
+fn internal(failure: teamlog_team::Failure) -> ErrorData {
+    ErrorData::internal_error(failure.to_string(), None)
+}
