@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod claims;
 mod costs;
 mod deliveries;
 mod doctor;
@@ -15,6 +16,7 @@ mod hand;
 mod histories;
 mod importing;
 mod keys;
+mod leases;
 mod messages;
 mod moving;
 mod nudges;
@@ -29,4 +31,5 @@ mod story_formats;
 mod tasks;
 mod team_chat;
 mod teams;
+mod transitions;
 mod world;
