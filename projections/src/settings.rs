@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::fact::ConfigChanged;
 use crate::message::MessageType;
+use crate::spelling::distance;
 use crate::tx::{Rows, Tx, key_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -199,26 +200,6 @@ impl Setting {
     }
 }
 
-/// The fewest letters to add, drop or change between two words.
-fn distance(one: &str, other: &str) -> usize {
-    // A key is short; what somebody typed need not be.
-    let other: Vec<char> = other.chars().take(128).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut before = at;
-        let mut left = at + 1;
-        let mut next = vec![left];
-        for (found, above) in other.iter().zip(row.iter().skip(1)) {
-            let changed = before + usize::from(*found != letter);
-            left = changed.min(above + 1).min(left + 1);
-            before = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 /// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
 pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     for (setting, value) in &changed.changes {
@@ -342,9 +323,6 @@ mod tests {
         ] {
             assert_eq!(Setting::nearest(typed).as_deref(), Some(meant), "{typed}");
         }
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
         Setting::nearest(&"x".repeat(1 << 20)).unwrap();
     }
 }

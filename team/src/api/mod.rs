@@ -8,12 +8,14 @@ mod envelope;
 mod fault;
 mod input;
 mod operation;
+mod rules;
+pub mod shape;
 mod supervision;
 mod tasks;
 mod team;
 mod workers;
 
-pub use envelope::Envelope;
+pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
 pub use operation::{OPERATIONS, Operation, find};
 

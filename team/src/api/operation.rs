@@ -3,6 +3,8 @@
 use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
+use super::rules::{self, Rules};
+use super::shape::Shape;
 use super::tasks;
 use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
@@ -18,7 +20,8 @@ use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
 use crate::team::Team;
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -32,6 +35,8 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     const DOC: &'static str;
     /// Whether it records events.
     const MUTATES: bool;
+    /// How its input is read where that differs from the others.
+    const RULES: Rules = Rules::COMMON;
 
     /// Carries it out.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
@@ -50,6 +55,7 @@ pub struct Operation {
     pub doc: &'static str,
     /// Whether it records events.
     pub mutates: bool,
+    pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
     pub(super) run: fn(&Root, Request) -> std::result::Result<Answered, Fault>,
@@ -58,7 +64,15 @@ pub struct Operation {
 impl Operation {
     /// The JSON schema of the input, with what every operation takes.
     pub fn input_schema(&self) -> Schema {
-        super::input::complete((self.input)())
+        rules::complete(self.own_schema(), self.mutates)
+    }
+    /// The schema of its own part.
+    pub(super) fn own_schema(&self) -> Schema {
+        (self.input)()
+    }
+    /// The input's fields.
+    pub fn shape(&self) -> Shape {
+        Shape::of(&self.input_schema())
     }
     /// The JSON schema of the answer's data.
     pub fn data_schema(&self) -> Schema {
@@ -74,19 +88,26 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-const fn row<O: Op>() -> Operation {
+pub(super) const fn row<O: Op>() -> Operation {
     Operation {
         name: O::NAME,
         doc: O::DOC,
         mutates: O::MUTATES,
-        input: schema::<O>,
-        data: schema::<O::Data>,
+        rules: O::RULES,
+        input: input_schema::<O>,
+        data: data_schema::<O::Data>,
         run: run::<O>,
     }
 }
 
-fn schema<T: JsonSchema>() -> Schema {
-    SchemaGenerator::new(SchemaSettings::draft2020_12()).into_root_schema_for::<T>()
+fn input_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12();
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+fn data_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fault> {
@@ -103,7 +124,7 @@ fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fa
             _ => Err(failure),
         },
     };
-    let (data, team) = answered.map_err(|failure| Fault::of(&failure))?;
+    let (data, team) = answered.map_err(|failure| Fault::of(&failure, O::MUTATES))?;
     let data = serde_json::value::to_raw_value(&data).map_err(|error| Fault::broken(&error))?;
     Ok(Answered { data, team })
 }

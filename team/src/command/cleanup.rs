@@ -31,7 +31,7 @@ pub struct Cleanup {
     #[serde(default)]
     pub force: bool,
     /// Close it although tasks failed
-    #[serde(default, alias = "confirmIssues")]
+    #[serde(default)]
     pub confirm_issues: bool,
 }
 

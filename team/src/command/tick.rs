@@ -80,7 +80,10 @@ impl Team {
             actor,
         };
         let delivery = self.rounds(&round)?;
-        let next = self.query(|live, _| Ok(live.next_due()?))?;
+        let next = self.query(|live, _| match is_closed(live)? {
+            true => Ok(None),
+            false => Ok(live.next_due()?),
+        })?;
         Ok(TickAnswer {
             team: self.name().to_owned(),
             now: round.now.to_string(),
@@ -103,8 +106,16 @@ impl Team {
     }
 }
 
+fn is_closed(live: &Live) -> Result<bool> {
+    Ok(live.team()?.is_some_and(|team| team.closed_at.is_some()))
+}
+
 impl Round {
+    /// Nothing happens in a team that was closed, whatever it waited for.
     fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
+        if is_closed(live)? {
+            return Ok(Vec::new());
+        }
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 }
