@@ -75,6 +75,13 @@ enum Said {
         status: u8,
     },
     Foreign,
+    Staff {
+        what: u8,
+        worker: u8,
+        value: u8,
+    },
+    /// Mostly not.
+    Closed(u8),
 }
 
 const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
@@ -107,6 +114,9 @@ fn said() -> impl Strategy<Value = Said> {
         1 => (0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(task, minute, status)| Said::Import { task, minute, status }),
         1 => Just(Said::Foreign),
+        5 => (0u8..13, 0u8..3, 0u8..4)
+            .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
+        1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
 
@@ -252,7 +262,13 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             let task = TaskImported::parse(&snapshot.to_string()).unwrap();
             return task.event("teamlog");
         }
-        Said::Foreign => return foreign("something_happened"),
+        Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
+        Said::Closed(0) => return closed(),
+        Said::Staff {
+            what,
+            worker,
+            value,
+        } => return staffed(*what, agent(worker), *value),
     };
     match known.insert(message.id.clone()) {
         true => message.sent().unwrap(),

@@ -6,5 +6,6 @@ mod folds;
 mod histories;
 mod ready;
 mod real;
+mod staff;
 mod support;
 mod views;
