@@ -1,5 +1,6 @@
-//! Whether dependencies lead back to where they start.
+//! Whether dependencies lead back to where they start. For one that nobody waits for they cannot, so nothing is looked at.
 
+use super::ready;
 use super::row::{TaskRow, task_key};
 use crate::error::Result;
 use crate::tx::{Rows, Tx};
@@ -26,8 +27,13 @@ pub(super) fn split(
     wanted: &[String],
 ) -> Result<(Vec<String>, Vec<String>)> {
     let (mut deps, mut ignored) = (Vec::new(), Vec::new());
+    let can_close = tx.has(&ready::waited_for(id))?;
     for dep in wanted {
         if deps.contains(dep) || ignored.contains(dep) {
+            continue;
+        }
+        if !can_close && dep != id {
+            deps.push(dep.clone());
             continue;
         }
         match way(dep, id, |key| tx.get(key))? {
@@ -41,7 +47,8 @@ pub(super) fn split(
 /// The first of the wanted dependencies that [`split`] would leave out, as a cycle from the task back to it. It has only
 /// the task and the dependency where the way is longer than anybody looks.
 pub(crate) fn cycle(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
-    for dep in wanted {
+    let can_close = rows.has(&ready::waited_for(id))?;
+    for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
         let cycle = match way(dep, id, |key| rows.get(key))? {
             Way::Out => continue,
             Way::Back(way) => way,

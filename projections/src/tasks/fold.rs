@@ -88,7 +88,7 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         reported_status: None,
         reported_owner: None,
         snapshot_version: task.snapshot_version,
-        version: task.snapshot_version,
+        version: task.snapshot_version.max(1),
         last_message_id: task.last_message_id.clone().unwrap_or_default(),
         last_message_created_at: last.micros(),
         seq,

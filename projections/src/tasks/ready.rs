@@ -212,7 +212,7 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
         return Ok(());
     }
     tx.mark(&known);
-    let count_key = key_of(WAITERS, dep.as_bytes());
+    let count_key = waited_for(dep);
     let count: u64 = tx.get(&count_key)?.unwrap_or_default();
     let task = task.to_owned();
     tx.put(&waiter_key(dep, count), &WaiterRow { task });
@@ -220,10 +220,13 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     Ok(())
 }
 
+/// The key that is there if a task waits, or once waited, for another.
+pub(super) fn waited_for(dep: &str) -> Vec<u8> {
+    key_of(WAITERS, dep.as_bytes())
+}
+
 fn waiters(tx: &Tx<'_>, dep: &str) -> Result<Vec<String>> {
-    let count: u64 = tx
-        .get(&key_of(WAITERS, dep.as_bytes()))?
-        .unwrap_or_default();
+    let count: u64 = tx.get(&waited_for(dep))?.unwrap_or_default();
     let mut tasks = Vec::new();
     for number in 0..count {
         let row: Option<WaiterRow> = tx.get(&waiter_key(dep, number))?;

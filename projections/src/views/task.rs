@@ -130,7 +130,6 @@ struct ClaimView<'a> {
     leased_until: String,
 }
 
-#[expect(reason = "serde passes a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -1,5 +1,6 @@
 //! Live equals rebuilt, whatever happened, however it was folded.
 
+use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -8,14 +9,14 @@ use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Log, NewEvent};
 use teamlog_projections::fact::TaskImported;
 use teamlog_projections::fact::{
-    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
+    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry, DispatchStep, Mark,
 };
 use teamlog_projections::live::derived_dir;
 use teamlog_projections::messages::MessageInfo;
 use teamlog_projections::rehydrate::rehydrate_with;
 use teamlog_projections::settings::{Setting, Value};
 use teamlog_projections::workers::Bulk;
-use teamlog_projections::{Live, MessageType, Policy, Priority};
+use teamlog_projections::{Live, Message, MessageType, Policy, Priority};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -65,6 +66,20 @@ enum Said {
     Confirmed {
         id: u8,
     },
+    Marked {
+        id: u8,
+        by: u8,
+        delivered: bool,
+    },
+    Requested {
+        request: u8,
+        id: u8,
+        to: u8,
+    },
+    Moved {
+        request: u8,
+        step: u8,
+    },
     Configured {
         setting: u8,
         value: Option<u8>,
@@ -102,7 +117,12 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
         3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
-        2 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
+        3 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
+        3 => (0u8..40, 0u8..3, any::<bool>())
+            .prop_map(|(id, by, delivered)| Said::Marked { id, by, delivered }),
+        2 => (0u8..REQUESTS, 0u8..40, 0u8..3)
+            .prop_map(|(request, id, to)| Said::Requested { request, id, to }),
+        2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| Said::Moved { request, step }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),
         3 => (0u8..10, 0u8..3, 0u8..3, any::<bool>())
             .prop_map(|(id, to, retries, requeued)| Said::Required { id, to, retries, requeued }),
@@ -161,7 +181,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
 }
 
 /// What the rules record: a message whose id is known becomes a duplicate.
-fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
+fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {
         Said::Assign {
@@ -198,7 +218,14 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             )
         }
         Said::Mail { id, to } => {
-            message(&format!("m{id}"), MessageType::Message, agent(to), 1, "{}")
+            let payload = format!("{{\"body\":\"b{}\"}}", id % 3);
+            message(
+                &format!("m{id}"),
+                MessageType::Message,
+                agent(to),
+                1,
+                &payload,
+            )
         }
         Said::Ack { id, by } => return ack(&format!("m{id}"), agent(by)),
         Said::Required {
@@ -244,6 +271,24 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
             };
             return acked.event("dev", &info(*id, "dev"));
         }
+        Said::Marked { id, by, delivered } => {
+            let mark = match delivered {
+                true => Mark::Delivered,
+                false => Mark::Notified,
+            };
+            return marked(mark, &format!("m{id}"), agent(by));
+        }
+        Said::Requested { request, id, to } => {
+            return requested(&format!("r{request}"), &format!("m{id}"), agent(to));
+        }
+        Said::Moved { request, step } => {
+            let steps = [
+                DispatchStep::Notified,
+                DispatchStep::Delivered,
+                DispatchStep::Failed,
+            ];
+            return moved(&format!("r{request}"), steps[usize::from(*step)]);
+        }
         Said::Configured { setting, value } => return configured(*setting, *value),
         Said::Import {
             task,
@@ -271,7 +316,11 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
         } => return staffed(*what, agent(worker), *value),
     };
     match known.insert(message.id.clone()) {
-        true => message.sent().unwrap(),
+        true => {
+            let event = message.sent().unwrap();
+            sent.push(message);
+            event
+        }
         false => message.duplicate(),
     }
 }
@@ -279,17 +328,20 @@ fn event(said: &Said, known: &mut BTreeSet<String>) -> NewEvent {
 /// The digest at the end, and after every group.
 fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     let mut writer = team.writer();
-    let mut known = BTreeSet::new();
+    let (mut known, mut sent) = (BTreeSet::new(), Vec::new());
     let mut then = Vec::new();
     for step in steps {
         match step {
             Step::Append(all) => {
                 commit(
                     &writer,
-                    all.iter().map(|said| event(said, &mut known)).collect(),
+                    all.iter()
+                        .map(|said| event(said, &mut known, &mut sent))
+                        .collect(),
                 );
                 writer.with_state(|live| {
                     check_at_hand(live, &AGENTS);
+                    check_mail(live, &AGENTS, &sent);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
             }

@@ -4,6 +4,7 @@
 
 mod folds;
 mod histories;
+mod mailbox;
 mod ready;
 mod real;
 mod staff;

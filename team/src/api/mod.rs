@@ -5,8 +5,10 @@
 
 mod ending;
 mod envelope;
+mod events;
 mod fault;
 mod input;
+mod mailbox;
 mod operation;
 mod rules;
 pub mod shape;

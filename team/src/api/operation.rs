@@ -6,14 +6,30 @@ use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
 use super::tasks;
+use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
+use crate::command::await_event::AwaitEvent;
+use crate::command::broadcast::Broadcast;
+use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
 use crate::command::idle::ReadIdle;
+use crate::command::mailbox_list::MailboxList;
+use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
 use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
+use crate::command::read_events::ReadEvents;
+use crate::command::send_message::SendMessage;
 use crate::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
 use crate::command::stall::ReadStall;
 use crate::command::summary::GetSummary;
+use crate::command::task_cancel::TaskCancel;
+use crate::command::task_change::TaskChange;
+use crate::command::task_claim::TaskClaim;
+use crate::command::task_create::TaskCreate;
+use crate::command::task_finish::TaskFinish;
+use crate::command::task_release::TaskRelease;
+use crate::command::task_renew::TaskRenew;
+use crate::command::task_reopen::TaskReopen;
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
@@ -140,8 +156,23 @@ pub fn find(name: &str) -> Option<&'static Operation> {
 /// Every operation, in the order in which they are documented.
 pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
+    row::<SendMessage>(),
+    row::<Broadcast>(),
+    row::<MailboxList>(),
+    row::<MarkNotified>(),
+    row::<MarkDelivered>(),
     // tasks
+    row::<TaskCreate>(),
     row::<tasks::ReadTask>(),
+    row::<tasks::ListTasks>(),
+    row::<TaskChange>(),
+    row::<TaskClaim>(),
+    row::<ClaimNext>(),
+    row::<TaskRenew>(),
+    row::<TaskFinish>(),
+    row::<TaskRelease>(),
+    row::<TaskCancel>(),
+    row::<TaskReopen>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),
@@ -153,6 +184,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<UpdateHeartbeat>(),
     row::<WriteInbox>(),
     // events
+    row::<AppendEvent>(),
+    row::<ReadEvents>(),
+    row::<AwaitEvent>(),
     // supervision
     row::<GetSummary>(),
     row::<ReadIdle>(),

@@ -1,0 +1,46 @@
+//! Operations on team events.
+
+use super::operation::Op;
+use crate::command::append_event::{AppendEvent, AppendEventAnswer};
+use crate::command::await_event::{AwaitEvent, AwaitEventAnswer};
+use crate::command::read_events::{ReadEvents, ReadEventsAnswer};
+use crate::failure::Result;
+use crate::refusal::Refusal;
+use crate::team::Team;
+
+impl Op for AppendEvent {
+    type Data = AppendEventAnswer;
+    const NAME: &'static str = "append-event";
+    const DOC: &'static str = "Record what a worker reports; it moves no state";
+    const MUTATES: bool = true;
+
+    fn run(self, team: &mut Team) -> Result<AppendEventAnswer> {
+        team.append_event(self)
+    }
+}
+
+impl Op for ReadEvents {
+    type Data = ReadEventsAnswer;
+    const NAME: &'static str = "read-events";
+    const DOC: &'static str = "Read what happened to a team, from a cursor on";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<ReadEventsAnswer> {
+        team.read_events(&self)
+    }
+
+    fn without_team(&self, _: Refusal) -> Result<ReadEventsAnswer> {
+        Ok(self.empty())
+    }
+}
+
+impl Op for AwaitEvent {
+    type Data = AwaitEventAnswer;
+    const NAME: &'static str = "await-event";
+    const DOC: &'static str = "Wait until something happens to a team";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<AwaitEventAnswer> {
+        team.await_event(&self)
+    }
+}
