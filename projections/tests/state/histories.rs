@@ -98,6 +98,13 @@ enum Said {
         deps: Vec<u8>,
     },
     Foreign,
+    Staff {
+        what: u8,
+        worker: u8,
+        value: u8,
+    },
+    /// Mostly not.
+    Closed(u8),
 }
 
 const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
@@ -137,6 +144,9 @@ fn said() -> impl Strategy<Value = Said> {
         8 => (0u8..6, 0u8..16, 0u8..3, 0u8..9, deps())
             .prop_map(|(task, what, by, number, deps)| Said::Did { task, what, by, number, deps }),
         1 => Just(Said::Foreign),
+        5 => (0u8..13, 0u8..3, 0u8..4)
+            .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
+        1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
 
@@ -318,7 +328,13 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             let fact = TaskFact::of(task.to_string(), act);
             return fact.event(agent(by), Some(agent(by)), (*number == 3).then_some("tr_2"));
         }
-        Said::Foreign => return foreign("something_happened"),
+        Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
+        Said::Closed(0) => return closed(),
+        Said::Staff {
+            what,
+            worker,
+            value,
+        } => return staffed(*what, agent(worker), *value),
     };
     match known.insert(message.id.clone()) {
         true => {

@@ -8,5 +8,6 @@ mod histories;
 mod mailbox;
 mod ready;
 mod real;
+mod staff;
 mod support;
 mod views;

@@ -8,7 +8,14 @@ use teamlog_engine::{
     Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
     Timestamp, Writer,
 };
-use teamlog_projections::fact::{MessageAcked, TeamCreated};
+use teamlog_projections::fact::supervision::{
+    Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
+};
+use teamlog_projections::fact::worker::{
+    AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
+    inbox_written,
+};
+use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
 use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
@@ -160,6 +167,15 @@ impl Team {
                 }
             }
         }
+        if self.storage.stat(&self.path("workers")).unwrap().is_some() {
+            for worker in self.storage.list(&self.path("workers")).unwrap() {
+                let dir = format!("workers/{worker}");
+                for name in self.storage.list(&self.path(&dir)).unwrap() {
+                    let name = format!("{dir}/{name}");
+                    views.push((name.clone(), self.view(&name)));
+                }
+            }
+        }
         if self
             .storage
             .stat(&self.path("team.json"))
@@ -290,4 +306,91 @@ fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     }
     assert_eq!(found, wanted, "ready for {agent:?}");
     assert_eq!(live.ready_count(agent).unwrap(), wanted.len() as u64);
+}
+
+/// Something that is known of a worker, of every sort there is.
+pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
+    let name = |text: &str| format!("{text} {value}");
+    let state = WorkerState::ALL[usize::from(value) % 7];
+    match what {
+        0 => Identity {
+            index: u32::from(value),
+            role: name("role"),
+            assigned_tasks: vec![value.to_string()],
+            pid: None,
+            pane_id: Some(name("pane")),
+            working_dir: None,
+            worktree_path: None,
+            worktree_branch: None,
+            worktree_detached: Some(value > 1),
+            team_state_root: None,
+        }
+        .event(worker),
+        1 | 2 => Heartbeat {
+            pid: 7,
+            turn_count: u32::from(value),
+            alive: value > 0,
+        }
+        .event(worker),
+        3 | 4 => StatusChange {
+            state,
+            prev_state: None,
+            current_task_id: (value > 2).then(|| value.to_string()),
+            reason: Some(name("reason")),
+        }
+        .event(worker, None),
+        5 => inbox_written("lead", worker, &name("# do")),
+        6 => ShutdownRequest {
+            requested_by: "lead".into(),
+        }
+        .event(worker),
+        7 => ShutdownAck {
+            status: AckStatus::ALL[usize::from(value) % 2],
+            reason: None,
+        }
+        .event(worker),
+        8 => Approval {
+            task_id: value.to_string(),
+            required: true,
+            status: ApprovalStatus::ALL[usize::from(value) % 3],
+            reviewer: worker.to_owned(),
+            decision_reason: name("because"),
+        }
+        .event(None),
+        9 => snapshot_written("lead", &format!(r#"{{"n":{value}}}"#)).unwrap(),
+        10 => Baselines {
+            workers: [(
+                worker.to_owned(),
+                Baseline {
+                    turn_count: u32::from(value),
+                    task_id: None,
+                },
+            )]
+            .into(),
+        }
+        .event("lead"),
+        11 => PhaseChanged {
+            from: name("a"),
+            to: name("b"),
+        }
+        .event("lead"),
+        _ => {
+            let kind = ["worker_idle", "all_workers_idle", "worker_stopped"];
+            let kind = kind[usize::from(value) % 3];
+            reported(&format!(r#"{{"type":"{kind}","worker":"{worker}"}}"#))
+        }
+    }
+}
+
+/// What a worker reported, as it came.
+pub fn reported(payload: &str) -> NewEvent {
+    let payload = Json::parse(payload).unwrap();
+    NewEvent::new("worker_event_reported", "dev", payload)
+}
+
+pub fn closed() -> NewEvent {
+    TeamClosed {
+        reason: "shutdown".into(),
+    }
+    .event("lead")
 }
