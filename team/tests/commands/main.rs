@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod broker_events;
 mod costs;
 mod deliveries;
 mod doctor;
@@ -14,6 +15,7 @@ mod follow;
 mod hand;
 mod histories;
 mod importing;
+mod mailbox;
 mod messages;
 mod moving;
 mod nudges;
