@@ -8,14 +8,17 @@ mod imported;
 mod mail;
 mod response;
 mod stored;
+pub mod supervision;
 mod task;
-mod worker;
+pub mod worker;
 
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
 pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
 pub use response::ResponseStored;
-pub use task::TaskFact;
+pub use task::{
+    Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};

@@ -22,6 +22,7 @@ pub mod rehydrate;
 pub mod responses;
 mod schema;
 pub mod settings;
+pub mod spelling;
 pub mod staff;
 pub mod tasks;
 pub mod team;

@@ -2,8 +2,10 @@
 
 use crate::error::Result;
 use crate::live::{Counts, Live, derived_dir};
+use crate::team::TeamInfo;
 use crate::views::{
-    Home, Inboxes, Mended, Views, mend_dead_letters, mend_inboxes, mend_tasks, mend_team,
+    Home, Inboxes, Mended, Views, clear, mend_dead_letters, mend_inboxes, mend_tasks, mend_team,
+    mend_workers,
 };
 use crate::workers::{self, Bulk, Tail};
 use std::sync::Arc;
@@ -99,11 +101,15 @@ pub fn rehydrate_with(
 
 fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
     let mut mended = Mended::default();
-    if !live.team()?.is_some_and(|team| team.views) {
-        inboxes.discard()?;
-        return Ok(mended);
-    }
     let home = Home::of(reader);
+    let team = live.team()?;
+    if !team.as_ref().is_some_and(TeamInfo::keeps_views) {
+        inboxes.discard()?;
+        return match team.is_some_and(|team| team.closed_at.is_some()) {
+            true => clear(&home),
+            false => Ok(mended),
+        };
+    }
     mended.add(mend_team(live, &home)?);
     mended.add(mend_tasks(live, &home)?);
     match inboxes.wanted() {
@@ -112,6 +118,7 @@ fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> 
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
     mended.add(mend_dead_letters(live, reader, &home)?);
+    mended.add(mend_workers(live, reader, &home)?);
     Views::open(reader)?.settle(live.seq())?;
     Ok(mended)
 }

@@ -1,6 +1,8 @@
 //! How the stored shapes describe themselves in the schemas of answers. The shapes that are written by hand are
 //! described by hand, beside the name lists that their rules use.
 
+use crate::fact::supervision::ApprovalStatus;
+use crate::fact::worker::{AckStatus, WorkerState};
 use crate::message::{Message, MessageType, Priority};
 use crate::tasks::Status;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -32,7 +34,10 @@ macro_rules! named {
 named! {
     MessageType: "What kind of message it is",
     Priority: "How urgent it is",
-    Status: "The state of a task"
+    Status: "The state of a task",
+    WorkerState: "What a worker does",
+    AckStatus: "Whether a worker agrees to its shutdown",
+    ApprovalStatus: "A reviewer's decision"
 }
 
 /// What [`Message::to_json`] writes.

@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::fact::ConfigChanged;
 use crate::message::MessageType;
+use crate::spelling::distance;
 use crate::tx::{Rows, Tx, key_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub enum Setting {
     MembersOpen,
     /// `views`.
     Views,
+    /// `governance.cleanup_requires_all_workers_inactive`.
+    CleanupGate,
 }
 
 /// The value of a setting.
@@ -89,6 +92,7 @@ impl Setting {
                 Setting::NudgeIdle,
                 Setting::MembersOpen,
                 Setting::Views,
+                Setting::CleanupGate,
             ])
     }
 
@@ -105,6 +109,7 @@ impl Setting {
             Setting::NudgeIdle => "nudge.idle_seconds".into(),
             Setting::MembersOpen => "members.open".into(),
             Setting::Views => "views".into(),
+            Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
         }
     }
 
@@ -137,6 +142,7 @@ impl Setting {
             }
             Setting::MembersOpen => "whether agents join by acting",
             Setting::Views => "whether view files are kept",
+            Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
         }
     }
 
@@ -146,7 +152,7 @@ impl Setting {
             Setting::AckTimeout(_) => Some((1, SECONDS_MAX)),
             Setting::MaxRetries(_) => Some((0, RETRIES_MAX)),
             Setting::NudgeCooldown | Setting::NudgeIdle => Some((0, SECONDS_MAX)),
-            Setting::MembersOpen | Setting::Views => None,
+            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => None,
         }
     }
 
@@ -178,6 +184,7 @@ impl Setting {
             Setting::MaxRetries(Some(DecisionRequired)) => 3,
             Setting::NudgeCooldown => 900,
             Setting::NudgeIdle => 300,
+            Setting::CleanupGate => return Some(Value::Switch(true)),
             _ => return None,
         };
         Some(Value::Number(number))
@@ -191,26 +198,6 @@ impl Setting {
             other => other,
         }
     }
-}
-
-/// The fewest letters to add, drop or change between two words.
-fn distance(one: &str, other: &str) -> usize {
-    // A key is short; what somebody typed need not be.
-    let other: Vec<char> = other.chars().take(128).collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut before = at;
-        let mut left = at + 1;
-        let mut next = vec![left];
-        for (found, above) in other.iter().zip(row.iter().skip(1)) {
-            let changed = before + usize::from(*found != letter);
-            left = changed.min(above + 1).min(left + 1);
-            before = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }
 
 /// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
@@ -300,7 +287,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (34, 34));
+        assert_eq!((keys.len(), all), (35, 35));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 
@@ -336,9 +323,6 @@ mod tests {
         ] {
             assert_eq!(Setting::nearest(typed).as_deref(), Some(meant), "{typed}");
         }
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", "abc"), 0);
         Setting::nearest(&"x".repeat(1 << 20)).unwrap();
     }
 }

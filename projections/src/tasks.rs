@@ -1,17 +1,21 @@
-//! Task snapshots, driven by messages under the monotonic guard.
+//! Task snapshots, driven by messages under the monotonic guard, or by commands.
 //!
 //! A message applies only if its `(created_at, id)` is greater than that of the last one applied; any other stays in
-//! the log, is marked as superseded, and changes nothing.
+//! the log, is marked as superseded, and changes nothing. Of a task that commands govern a message only reports.
 
+mod commanded;
+mod deps;
 mod fold;
 mod query;
 mod ready;
 mod row;
 
+pub(crate) use deps::cycle;
 pub use fold::TasksProjection;
 pub(crate) use query::{
-    all, blocked, can_start, counts, deps_completed, list, owned, ready_count, stale, superseded,
-    task, waiting, waiting_count,
+    all, blocked, can_start, counts, dependents, deps_completed, freed, leases_until, list,
+    next_lease, next_number, open_deps, owned, ready_count, stale, superseded, task, waiting,
+    waiting_count,
 };
 
 use crate::message::Priority;
@@ -130,6 +134,67 @@ pub struct Task {
     pub last_message_created_at: Timestamp,
     /// Seq of the last event that changed it.
     pub seq: u64,
+    /// What only commands make of a task.
+    pub governed: Governed,
+}
+
+/// What only commands make of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Governed {
+    /// Whether it cannot be done without changing code, if somebody said.
+    pub requires_code_change: Option<bool>,
+    /// What its completion brought.
+    pub result: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// When it was last claimed.
+    pub started_at: Option<Timestamp>,
+    /// When it was completed, failed or canceled.
+    pub completed_at: Option<Timestamp>,
+    /// How many claims it has had.
+    pub epoch: u64,
+    /// The last of them.
+    pub claim: Option<Claim>,
+    /// What else its creator said of it: a JSON object.
+    pub extra: Option<Json>,
+}
+
+/// A claim on a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Who made it.
+    pub owner: String,
+    /// What its holder presents.
+    pub token: String,
+    /// It counts before that moment.
+    pub leased_until: Timestamp,
+    /// How it stands.
+    pub state: ClaimState,
+}
+
+/// How a claim stands, as far as it is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ClaimState {
+    /// Its holder works on the task.
+    Live,
+    /// Its lease ran out.
+    Expired,
+    /// The task was completed, failed, released or canceled.
+    Ended,
+}
+
+impl ClaimState {
+    /// All of them.
+    pub const ALL: [ClaimState; 3] = [ClaimState::Live, ClaimState::Expired, ClaimState::Ended];
+}
+
+impl Task {
+    /// The claim under which somebody works on it, whether or not its lease ran out meanwhile.
+    pub fn claim(&self) -> Option<&Claim> {
+        let claim = self.governed.claim.as_ref()?;
+        (claim.state == ClaimState::Live).then_some(claim)
+    }
 }
 
 /// Which tasks are asked for.

@@ -28,6 +28,13 @@ pub struct TeamInfo {
     pub seq: u64,
 }
 
+impl TeamInfo {
+    /// Whether it has view files: it keeps them and was not closed.
+    pub fn keeps_views(&self) -> bool {
+        self.views && self.closed_at.is_none()
+    }
+}
+
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct InfoRow {
     created_at: i64,

@@ -6,6 +6,7 @@
 //! | `tasks/<id>.json` | one task, the superset of its renderings |
 //! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
 //! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
+//! | `workers/<name>/…` | what is known of a worker, a file for each part |
 //! | `views` | the cursor: up to which event the files are current |
 //!
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
@@ -18,11 +19,13 @@ mod inbox;
 mod mend;
 mod task;
 mod team;
+mod worker;
 
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
 pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
-pub(crate) use mend::{mend_inboxes, mend_tasks, mend_team};
+pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
+pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
@@ -113,6 +116,7 @@ struct Touched {
     inboxes: BTreeMap<String, Vec<u8>>,
     /// The events of new dead letters.
     dead_letters: Vec<u64>,
+    workers: worker::TouchedParts,
     /// Views came into being.
     all: bool,
 }
@@ -140,6 +144,9 @@ impl Touched {
             Fact::TaskImported(task) => {
                 self.tasks.insert(task.task_id);
             }
+            Fact::Task(task) => {
+                self.tasks.insert(task.task_id);
+            }
             Fact::MessageSent(sent) => {
                 let known = messages::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
@@ -153,10 +160,22 @@ impl Touched {
                     self.tasks.insert(task);
                 }
             }
+            Fact::Worker(fact) => {
+                if let Some((worker, part)) = worker::touched(&fact) {
+                    self.workers
+                        .entry(worker.to_owned())
+                        .or_default()
+                        .insert(part);
+                }
+            }
             _ => {}
         }
         Ok(())
     }
+}
+
+fn is_closing(event: &Event<'_>) -> bool {
+    event.kind == "team_closed" && !event.foreign
 }
 
 /// The views of a team, kept by the writer of its log.
@@ -175,7 +194,14 @@ impl Views {
     /// Mends what lies between the cursor and the state.
     pub fn catch_up(&mut self, live: &Live, reader: &Reader) -> Result<Mended> {
         let head = live.seq();
-        let wanted = live.team()?.is_some_and(|team| team.views);
+        let team = live.team()?;
+        if team.as_ref().is_some_and(|team| team.closed_at.is_some()) {
+            return match self.home.exists(cursor::NAME)? {
+                true => mend::clear(&self.home),
+                false => Ok(Mended::default()),
+            };
+        }
+        let wanted = team.is_some_and(|team| team.views);
         let gap = self.cursor.seq().and_then(|seq| head.checked_sub(seq));
         let mended = match gap {
             _ if !wanted => return Ok(Mended::default()),
@@ -197,10 +223,16 @@ impl Views {
 
     /// Brings the views behind events that were just committed and are part of `live`.
     pub fn update(&mut self, live: &Live, events: &[Event<'_>]) -> Result<Mended> {
-        if !live.team()?.is_some_and(|team| team.views) {
-            return Ok(Mended::default());
-        }
         let mut touched = Touched::default();
+        let Some(team) = live.team()? else {
+            return Ok(Mended::default());
+        };
+        if !team.keeps_views() {
+            return match events.iter().any(is_closing) {
+                true => mend::clear(&self.home),
+                false => Ok(Mended::default()),
+            };
+        }
         for event in events {
             touched.note(live, event)?;
         }
@@ -223,6 +255,10 @@ impl Views {
         }
         if !touched.inboxes.is_empty() {
             mended.add(self.inboxes(live, &touched.inboxes)?);
+        }
+        if !touched.workers.is_empty() {
+            let reader = live.log().reader()?;
+            mended.add(worker::write(live, &reader, &self.home, &touched.workers)?);
         }
         if !touched.dead_letters.is_empty() {
             let reader = live.log().reader()?;

@@ -1,6 +1,8 @@
 //! Why a command has no answer: refused by a rule, or failed beneath.
 
 use crate::refusal::Refusal;
+use serde_json::{Map, Value};
+use std::io::ErrorKind;
 use teamlog_engine as engine;
 use teamlog_projections as projections;
 
@@ -37,6 +39,49 @@ impl Failure {
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
     }
+}
+
+/// The stable word for what the engine reported.
+pub fn code_of(error: &engine::Error) -> &'static str {
+    match error {
+        engine::Error::Io { source, .. } => match source.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "not_permitted",
+            _ => "io",
+        },
+        engine::Error::Poisoned(_) => "poisoned",
+        engine::Error::Derived { .. } => "derived_unusable",
+        engine::Error::Locked { .. } => "locked",
+        engine::Error::Corrupt { .. } => "damaged",
+        engine::Error::ForeignFile { .. } => "foreign_file",
+        engine::Error::UnsupportedFormat { .. } => "unsupported_format",
+        engine::Error::NoLog { .. } => "team_not_found",
+        engine::Error::LogExists { .. } => "team_exists",
+        engine::Error::TooLarge { .. } => "too_large",
+        engine::Error::Invalid { .. } => "invalid_input",
+        _ => "failed",
+    }
+}
+
+/// What machines are told beside that, by name.
+pub fn details_of(error: &engine::Error) -> Map<String, Value> {
+    let mut details = Map::new();
+    match error {
+        engine::Error::Corrupt {
+            path, offset, seq, ..
+        } => {
+            details.insert("file".to_owned(), path.display().to_string().into());
+            details.insert("offset".to_owned(), (*offset).into());
+            details.insert("seq".to_owned(), (*seq).into());
+        }
+        engine::Error::Locked {
+            holder, waited_ms, ..
+        } => {
+            details.insert("holder".to_owned(), holder.clone().into());
+            details.insert("waited_ms".to_owned(), (*waited_ms).into());
+        }
+        _ => {}
+    }
+    details
 }
 
 impl From<engine::Error> for Failure {

@@ -37,6 +37,22 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     Ok(Some(MembersAdded { members }.event(agent)))
 }
 
+/// Checks that an agent may act in the team, and gives the event by which it joins, if it does.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
+    check(live, field, agent)?;
+    Ok(joining(live, agent)?.into_iter().collect())
+}
+
+/// The workers of a team: its members but the leader, sorted.
+pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
+    let mut members = live.members()?;
+    members.retain(|member| member != LEADER);
+    Ok(members)
+}
+
 fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
     let listed = members.len().min(LISTED_MAX);
     let rest = members.len() - listed;

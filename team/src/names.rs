@@ -30,6 +30,17 @@ pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }
 
+/// A text without the whitespace around it, which must leave something.
+///
+/// # Errors
+/// `invalid_input`, naming field, value and rule.
+pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str, Refusal> {
+    match value.trim() {
+        "" => Err(Refusal::invalid(field, value, "must not be empty")),
+        text => Ok(text),
+    }
+}
+
 impl From<InvalidMessage> for Refusal {
     fn from(invalid: InvalidMessage) -> Refusal {
         Refusal::new(Code::InvalidInput, invalid.to_string()).field(invalid.field)

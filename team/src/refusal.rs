@@ -49,6 +49,8 @@ pub enum Code {
     BackupDiverged,
     /// The team was closed; reads go on.
     TeamClosed,
+    /// The team was not closed yet.
+    TeamOpen,
     /// The key stands for another request.
     IdempotencyKeyReused,
     /// The request was carried out, but its answer was too large to be kept for a repetition.
@@ -120,6 +122,7 @@ impl Code {
             Code::DeliveryOpen => "delivery_open",
             Code::AlreadyAcked => "already_acked",
             Code::TeamClosed => "team_closed",
+            Code::TeamOpen => "team_open",
             Code::IdempotencyKeyReused => "idempotency_key_reused",
             Code::ResponseTooLarge => "response_too_large",
             Code::TaskExists => "task_exists",

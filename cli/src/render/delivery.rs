@@ -12,7 +12,7 @@ use teamlog_team::command::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::engine::Timestamp;
 
-/// `demo: 2 retried, 1 dead letter; next due in 40s`.
+/// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     let delivery = &answer.delivery;
     let next = match answer.next_due_at.as_deref().map(parsed) {
@@ -22,11 +22,26 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
             time::span(at.micros() - view.now.micros())
         ),
     };
-    vec![format!(
-        "{}: {} retried, {}; {next}",
-        visible(&answer.team),
-        delivery.retried,
+    let mut parts = vec![
+        format!("{} retried", delivery.retried),
         time::plural(delivery.dead_lettered, "dead letter"),
+    ];
+    if answer.leases.expired > 0 {
+        parts.push(format!(
+            "{} expired",
+            time::plural(answer.leases.expired, "lease")
+        ));
+    }
+    if answer.tasks.unblocked > 0 {
+        parts.push(format!(
+            "{} unblocked",
+            time::plural(answer.tasks.unblocked, "task")
+        ));
+    }
+    vec![format!(
+        "{}: {}; {next}",
+        visible(&answer.team),
+        parts.join(", ")
     )]
 }
 

@@ -47,8 +47,10 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
         None => String::new(),
     };
     let mut shown = vec![heading(view, &task.task_id, &subject)];
+    let claimed = claim(answer, view);
     let rows: Vec<_> = fields(task, view)
         .into_iter()
+        .chain(claimed)
         .filter(|(_, cell)| !cell.is_empty())
         .map(|(name, cell)| vec![styled(Style::Dim, name), cell])
         .collect();
@@ -84,6 +86,37 @@ fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
         ("updated", when(task.updated_at)),
         ("last from", text(&task.last_update_from)),
         ("last message", plain(&task.last_message_id)),
+    ]
+}
+
+/// Who holds it until when, and what came of it.
+fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
+    let (task, governed) = (&answer.task, &answer.task.governed);
+    let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
+    let when = |at: Option<Timestamp>| {
+        plain(
+            at.map(|at| format!("{}  ({})", at, view.ago(at)))
+                .unwrap_or_default(),
+        )
+    };
+    let lease = match task.claim() {
+        None => plain(""),
+        Some(claim) if answer.lease_expired => {
+            styled(Style::Warn, format!("ran out at {}", claim.leased_until))
+        }
+        Some(claim) => plain(format!("until {}", claim.leased_until)),
+    };
+    let epoch = match governed.epoch {
+        0 => String::new(),
+        epoch => epoch.to_string(),
+    };
+    vec![
+        ("lease", lease),
+        ("claims so far", plain(epoch)),
+        ("started", when(governed.started_at)),
+        ("finished", when(governed.completed_at)),
+        ("result", text(&governed.result)),
+        ("error", text(&governed.error)),
     ]
 }
 

@@ -179,3 +179,49 @@ fn live_is_rebuilt(cli: &Cli) {
     assert_eq!(digest("rehydrate demo --json"), live);
     cli.ok("verify demo");
 }
+
+#[test]
+fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
+    let cli = team();
+    let create = json!({"team_name": "demo", "subject": "one", "description": ""});
+    api(&cli, "create-task", &create).unwrap();
+    let claim = |worker: &str, lease: u64| {
+        json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease})
+    };
+    let held = api(&cli, "claim-task", &claim("worker-0", 3_000)).unwrap();
+    // Whoever comes meanwhile may die at any moment; the claim stands.
+    for delay in 0..20_u64 {
+        let mut killed = cli
+            .command("")
+            .args(["api", "claim-task", "--input", &claim("worker-1", 3_000).to_string(), "--json"])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        thread::sleep(std::time::Duration::from_micros(delay * 400));
+        let _ = killed.kill();
+        let _ = killed.wait();
+    }
+    // All that is derived may be lost with the process.
+    std::fs::remove_dir_all(cli.dir().join("teams/demo/derived")).unwrap();
+    let read = || api(&cli, "read-task", &json!({"team_name": "demo", "task_id": "1"})).unwrap();
+    let first = read();
+    assert_eq!(first["task"]["epoch"], held["task"]["epoch"]);
+    let taken = loop {
+        match api(&cli, "claim-task", &claim("worker-2", 60_000)) {
+            Ok(taken) => break taken,
+            Err(code) => assert_eq!(code, "claim_conflict"),
+        }
+        thread::sleep(std::time::Duration::from_millis(20));
+    };
+    assert_eq!(taken["task"]["owner"], "worker-2");
+    assert!(taken["epoch"].as_u64() > held["epoch"].as_u64());
+    let late = json!({
+        "team_name": "demo", "task_id": "1", "from": "in_progress", "to": "completed",
+        "claim_token": held["claimToken"],
+    });
+    assert_eq!(api(&cli, "transition-task-status", &late).unwrap_err(), "claim_conflict");
+    let trace = cli.ok("replay demo --kind task_lease_expired --json");
+    let expired: Value = serde_json::from_str(trace.lines().next().unwrap()).unwrap();
+    assert_eq!(expired["payload"]["worker"], "worker-0");
+    live_is_rebuilt(&cli);
+}

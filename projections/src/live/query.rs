@@ -4,6 +4,8 @@ use super::{Counts, Live};
 use crate::activity::{self, Activity};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
+use crate::fact::supervision::{Approval, Baseline};
+use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
 use crate::message::{Message, MessageType};
 use crate::messages::{
@@ -12,6 +14,7 @@ use crate::messages::{
 };
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
+use crate::staff::{self, Noted};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use std::collections::BTreeMap;
@@ -284,6 +287,56 @@ impl Live {
     pub fn ready(&self, task: &Task) -> Result<bool> {
         tasks::deps_completed(self.rows(), task)
     }
+    /// Those of these dependencies that are not completed, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
+        tasks::open_deps(self.rows(), deps)
+    }
+    /// The first of these dependencies that would lead back to the task `id`, as the way there and back; only the task
+    /// and the dependency where that is longer than anybody looks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependency_cycle(&self, id: &str, deps: &[String]) -> Result<Option<Vec<String>>> {
+        tasks::cycle(self.rows(), id, deps)
+    }
+    /// Tasks that have the task `id` among their dependencies.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
+        tasks::dependents(self.rows(), id)
+    }
+    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
+        tasks::freed(self.rows(), limit)
+    }
+    /// Claimed tasks whose lease ran out by `now`, the earliest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+        tasks::leases_until(self.rows(), now, limit)
+    }
+    /// When the next lease runs out.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_lease(&self) -> Result<Option<Timestamp>> {
+        tasks::next_lease(self.rows())
+    }
+    /// A number that is the id of no task, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_task_number(&self) -> Result<u64> {
+        tasks::next_number(self.rows())
+    }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
     ///
@@ -358,6 +411,93 @@ impl Live {
     /// I/O, `Derived`.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         tasks::superseded(self.rows(), seq)
+    }
+
+    // --- the staff ------------------------------------------------------------------------------
+
+    /// Who a worker is; `None` for one that never registered.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn identity(&self, worker: &str) -> Result<Option<Noted<Identity>>> {
+        staff::identity(self.rows(), worker)
+    }
+    /// A worker's last sign of life.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn heartbeat(&self, worker: &str) -> Result<Option<Noted<Heartbeat>>> {
+        staff::heartbeat(self.rows(), worker)
+    }
+    /// What a worker last said that it does.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_status(&self, worker: &str) -> Result<Option<Noted<StatusChange>>> {
+        staff::status(self.rows(), worker)
+    }
+    /// The event that holds a worker's instructions.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn worker_inbox(&self, worker: &str) -> Result<Option<u64>> {
+        staff::inbox(self.rows(), worker)
+    }
+    /// Who last asked a worker to stop.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_request(&self, worker: &str) -> Result<Option<Noted<ShutdownRequest>>> {
+        staff::shutdown_request(self.rows(), worker)
+    }
+    /// What a worker last said to that.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn shutdown_ack(&self, worker: &str) -> Result<Option<Noted<ShutdownAck>>> {
+        staff::shutdown_ack(self.rows(), worker)
+    }
+    /// The event that told of a worker's last becoming idle.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_idle(&self, worker: &str) -> Result<Option<u64>> {
+        staff::last_idle(self.rows(), worker)
+    }
+    /// What a worker's progress is measured from.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn baseline(&self, worker: &str) -> Result<Option<Noted<Baseline>>> {
+        staff::baseline(self.rows(), worker)
+    }
+    /// What a reviewer last decided on a task.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn approval(&self, task: &str) -> Result<Option<Noted<Approval>>> {
+        staff::approval(self.rows(), task)
+    }
+    /// The last reported event of that type, which is one of [`staff::TEAM_WIDE`].
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn last_reported(&self, kind: &str) -> Result<Option<u64>> {
+        staff::last_reported(self.rows(), kind)
+    }
+    /// The event that holds the monitor's snapshot.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn monitor_snapshot(&self) -> Result<Option<u64>> {
+        staff::monitor_snapshot(self.rows())
+    }
+    /// How far the team is; `None` where nobody said.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn phase(&self) -> Result<Option<Noted<String>>> {
+        staff::phase(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------

@@ -1,16 +1,16 @@
 //! The fold of task messages.
 
-use super::row::{COUNTS, CountsRow, SUPERSEDED, TaskRow, natural_key, owned_key, task_key};
-use super::{Status, ready};
+use super::row::{
+    COUNTS, CountsRow, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key,
+};
+use super::{Status, commanded, deps, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange, TaskImported};
 use crate::message::{MessageType, Priority};
 use crate::tx::{Projection, Recorded, Tx, numbered};
-use std::collections::BTreeSet;
 
-/// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
-/// an assignment has a bound.
-const DEPENDENCY_WALK_MAX: usize = 4096;
+/// Ids of more digits do not count as numbers.
+const NUMBER_DIGITS_MAX: usize = 15;
 
 /// The fold.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        3
+        4
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -30,6 +30,7 @@ impl Projection for TasksProjection {
                 _ => Ok(()),
             },
             Fact::TaskImported(task) => imported(tx, recorded.event.seq, task),
+            Fact::Task(task) => commanded::apply(tx, recorded.event, task),
             _ => Ok(()),
         }
     }
@@ -42,11 +43,11 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
         return Ok(());
     }
     let mut new = old.clone().unwrap_or_else(|| born(sent));
-    let deps = match &change.deps {
+    let wanted = match &change.deps {
         None => None,
-        Some(wanted) => Some(split_deps(tx, id, wanted)?),
+        Some(wanted) => Some(deps::split(tx, id, wanted)?),
     };
-    if let Some((deps, ignored)) = deps {
+    if let Some((deps, ignored)) = wanted {
         new.deps = deps;
         new.ignored_deps = ignored;
     }
@@ -87,21 +88,43 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         reported_status: None,
         reported_owner: None,
         snapshot_version: task.snapshot_version,
-        version: task.snapshot_version,
+        version: task.snapshot_version.max(1),
         last_message_id: task.last_message_id.clone().unwrap_or_default(),
         last_message_created_at: last.micros(),
         seq,
+        governed: None,
     };
     store(tx, &task.task_id, None, &new)
 }
 
 /// Stores a task that was `old` before, and brings all that is kept about it in line.
-fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
+pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &TaskRow) -> Result<()> {
     let natural = natural_key(id);
+    if old.is_none() {
+        number(tx, id)?;
+    }
     reindex(tx, &natural, old, new)?;
     count(tx, old, new)?;
     tx.put(&task_key(id), new);
     ready::follow(tx, id, &natural, old, new)
+}
+
+/// Keeps in mind the largest number among the ids, so that the next task gets a new one.
+fn number(tx: &mut Tx<'_>, id: &str) -> Result<()> {
+    let Some(number) = whole_number(id) else {
+        return Ok(());
+    };
+    let largest: u64 = tx.get(&[NUMBERED])?.unwrap_or_default();
+    if number > largest {
+        tx.put(&[NUMBERED], &number);
+    }
+    Ok(())
+}
+
+/// The number that an id is. Larger ones than anybody counts to are names like others.
+fn whole_number(id: &str) -> Option<u64> {
+    let digits = id.len() <= NUMBER_DIGITS_MAX && id.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| id.parse().ok()).flatten()
 }
 
 /// The monotonic guard: strictly newer by `(created_at, id)`.
@@ -112,9 +135,14 @@ fn is_newer(sent: &Sent, old: &TaskRow) -> bool {
 
 /// A task that a message names for the first time: pending, until the message says otherwise.
 fn born(sent: &Sent) -> TaskRow {
+    unborn(sent.created_at.micros())
+}
+
+/// A task of which nothing is known but when it came to be.
+pub(super) fn unborn(created_at: i64) -> TaskRow {
     TaskRow {
-        created_at: sent.created_at.micros(),
-        updated_at: sent.created_at.micros(),
+        created_at,
+        updated_at: created_at,
         owner: None,
         assigned_by: None,
         subject: None,
@@ -137,6 +165,7 @@ fn born(sent: &Sent) -> TaskRow {
         last_message_id: String::new(),
         last_message_created_at: 0,
         seq: 0,
+        governed: None,
     }
 }
 
@@ -187,41 +216,6 @@ fn report(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
     } else if let Some(status) = change.status {
         task.reported_status = Some(status as u8);
     }
-}
-
-/// The wanted dependencies without repeats, and those that are left out because they lead back to the task.
-fn split_deps(tx: &Tx<'_>, id: &str, wanted: &[String]) -> Result<(Vec<String>, Vec<String>)> {
-    let (mut deps, mut ignored) = (Vec::new(), Vec::new());
-    for dep in wanted {
-        if deps.contains(dep) || ignored.contains(dep) {
-            continue;
-        }
-        match leads_to(tx, dep, id)? {
-            true => ignored.push(dep.clone()),
-            false => deps.push(dep.clone()),
-        }
-    }
-    Ok((deps, ignored))
-}
-
-/// Whether the dependencies of `from`, followed as far as they go, come to `to`.
-fn leads_to(tx: &Tx<'_>, from: &str, to: &str) -> Result<bool> {
-    let mut seen = BTreeSet::from([from.to_owned()]);
-    let mut open = vec![from.to_owned()];
-    while let Some(id) = open.pop() {
-        if id == to || seen.len() > DEPENDENCY_WALK_MAX {
-            return Ok(true);
-        }
-        let Some(task) = tx.get::<TaskRow>(&task_key(&id))? else {
-            continue;
-        };
-        for dep in task.deps {
-            if seen.insert(dep.clone()) {
-                open.push(dep);
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// Brings the indexes from the old row to the new one.

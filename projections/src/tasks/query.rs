@@ -1,8 +1,8 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COUNTS, CountsRow, OPEN, SUPERSEDED, TASK, TaskRow, natural_key, owned_key,
-    owner_prefix, task_key,
+    BLOCKED, BY_STATUS, COUNTS, CountsRow, LEASE_BYTES, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK,
+    TaskRow, lease_key, natural_key, owned_key, owner_prefix, task_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::error::Result;
@@ -153,15 +153,62 @@ pub(crate) fn all<'a>(rows: Rows<'a>) -> impl Iterator<Item = Result<Task>> + us
     })
 }
 
-/// Whether all dependencies of a task are completed; one that is not known is not.
-pub(crate) fn deps_completed(rows: Rows<'_>, task: &Task) -> Result<bool> {
-    for dep in &task.deps {
+/// Those of the dependencies that are not completed, in order; one that is not known is not.
+pub(crate) fn open_deps(rows: Rows<'_>, deps: &[String]) -> Result<Vec<String>> {
+    let mut open = Vec::new();
+    for dep in deps {
         let row: Option<TaskRow> = rows.get(&task_key(dep))?;
         if row.is_none_or(|row| row.status != Status::Completed as u8) {
-            return Ok(false);
+            open.push(dep.clone());
         }
     }
-    Ok(true)
+    Ok(open)
+}
+
+/// Tasks that have the task `id` among their dependencies, in the order of their first doing so.
+pub(crate) fn dependents(rows: Rows<'_>, id: &str) -> Result<Vec<Task>> {
+    let mut tasks = Vec::new();
+    for waiter in ready::waiting_for(rows, id) {
+        let task = task(rows, &waiter?)?;
+        tasks.extend(task.filter(|task| task.deps.iter().any(|dep| dep == id)));
+    }
+    Ok(tasks)
+}
+
+/// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
+pub(crate) fn freed(rows: Rows<'_>, limit: usize) -> Result<Vec<Task>> {
+    Ok(page(rows, vec![ready::freed()], 0, None, limit)?.tasks)
+}
+
+/// Claimed tasks whose lease ran out by `now`, the earliest first.
+pub(crate) fn leases_until(rows: Rows<'_>, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
+    let end = lease_key(now.micros().saturating_add(1), b"");
+    let mut tasks = Vec::new();
+    for entry in rows.walk(&[LEASES], &end, false).take(limit) {
+        tasks.extend(by_natural(rows, entry?.behind(LEASE_BYTES))?);
+    }
+    Ok(tasks)
+}
+
+/// When the next lease runs out.
+pub(crate) fn next_lease(rows: Rows<'_>) -> Result<Option<Timestamp>> {
+    let Some(entry) = rows.prefix(&[LEASES], false).next() else {
+        return Ok(None);
+    };
+    let entry = entry?;
+    let micros = entry.behind(1).first_chunk::<8>();
+    Ok(micros.and_then(|bytes| Timestamp::from_micros(i64::from_be_bytes(*bytes))))
+}
+
+/// A number that is the id of no task, larger than all that are.
+pub(crate) fn next_number(rows: Rows<'_>) -> Result<u64> {
+    let largest: u64 = rows.get(&[NUMBERED])?.unwrap_or_default();
+    Ok(largest.saturating_add(1))
+}
+
+/// Whether all dependencies of a task are completed; one that is not known is not.
+pub(crate) fn deps_completed(rows: Rows<'_>, task: &Task) -> Result<bool> {
+    Ok(open_deps(rows, &task.deps)?.is_empty())
 }
 
 /// How many tasks are in each state.

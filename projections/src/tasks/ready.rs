@@ -7,7 +7,7 @@
 use super::Status;
 use super::row::{TaskRow, natural_key, task_key};
 use crate::error::Result;
-use crate::tx::{Tx, key_of, row};
+use crate::tx::{Rows, Tx, key_of, row};
 
 /// Tasks that can be taken up, by whoever may.
 const READY: u8 = 0x36;
@@ -21,6 +21,8 @@ const LISTED: u8 = 0x39;
 const WAITERS: u8 = 0x3A;
 /// By dependency and task: that there is such a number.
 const WAITS: u8 = 0x3B;
+/// Claim-governed tasks that are stored as blocked though they wait for nothing any more.
+const FREED: u8 = 0x3F;
 
 /// Bytes of an entry of a ready list before the natural key.
 pub(super) const RANK_BYTES: usize = 9;
@@ -39,6 +41,11 @@ pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
 /// The list of all that can be taken up.
 pub(super) fn ready_all() -> Vec<u8> {
     vec![READY]
+}
+
+/// The list of blocked tasks whose dependencies are completed, which an event has yet to say.
+pub(super) fn freed() -> Vec<u8> {
+    vec![FREED]
 }
 
 /// The list of what `owner` cannot go on with.
@@ -158,27 +165,44 @@ impl Entry {
     }
 }
 
-/// Where a task belongs. `pending` is for anybody, `assigned` for its owner alone; neither if it was reported blocked or
-/// a dependency is not completed.
+/// Where a task belongs.
 fn lists(task: &TaskRow, natural: &[u8], open_deps: bool) -> Vec<Entry> {
     let is = |status: Status| task.status == status as u8;
-    let held_up = task.blocked || is(Status::Blocked) || open_deps;
+    let held_up = match task.claim_governed {
+        true => open_deps,
+        false => task.blocked || is(Status::Blocked) || open_deps,
+    };
     let mut entries = Vec::new();
-    if !held_up && (is(Status::Pending) || is(Status::Assigned)) {
-        let owner = task.owner.as_deref().filter(|_| is(Status::Assigned));
-        for list in [ready_all(), ready_for(owner)] {
+    if let (false, Some(taker)) = (held_up, taker(task)) {
+        for list in [ready_all(), ready_for(taker)] {
             let at = rank(task.priority, task.created_at, natural);
             entries.push(Entry { list, at });
         }
     }
     let unfinished = !(is(Status::Completed) || is(Status::Failed) || is(Status::Canceled));
     if let (true, true, Some(owner)) = (held_up, unfinished, &task.owner) {
-        entries.push(Entry {
-            list: waiting_of(owner),
-            at: natural.to_vec(),
-        });
+        let list = waiting_of(owner);
+        let at = natural.to_vec();
+        entries.push(Entry { list, at });
+    }
+    if task.claim_governed && is(Status::Blocked) && !held_up {
+        let list = freed();
+        let at = natural.to_vec();
+        entries.push(Entry { list, at });
     }
     entries
+}
+
+/// Who may take up a task that nothing holds up: `Some(None)` is anybody, `None` nobody. What a message made `pending`
+/// is for anybody, what one assigned, or a command gave an owner, for that owner.
+fn taker(task: &TaskRow) -> Option<Option<&str>> {
+    let is = |status: Status| task.status == status as u8;
+    match task.claim_governed {
+        false if is(Status::Pending) => Some(None),
+        false if is(Status::Assigned) => Some(task.owner.as_deref()),
+        true if is(Status::Pending) || is(Status::Blocked) => Some(task.owner.as_deref()),
+        _ => None,
+    }
 }
 
 /// Notes once and for all that a task waits, or once waited, for another.
@@ -188,7 +212,7 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
         return Ok(());
     }
     tx.mark(&known);
-    let count_key = key_of(WAITERS, dep.as_bytes());
+    let count_key = waited_for(dep);
     let count: u64 = tx.get(&count_key)?.unwrap_or_default();
     let task = task.to_owned();
     tx.put(&waiter_key(dep, count), &WaiterRow { task });
@@ -196,16 +220,28 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     Ok(())
 }
 
+/// The key that is there if a task waits, or once waited, for another.
+pub(super) fn waited_for(dep: &str) -> Vec<u8> {
+    key_of(WAITERS, dep.as_bytes())
+}
+
 fn waiters(tx: &Tx<'_>, dep: &str) -> Result<Vec<String>> {
-    let count: u64 = tx
-        .get(&key_of(WAITERS, dep.as_bytes()))?
-        .unwrap_or_default();
+    let count: u64 = tx.get(&waited_for(dep))?.unwrap_or_default();
     let mut tasks = Vec::new();
     for number in 0..count {
         let row: Option<WaiterRow> = tx.get(&waiter_key(dep, number))?;
         tasks.extend(row.map(|row| row.task));
     }
     Ok(tasks)
+}
+
+/// Who waits, or once waited, for another, in the order of their first doing so.
+pub(super) fn waiting_for<'a>(
+    rows: Rows<'a>,
+    dep: &str,
+) -> impl Iterator<Item = Result<String>> + use<'a> {
+    let entries = rows.prefix(&named(WAITERS, dep), false);
+    entries.map(|entry| Ok(entry?.row::<WaiterRow>()?.task))
 }
 
 fn waiter_key(dep: &str, number: u64) -> Vec<u8> {

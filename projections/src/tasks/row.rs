@@ -1,6 +1,6 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
-use super::{Status, Task};
+use super::{Claim, ClaimState, Governed, Status, Task};
 use crate::message::Priority;
 use crate::natural;
 use crate::tx::{key_of, row};
@@ -20,6 +20,12 @@ pub(super) const OPEN: u8 = 0x34;
 pub(super) const COUNTS: u8 = 0x35;
 /// By owner: how many in each state.
 const OWNED: u8 = 0x3C;
+/// Live claims, by the end of their lease.
+pub(super) const LEASES: u8 = 0x3D;
+/// Bytes of a key of a lease before the natural key.
+pub(super) const LEASE_BYTES: usize = 9;
+/// The largest number that is the id of a task.
+pub(super) const NUMBERED: u8 = 0x3E;
 /// One series: messages that came too late.
 pub(super) const SUPERSEDED: u8 = 0x90;
 
@@ -49,8 +55,30 @@ pub(super) struct TaskRow {
     pub last_message_id: String,
     pub last_message_created_at: i64,
     pub seq: u64,
+    /// What only commands make of a task; most tasks of an imported history have none.
+    pub governed: Option<Box<GovernedRow>>,
 }
 row!(TaskRow);
+
+#[derive(Debug, Clone, Default, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct GovernedRow {
+    pub requires_code_change: Option<bool>,
+    pub result: Option<String>,
+    pub error: Option<String>,
+    pub started_at: Option<i64>,
+    pub completed_at: Option<i64>,
+    pub epoch: u64,
+    pub claim: Option<ClaimRow>,
+    pub extra: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct ClaimRow {
+    pub owner: String,
+    pub token: String,
+    pub leased_until: i64,
+    pub state: u8,
+}
 
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct CountsRow(pub [u64; 7]);
@@ -67,7 +95,6 @@ impl TaskRow {
                 .unwrap_or(Status::Pending)
         };
         let json = |text: String| Json::parse(&text).ok();
-        let time = |micros| Timestamp::from_micros(micros).unwrap_or_default();
         Task {
             task_id,
             created_at: time(self.created_at),
@@ -97,7 +124,17 @@ impl TaskRow {
             last_message_id: self.last_message_id,
             last_message_created_at: time(self.last_message_created_at),
             seq: self.seq,
+            governed: self
+                .governed
+                .map(|governed| governed.into_governed())
+                .unwrap_or_default(),
         }
+    }
+
+    /// The live claim.
+    pub fn claim(&self) -> Option<&ClaimRow> {
+        let claim = self.governed.as_ref()?.claim.as_ref()?;
+        (claim.state == ClaimState::Live as u8).then_some(claim)
     }
 
     /// Whether it belongs into the list of blocked tasks.
@@ -122,8 +159,48 @@ impl TaskRow {
             key.extend_from_slice(natural);
             keys.push(key);
         }
+        if let Some(claim) = self.claim() {
+            keys.push(lease_key(claim.leased_until, natural));
+        }
         keys
     }
+}
+
+impl GovernedRow {
+    fn into_governed(self) -> Governed {
+        let state = |at: u8| {
+            ClaimState::ALL
+                .get(usize::from(at))
+                .copied()
+                .unwrap_or(ClaimState::Ended)
+        };
+        Governed {
+            requires_code_change: self.requires_code_change,
+            result: self.result,
+            error: self.error,
+            started_at: self.started_at.map(time),
+            completed_at: self.completed_at.map(time),
+            epoch: self.epoch,
+            claim: self.claim.map(|claim| Claim {
+                owner: claim.owner,
+                token: claim.token,
+                leased_until: time(claim.leased_until),
+                state: state(claim.state),
+            }),
+            extra: self.extra.and_then(|text| Json::parse(&text).ok()),
+        }
+    }
+}
+
+fn time(micros: i64) -> Timestamp {
+    Timestamp::from_micros(micros).unwrap_or_default()
+}
+
+/// The key of a live claim. Times of a log are not before 1970.
+pub(super) fn lease_key(leased_until: i64, natural: &[u8]) -> Vec<u8> {
+    let mut key = key_of(LEASES, &leased_until.to_be_bytes());
+    key.extend_from_slice(natural);
+    key
 }
 
 /// The natural key of an id.

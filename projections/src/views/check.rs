@@ -1,12 +1,12 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, dead_letter, failed, inbox, mend, task, team};
+use super::{Home, dead_letter, failed, inbox, mend, task, team, worker};
 use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
 use crate::live::Live;
-use crate::{messages, tasks};
+use crate::{messages, staff, tasks};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -117,11 +117,45 @@ impl ViewsSource {
     /// `Corrupt`, I/O, `Derived`.
     pub fn against(&self, live: &Live, reader: &Reader) -> Result<ViewsFound> {
         let mut found = ViewsFound::default();
+        if live.team()?.is_some_and(|team| team.closed_at.is_some()) {
+            self.none(&mut found)?;
+            return Ok(found);
+        }
         self.team(live, &mut found)?;
         self.tasks(live, &mut found)?;
         self.inboxes(live, reader, &mut found)?;
         self.dead_letters(live, reader, &mut found)?;
+        self.workers(live, reader, &mut found)?;
         Ok(found)
+    }
+
+    /// There is to be no view at all.
+    fn none(&self, found: &mut ViewsFound) -> Result<()> {
+        for dir in mend::VIEW_DIRS {
+            self.others(dir, &BTreeSet::new(), found)?;
+        }
+        if self.home.exists(mend::TEAM)? {
+            found.fault(mend::TEAM.to_owned(), "unknown");
+        }
+        Ok(())
+    }
+
+    fn workers(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
+        let workers = staff::workers(live.rows())?;
+        for name in &workers {
+            let dir = worker::dir(name);
+            let mut names = BTreeSet::new();
+            for part in staff::parts(live.rows(), name)? {
+                if let Some(text) = worker::text(live, reader, name, part)? {
+                    let file = format!("{dir}/{}", worker::file_name(part));
+                    let compared = self.compare(&file, &text)?;
+                    found.compared(file, compared);
+                    names.insert(worker::file_name(part).to_owned());
+                }
+            }
+            self.others(&dir, &names, found)?;
+        }
+        self.others(worker::DIR, &workers, found)
     }
 
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.

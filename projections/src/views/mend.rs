@@ -1,7 +1,7 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
-use super::inbox::Inboxes;
-use super::{Home, Mended, dead_letter, failed, task, team};
+use super::inbox::{self, Inboxes};
+use super::{Home, Mended, dead_letter, failed, task, team, worker};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
@@ -16,6 +16,8 @@ use teamlog_engine::Reader;
 use teamlog_engine::storage::Open;
 
 pub(super) const TEAM: &str = "team.json";
+/// The directories of views.
+pub(super) const VIEW_DIRS: [&str; 4] = [task::DIR, inbox::DIR, dead_letter::DIR, worker::DIR];
 /// Threads that write task views.
 const WRITERS: usize = 2;
 /// Tasks that go to a thread at once.
@@ -29,6 +31,7 @@ pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mend
     mended.add(mend_tasks(live, home)?);
     mended.add(mend_inboxes(live, reader, home)?);
     mended.add(dead_letter::mend(live, reader, home)?);
+    mended.add(worker::mend(live, reader, home)?);
     Ok(mended)
 }
 
@@ -156,7 +159,7 @@ fn writer(
 }
 
 /// Writes a file whose content differs; whether it did.
-fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
+pub(super) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
     match home.storage.read(path, COMPARED_BYTES_MAX) {
         Ok(there) if there == text => return Ok(false),
         Ok(_) => {}
@@ -187,4 +190,42 @@ pub(super) fn remove_others(home: &Home, dir: &str, names: &BTreeSet<String>) ->
         removed += 1;
     }
     Ok(removed)
+}
+
+/// Removes every view of a team that keeps none any more, the cursor last. Without a cursor there are none, unless
+/// somebody else put them there.
+pub(crate) fn clear(home: &Home) -> Result<Mended> {
+    let mut mended = Mended::default();
+    for dir in VIEW_DIRS {
+        if home.exists(dir)? {
+            mended.removed += files_below(home, &home.path(dir))?;
+            let path = home.path(dir);
+            home.storage
+                .remove_dir_all(&path)
+                .map_err(failed("remove", &path))?;
+        }
+    }
+    for file in [TEAM, super::cursor::NAME] {
+        let path = home.path(file);
+        match home.storage.remove_file(&path) {
+            Ok(()) => mended.removed += u64::from(file == TEAM),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed("remove", &path)(error)),
+        }
+    }
+    Ok(mended)
+}
+
+/// How many files a directory of views holds.
+fn files_below(home: &Home, dir: &Path) -> Result<u64> {
+    let mut files = 0;
+    for name in home.storage.list(dir).map_err(failed("list", dir))? {
+        let path = dir.join(name);
+        let stat = home.storage.stat(&path).map_err(failed("look at", &path))?;
+        files += match stat.is_some_and(|stat| stat.is_dir) {
+            true => files_below(home, &path)?,
+            false => 1,
+        };
+    }
+    Ok(files)
 }

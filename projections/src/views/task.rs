@@ -5,8 +5,8 @@ use crate::tasks::Status;
 use crate::tasks::{CONFLICT_POLICY, Task};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use teamlog_engine::{Json, Timestamp};
 
@@ -54,6 +54,8 @@ struct TaskView<'a> {
     deps: &'a [String],
     /// The same
     depends_on: &'a [String],
+    /// The same
+    blocked_by: &'a [String],
     /// Dependencies that would have closed a cycle, and were left out
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     ignored_deps: &'a [String],
@@ -74,23 +76,69 @@ struct TaskView<'a> {
     /// Whom an assignment named for a claim-governed task
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_owner: Option<&'a str>,
+    /// Whether it cannot be done without changing code
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_code_change: Option<bool>,
+    /// What its completion brought
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a str>,
+    /// Why it failed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// Who works on it under a lease
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<ClaimView<'a>>,
+    /// How many claims it has had
+    #[serde(skip_serializing_if = "is_zero")]
+    epoch: u64,
+    /// When it was last claimed
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<String>,
+    /// When it was completed, failed or canceled
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<String>,
+    /// What else its creator said of it
+    #[schemars(with = "Option<Map<String, Value>>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a RawValue>,
     /// Counts every applied mutation
     version: u64,
     /// Counts applied task messages
     snapshot_version: u64,
     /// The last message applied
-    last_message_id: &'a str,
+    last_message_id: Option<&'a str>,
     /// Its time
-    #[schemars(with = "Timestamp")]
-    last_message_created_at: String,
+    #[schemars(with = "Option<Timestamp>")]
+    last_message_created_at: Option<String>,
     /// How messages that arrive out of order are dealt with
     snapshot_conflict_policy: &'a str,
     /// Seq of the last event that changed it
     seq: u64,
 }
 
+/// A claim that counts.
+#[derive(Serialize, JsonSchema)]
+struct ClaimView<'a> {
+    /// Who made it
+    owner: &'a str,
+    /// What its holder presents
+    token: &'a str,
+    /// It counts before that moment
+    #[schemars(with = "Timestamp")]
+    leased_until: String,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl<'a> TaskView<'a> {
     fn of(task: &'a Task) -> TaskView<'a> {
+        let governed = &task.governed;
+        // A task that no message ever named has no last one.
+        let named = !task.last_message_id.is_empty() || task.last_message_created_at.micros() != 0;
         let raw = |json: &'a Json| serde_json::from_str(json.as_str()).ok();
         TaskView {
             schema_version: 1,
@@ -111,6 +159,7 @@ impl<'a> TaskView<'a> {
             note: task.note.as_deref(),
             deps: &task.deps,
             depends_on: &task.deps,
+            blocked_by: &task.deps,
             ignored_deps: &task.ignored_deps,
             trace_id: task.trace_id.as_deref(),
             created_at: task.created_at.to_string(),
@@ -118,10 +167,22 @@ impl<'a> TaskView<'a> {
             last_update_from: task.last_update_from.as_deref(),
             reported_status: task.reported_status.map(|status| status.name()),
             reported_owner: task.reported_owner.as_deref(),
+            requires_code_change: governed.requires_code_change,
+            result: governed.result.as_deref(),
+            error: governed.error.as_deref(),
+            claim: task.claim().map(|claim| ClaimView {
+                owner: &claim.owner,
+                token: &claim.token,
+                leased_until: claim.leased_until.to_string(),
+            }),
+            epoch: governed.epoch,
+            started_at: governed.started_at.map(|at| at.to_string()),
+            completed_at: governed.completed_at.map(|at| at.to_string()),
+            extra: governed.extra.as_ref().and_then(raw),
             version: task.version,
             snapshot_version: task.snapshot_version,
-            last_message_id: &task.last_message_id,
-            last_message_created_at: task.last_message_created_at.to_string(),
+            last_message_id: named.then_some(&task.last_message_id),
+            last_message_created_at: named.then(|| task.last_message_created_at.to_string()),
             snapshot_conflict_policy: CONFLICT_POLICY,
             seq: task.seq,
         }
@@ -133,7 +194,7 @@ impl Task {
     pub fn to_json(&self) -> Json {
         match Json::of(&TaskView::of(self)) {
             Ok(json) => json,
-            // Its parts came out of an event, whose limits are tighter.
+            // Its parts came out of events, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),
         }
     }

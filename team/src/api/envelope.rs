@@ -1,17 +1,20 @@
 //! The envelope around every answer of the contract.
 
 use super::fault::Fault;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use teamlog_engine::Timestamp;
 
 /// `{schema_version, timestamp, command, ok, operation, data | error}`, in a line.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Envelope<'a> {
     /// Always `"1.0"`.
     pub schema_version: &'static str,
     /// When the operation began: RFC 3339 in UTC, with milliseconds.
     pub timestamp: String,
-    /// What was called.
+    /// What was called; without the operation where the call itself could not be read.
     pub command: String,
     /// Whether it was done.
     pub ok: bool,
@@ -19,8 +22,97 @@ pub struct Envelope<'a> {
     pub operation: &'a str,
     /// What it answered.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     pub data: Option<&'a RawValue>,
     /// Why it has no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a Fault>,
+}
+
+/// The version of the envelope.
+const SCHEMA_VERSION: &str = "1.0";
+/// What stands in the place of an operation that could not be read.
+const UNKNOWN: &str = "unknown";
+
+impl<'a> Envelope<'a> {
+    /// Around what an operation answered. `program` is what was called, without the operation.
+    pub fn done(
+        program: &str,
+        operation: &'a str,
+        began: Timestamp,
+        data: &'a RawValue,
+    ) -> Envelope<'a> {
+        Envelope {
+            ok: true,
+            data: Some(data),
+            ..Envelope::empty(program, Some(operation), began)
+        }
+    }
+
+    /// Around a fault; `operation` is `None` where the call itself could not be read.
+    pub fn failed(
+        program: &str,
+        operation: Option<&'a str>,
+        began: Timestamp,
+        fault: &'a Fault,
+    ) -> Envelope<'a> {
+        Envelope {
+            error: Some(fault),
+            ..Envelope::empty(program, operation, began)
+        }
+    }
+
+    fn empty(program: &str, operation: Option<&'a str>, began: Timestamp) -> Envelope<'a> {
+        Envelope {
+            schema_version: SCHEMA_VERSION,
+            timestamp: milliseconds(began),
+            command: match operation {
+                Some(operation) => format!("{program} {operation}"),
+                None => program.to_owned(),
+            },
+            ok: false,
+            operation: operation.unwrap_or(UNKNOWN),
+            data: None,
+            error: None,
+        }
+    }
+}
+
+/// A time as the contract writes it.
+pub fn milliseconds(time: Timestamp) -> String {
+    let mut text = time.to_string();
+    // `.ffffffZ`: three digits of the fraction go.
+    text.truncate(text.len() - 4);
+    text.push('Z');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noon() -> Timestamp {
+        Timestamp::parse("2026-11-21T12:00:00.123987Z").unwrap()
+    }
+
+    #[test]
+    fn success_and_failure_are_these_lines() {
+        let data = RawValue::from_string(r#"{"count":0}"#.into()).unwrap();
+        let done = Envelope::done("teamlog api", "list-tasks", noon(), &data);
+        assert_eq!(
+            serde_json::to_string(&done).unwrap(),
+            r#"{"schema_version":"1.0","timestamp":"2026-11-21T12:00:00.123Z","command":"teamlog api list-tasks","ok":true,"operation":"list-tasks","data":{"count":0}}"#
+        );
+        let fault = Fault::new("task_not_found", "task_not_found");
+        let failed = Envelope::failed("rcs team api", Some("read-task"), noon(), &fault);
+        assert_eq!(
+            serde_json::to_string(&failed).unwrap(),
+            r#"{"schema_version":"1.0","timestamp":"2026-11-21T12:00:00.123Z","command":"rcs team api read-task","ok":false,"operation":"read-task","error":{"code":"task_not_found","message":"task_not_found"}}"#
+        );
+        let unread = Envelope::failed("rcs team api", None, noon(), &fault);
+        assert_eq!(
+            (&*unread.command, unread.operation),
+            ("rcs team api", "unknown")
+        );
+    }
 }

@@ -1,21 +1,29 @@
 //! Why an operation has no data, as the envelope shows it.
+//!
+//! The code outside is the one that the contract has for such a fault: `invalid_input`, `operation_failed`, or that of
+//! the rule that refused. Where it says less than is known, the precise one is `details.code`.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, code_of, details_of};
+use crate::projections;
 use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// `{code, message, details?}`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fault {
     /// A stable word in snake_case.
     pub code: String,
     /// For people.
     pub message: String,
-    /// More for machines, by name.
+    /// More for machines, by name: `code` where it is more precise than the one outside, `field`, `hint` …
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
+
+/// What could not be done, beneath every rule.
+const FAILED: &str = "operation_failed";
 
 impl Fault {
     /// A fault without details.
@@ -27,14 +35,64 @@ impl Fault {
         }
     }
 
-    pub(super) fn of(failure: &Failure) -> Fault {
-        match failure {
-            Failure::Refused(refusal) => Fault::refused(refusal),
-            Failure::Failed(error) => Fault::new("operation_failed", error.to_string()),
+    /// The same with one more detail.
+    #[must_use]
+    pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Fault {
+        self.details.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Of a command that has no answer. `mutates`: whether it might have recorded something.
+    pub(super) fn of(failure: &Failure, mutates: bool) -> Fault {
+        let error = match failure {
+            Failure::Refused(refusal) => return Fault::refused(refusal),
+            Failure::Failed(error) => error,
+        };
+        let mut fault = Fault::new(FAILED, error.to_string());
+        let code = match error {
+            projections::Error::Engine(error) => {
+                fault.details = details_of(error);
+                code_of(error)
+            }
+            _ => "undecodable",
+        };
+        let unknown = mutates && matches!(code, "io" | "not_permitted" | "poisoned");
+        if unknown {
+            let hint = "whether it was recorded is unknown; the same request under the same key is carried out once";
+            fault = fault.detail("hint", hint);
+        }
+        fault.detail("code", code)
+    }
+
+    /// Of a refusal: its code is the one outside, unless the contract has another.
+    pub fn refused(refusal: &Refusal) -> Fault {
+        match refusal.code {
+            // A gate holds the whole team back; to the contract that is a failure with a telling message.
+            Code::ShutdownGateBlocked | Code::ShutdownConfirm | Code::ShutdownRejected => {
+                Fault::failed(refusal)
+            }
+            code => Fault::under(code.as_str(), refusal),
         }
     }
 
-    pub(super) fn refused(refusal: &Refusal) -> Fault {
+    /// Of a refusal that is a failure to the contract.
+    pub(super) fn failed(refusal: &Refusal) -> Fault {
+        Fault::under(FAILED, refusal).detail("code", refusal.code.as_str())
+    }
+
+    /// Of a name that breaks its rule.
+    pub(super) fn misnamed(field: &str, refusal: &Refusal) -> Fault {
+        let mut fault = Fault::failed(refusal);
+        fault.message = format!("Invalid {field}: {}", fault.message);
+        fault
+    }
+
+    /// An answer that does not serialise, which is our own doing.
+    pub(super) fn broken(error: &serde_json::Error) -> Fault {
+        Fault::new(FAILED, format!("the answer did not serialise: {error}"))
+    }
+
+    fn under(code: &str, refusal: &Refusal) -> Fault {
         let mut details = refusal.details.clone();
         if let Some(field) = &refusal.field {
             details.insert("field".to_owned(), field.clone().into());
@@ -43,21 +101,9 @@ impl Fault {
             details.insert("hint".to_owned(), hint.clone().into());
         }
         Fault {
-            code: refusal.code.as_str().to_owned(),
+            code: code.to_owned(),
             message: refusal.message.clone(),
             details,
         }
-    }
-
-    /// An answer that does not serialise, which is our own doing.
-    pub(super) fn broken(error: &serde_json::Error) -> Fault {
-        Fault::new(
-            "operation_failed",
-            format!("the answer did not serialise: {error}"),
-        )
-    }
-
-    pub(super) fn invalid(message: impl Into<String>, field: &str) -> Fault {
-        Fault::refused(&Refusal::new(Code::InvalidInput, message).field(field))
     }
 }

@@ -3,15 +3,21 @@
 //! An operation is a type: its fields are the input, its `Data` the answer's, `run` carries it out. The table holds each
 //! once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
+mod ending;
 mod envelope;
 mod events;
 mod fault;
 mod input;
 mod mailbox;
 mod operation;
+mod rules;
+pub mod shape;
+mod supervision;
 mod tasks;
+mod team;
+mod workers;
 
-pub use envelope::Envelope;
+pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
 pub use operation::{OPERATIONS, Operation, find};
 

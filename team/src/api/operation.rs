@@ -3,19 +3,41 @@
 use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
+use super::rules::{self, Rules};
+use super::shape::Shape;
 use super::tasks;
 use crate::command::append_event::AppendEvent;
+use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::await_event::AwaitEvent;
 use crate::command::broadcast::Broadcast;
+use crate::command::claim_next::ClaimNext;
+use crate::command::cleanup::{Cleanup, OrphanCleanup};
+use crate::command::idle::ReadIdle;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
+use crate::command::manifest::{ReadConfig, ReadManifest};
+use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
 use crate::command::read_events::ReadEvents;
 use crate::command::send_message::SendMessage;
+use crate::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
+use crate::command::stall::ReadStall;
+use crate::command::summary::GetSummary;
+use crate::command::task_cancel::TaskCancel;
+use crate::command::task_change::TaskChange;
+use crate::command::task_claim::TaskClaim;
+use crate::command::task_create::TaskCreate;
+use crate::command::task_finish::TaskFinish;
+use crate::command::task_release::TaskRelease;
+use crate::command::task_renew::TaskRenew;
+use crate::command::task_reopen::TaskReopen;
+use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
+use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
 use crate::team::Team;
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -29,6 +51,8 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     const DOC: &'static str;
     /// Whether it records events.
     const MUTATES: bool;
+    /// How its input is read where that differs from the others.
+    const RULES: Rules = Rules::COMMON;
 
     /// Carries it out.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
@@ -47,6 +71,7 @@ pub struct Operation {
     pub doc: &'static str,
     /// Whether it records events.
     pub mutates: bool,
+    pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
     pub(super) run: fn(&Root, Request) -> std::result::Result<Answered, Fault>,
@@ -55,7 +80,15 @@ pub struct Operation {
 impl Operation {
     /// The JSON schema of the input, with what every operation takes.
     pub fn input_schema(&self) -> Schema {
-        super::input::complete((self.input)())
+        rules::complete(self.own_schema(), self.mutates)
+    }
+    /// The schema of its own part.
+    pub(super) fn own_schema(&self) -> Schema {
+        (self.input)()
+    }
+    /// The input's fields.
+    pub fn shape(&self) -> Shape {
+        Shape::of(&self.input_schema())
     }
     /// The JSON schema of the answer's data.
     pub fn data_schema(&self) -> Schema {
@@ -71,19 +104,26 @@ impl std::fmt::Debug for Operation {
     }
 }
 
-const fn row<O: Op>() -> Operation {
+pub(super) const fn row<O: Op>() -> Operation {
     Operation {
         name: O::NAME,
         doc: O::DOC,
         mutates: O::MUTATES,
-        input: schema::<O>,
-        data: schema::<O::Data>,
+        rules: O::RULES,
+        input: input_schema::<O>,
+        data: data_schema::<O::Data>,
         run: run::<O>,
     }
 }
 
-fn schema<T: JsonSchema>() -> Schema {
-    SchemaGenerator::new(SchemaSettings::draft2020_12()).into_root_schema_for::<T>()
+fn input_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12();
+    settings.into_generator().into_root_schema_for::<T>()
+}
+
+fn data_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fault> {
@@ -100,7 +140,7 @@ fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fa
             _ => Err(failure),
         },
     };
-    let (data, team) = answered.map_err(|failure| Fault::of(&failure))?;
+    let (data, team) = answered.map_err(|failure| Fault::of(&failure, O::MUTATES))?;
     let data = serde_json::value::to_raw_value(&data).map_err(|error| Fault::broken(&error))?;
     Ok(Answered { data, team })
 }
@@ -122,13 +162,43 @@ pub static OPERATIONS: &[Operation] = &[
     row::<MarkNotified>(),
     row::<MarkDelivered>(),
     // tasks
+    row::<TaskCreate>(),
     row::<tasks::ReadTask>(),
+    row::<tasks::ListTasks>(),
+    row::<TaskChange>(),
+    row::<TaskClaim>(),
+    row::<ClaimNext>(),
+    row::<TaskRenew>(),
+    row::<TaskFinish>(),
+    row::<TaskRelease>(),
+    row::<TaskCancel>(),
+    row::<TaskReopen>(),
     // the team
+    row::<ReadConfig>(),
+    row::<ReadManifest>(),
     // workers
+    row::<WriteIdentity>(),
+    row::<ReadStatus>(),
+    row::<WriteStatus>(),
+    row::<ReadHeartbeat>(),
+    row::<UpdateHeartbeat>(),
+    row::<WriteInbox>(),
     // events
     row::<AppendEvent>(),
     row::<ReadEvents>(),
     row::<AwaitEvent>(),
     // supervision
+    row::<GetSummary>(),
+    row::<ReadIdle>(),
+    row::<ReadStall>(),
+    row::<ReadSnapshot>(),
+    row::<WriteSnapshot>(),
+    row::<ReadApproval>(),
+    row::<WriteApproval>(),
     // the end
+    row::<RequestShutdown>(),
+    row::<ReadAck>(),
+    row::<WriteAck>(),
+    row::<Cleanup>(),
+    row::<OrphanCleanup>(),
 ];

@@ -1,13 +1,49 @@
 //! Operations on tasks.
 
 use super::operation::Op;
-use crate::command::task_show::TaskShow;
+use crate::command::claim_next::{ClaimNext, ClaimNextAnswer};
+use crate::command::task_cancel::TaskCancel;
+use crate::command::task_change::TaskChange;
+use crate::command::task_claim::{ClaimAnswer, TaskClaim};
+use crate::command::task_create::{TaskAnswer, TaskCreate};
+use crate::command::task_finish::{HolderAnswer, TaskFinish};
+use crate::command::task_release::TaskRelease;
+use crate::command::task_renew::TaskRenew;
+use crate::command::task_reopen::TaskReopen;
+use crate::command::tasks::Tasks;
 use crate::failure::{Failure, Result};
+use crate::projections::Status;
 use crate::refusal::{Code, Refusal};
+use crate::task_record::TaskRecord;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+
+/// An operation whose input is that of a command.
+macro_rules! mutation {
+    ($input:ty, $data:ty, $name:literal, $command:ident, $doc:literal) => {
+        impl Op for $input {
+            type Data = $data;
+            const NAME: &'static str = $name;
+            const DOC: &'static str = $doc;
+            const MUTATES: bool = true;
+
+            fn run(self, team: &mut Team) -> Result<$data> {
+                team.$command(self)
+            }
+        }
+    };
+}
+
+mutation! { TaskCreate, TaskAnswer, "create-task", task_create, "Make a task" }
+mutation! { TaskChange, TaskAnswer, "update-task", task_change, "Change what a task is about, or what it waits for" }
+mutation! { TaskClaim, ClaimAnswer, "claim-task", task_claim, "Take a task, for a time" }
+mutation! { ClaimNext, ClaimNextAnswer, "claim-next-task", claim_next, "Take the best task that is ready for a worker" }
+mutation! { TaskFinish, HolderAnswer, "transition-task-status", task_finish, "Complete a claimed task, or fail it" }
+mutation! { TaskRenew, ClaimAnswer, "renew-task-claim", task_renew, "Prolong the lease of a claim" }
+mutation! { TaskRelease, HolderAnswer, "release-task-claim", task_release, "Give a claimed task back; that is no completion" }
+mutation! { TaskCancel, TaskAnswer, "cancel-task", task_cancel, "Cancel a task" }
+mutation! { TaskReopen, TaskAnswer, "reopen-task", task_reopen, "Make a failed task pending again" }
 
 /// `read-task`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,7 +57,7 @@ pub(super) struct ReadTask {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TaskData {
     /// The task
-    task: Value,
+    task: TaskRecord,
 }
 
 impl Op for ReadTask {
@@ -31,12 +67,7 @@ impl Op for ReadTask {
     const MUTATES: bool = false;
 
     fn run(self, team: &mut Team) -> Result<TaskData> {
-        let shown = team.task_show(TaskShow {
-            task_id: self.task_id,
-            ..TaskShow::default()
-        })?;
-        let text = shown.task.to_json();
-        let task = serde_json::from_str(text.as_str()).unwrap_or_default();
+        let task = team.task_record(&self.task_id)?;
         Ok(TaskData { task })
     }
 
@@ -45,5 +76,61 @@ impl Op for ReadTask {
             code: Code::TaskNotFound,
             ..missing
         }))
+    }
+}
+
+/// `list-tasks`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListTasks {
+    /// Only those of that status
+    #[schemars(with = "Option<Status>")]
+    #[serde(default)]
+    status: Option<String>,
+    /// Only those of that owner
+    #[serde(default)]
+    owner: Option<String>,
+    /// Most tasks on the page; else all
+    #[serde(default)]
+    limit: Option<usize>,
+    /// The last id of the page before
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// `{count, tasks, next_cursor?}`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct TasksData {
+    /// Tasks on the page
+    count: usize,
+    /// The page, in natural order of ids
+    tasks: Vec<TaskRecord>,
+    /// The last id of the page while more remain
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Op for ListTasks {
+    type Data = TasksData;
+    const NAME: &'static str = "list-tasks";
+    const DOC: &'static str = "List tasks, in natural order of their ids";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<TasksData> {
+        let records = team.task_records(Tasks {
+            status: self.status,
+            owner: self.owner,
+            limit: Some(self.limit.unwrap_or(0)),
+            cursor: self.cursor,
+        })?;
+        Ok(TasksData {
+            count: records.tasks.len(),
+            tasks: records.tasks,
+            next_cursor: records.next_cursor,
+        })
+    }
+
+    fn without_team(&self, _: Refusal) -> Result<TasksData> {
+        Ok(TasksData::default())
     }
 }

@@ -260,7 +260,7 @@ fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChang
 }
 
 /// Second names of other fields, and what every change moves.
-const LEFT_OUT: [&str; 14] = [
+const LEFT_OUT: [&str; 15] = [
     "schema_version",
     "schemaVersion",
     "id",
@@ -268,6 +268,7 @@ const LEFT_OUT: [&str; 14] = [
     "title",
     "description",
     "depends_on",
+    "blocked_by",
     "updated_at",
     "version",
     "snapshot_version",

@@ -6,16 +6,20 @@ pub mod ack;
 pub mod append;
 pub mod append_batch;
 pub mod append_event;
+pub mod approval;
 mod await_ack;
 pub mod await_event;
 pub mod backup;
 pub mod broadcast;
+pub mod claim_next;
+pub mod cleanup;
 pub mod config;
 pub mod convert;
 pub mod dead_letter;
 pub mod diff;
 pub mod export;
 pub mod head;
+pub mod idle;
 pub mod import_events;
 pub mod import_messages;
 pub mod import_report;
@@ -25,8 +29,11 @@ pub mod init;
 pub mod keygen;
 pub mod mailbox_list;
 pub mod mailbox_mark;
+pub mod manifest;
+pub mod monitor_snapshot;
 pub mod nudge;
 pub mod prime;
+pub mod purge;
 pub mod read;
 pub mod read_events;
 pub mod ready;
@@ -35,9 +42,21 @@ pub mod replay;
 pub mod restore;
 pub mod send;
 pub mod send_message;
+pub mod shutdown;
+pub mod stall;
 pub mod status;
+pub mod summary;
 pub mod tail;
 pub mod task_assign;
+pub mod task_cancel;
+pub mod task_change;
+pub mod task_claim;
+pub mod task_create;
+pub mod task_finish;
+pub mod task_read;
+pub mod task_release;
+pub mod task_renew;
+pub mod task_reopen;
 pub mod task_show;
 pub mod task_update;
 pub mod tasks;
@@ -46,6 +65,8 @@ pub mod tick;
 pub mod trace;
 pub mod verify;
 pub mod wait;
+pub mod worker;
+pub mod worker_status;
 
 use crate::failure::Result;
 use crate::projections::message::Message;
@@ -166,4 +187,12 @@ pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
         crate::refusal::shown(cursor)
     );
     Refusal::new(Code::CursorUnknown, message).field("cursor")
+}
+
+/// The story that a task belongs to, if there is such a task and such a story.
+pub(crate) fn trace_of_task(live: &Live, task: Option<&str>) -> Result<Option<String>> {
+    match task {
+        None => Ok(None),
+        Some(task) => Ok(live.task(task)?.and_then(|task| task.trace_id)),
+    }
 }

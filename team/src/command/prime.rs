@@ -57,6 +57,13 @@ pub struct Brief {
     /// The last note, cut short.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// When the claim on it ends unless it is renewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    pub leased_until: Option<String>,
+    /// Whether that moment has passed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
     /// What holds it up: dependencies that are not completed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
@@ -203,6 +210,7 @@ fn briefs(live: &Live, tasks: Vec<Task>, now: Timestamp) -> Result<Vec<Brief>> {
 }
 
 fn brief(live: &Live, task: Task, now: Timestamp) -> Result<Brief> {
+    let leased_until = task.claim().map(|claim| claim.leased_until);
     let mut waits_for = Vec::new();
     let mut more = 0;
     for dep in task.deps {
@@ -225,6 +233,8 @@ fn brief(live: &Live, task: Task, now: Timestamp) -> Result<Brief> {
         subject: cut(&task.subject.unwrap_or_default()),
         age_minutes: minutes(now, task.updated_at),
         note: cut(&task.note.unwrap_or_default()),
+        leased_until: leased_until.map(|until| until.to_string()),
+        lease_expired: leased_until.is_some_and(|until| until <= now),
         waits_for,
         waits_for_more: more,
     })

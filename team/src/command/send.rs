@@ -3,6 +3,7 @@
 //! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
 //! before the cooldown so that a retry is told that its message lies there.
 
+use super::append::DEFAULT_ACTOR;
 use super::dead_letter::DeadLetterShown;
 use crate::failure::Result;
 use crate::projections::deliveries::Delivery;
@@ -12,7 +13,7 @@ use crate::projections::messages::MessageInfo;
 use crate::projections::{Envelope, Live, MessageType, Policy, Setting};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Done, Mutation, Team};
-use crate::{Recorded, membership, names};
+use crate::{Recorded, blocking, membership, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
@@ -115,6 +116,8 @@ pub struct Terms {
 
 /// The kind of the event that stands behind `message_sent` where an ack is needed.
 const REQUIRED: &str = "delivery_required";
+/// The kind of those that stand between where the message completes a task that others wait for.
+const UNBLOCKED: &str = "task_unblocked";
 
 /// A live message's own time may lie this far ahead: clocks differ, but not by more.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
@@ -144,6 +147,7 @@ impl Team {
         let done = self.mutate(Job { send, random })?;
         let mut events = done.events;
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
+        while events.pop_if(|event| event.kind == UNBLOCKED).is_some() {}
         let (decision, event) = Done {
             decision: done.decision,
             events,
@@ -211,11 +215,18 @@ impl Mutation for Job {
         let sent = decision.is_sent();
         let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
         let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
-        if let (Some(require), Decision::Sent(message)) = (self.send.delivery, &decision) {
+        let Decision::Sent(message) = &decision else {
+            return Ok((decision, events));
+        };
+        let cause = events.len() - 1;
+        if let Some(task) = blocking::completed_by(live, message)? {
+            blocking::unblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+        }
+        if let Some(require) = self.send.delivery {
             let required = require.of(live, message)?;
             let actor = self.send.actor.as_deref().unwrap_or(&message.from);
             let mut event = required.event(actor, &info(message));
-            event.cause = Some(Cause::Earlier(events.len() - 1));
+            event.cause = Some(Cause::Earlier(cause));
             events.push(event);
         }
         Ok((decision, events))

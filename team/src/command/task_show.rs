@@ -24,7 +24,7 @@ pub struct TaskShow {
     pub cursor: Option<String>,
 }
 
-/// `{team, task, history?, next_cursor?}`.
+/// `{team, task, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -32,6 +32,9 @@ pub struct TaskShowAnswer {
     /// The task.
     #[serde(serialize_with = "crate::shapes::task")]
     pub task: Task,
+    /// Whether the lease of its claim ran out, which no event says yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
     /// Its events in order, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Recorded>>,
@@ -46,7 +49,7 @@ impl Team {
     /// # Errors
     /// `task_not_found`, `cursor_unknown`; the log's.
     pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
-        let team = self.name().to_owned();
+        let (team, now) = (self.name().to_owned(), self.now());
         names::check_known("task_id", &show.task_id)?;
         self.query(|live, reader| {
             let task = live
@@ -54,6 +57,7 @@ impl Team {
                 .ok_or_else(|| not_found(&team, &show.task_id))?;
             let mut answer = TaskShowAnswer {
                 team: team.clone(),
+                lease_expired: task.claim().is_some_and(|claim| claim.leased_until <= now),
                 task,
                 history: None,
                 next_cursor: None,

@@ -6,18 +6,21 @@
 use super::append::DEFAULT_ACTOR;
 use super::mailbox_mark::dispatch;
 use crate::failure::Result;
-use crate::names;
 use crate::projections::deliveries::{Delivery, Due, Step};
-use crate::projections::fact::{DeliveryDead, DeliveryRetry, DispatchMoved, DispatchStep};
+use crate::projections::fact::{DeliveryDead, DeliveryRetry, DispatchMoved, DispatchStep, TaskAct};
 use crate::projections::messages::MessageInfo;
 use crate::projections::{Live, MessageType};
 use crate::team::{Mutation, Team};
+use crate::{holding, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// Most events that a tick records as one group.
 const GROUP_MAX: usize = 256;
+
+/// Most leases that run out as one group, and most tasks that wait no longer.
+const SWEPT_MAX: usize = 128;
 
 /// Why a message becomes a dead letter.
 const ACK_TIMEOUT: &str = "ack_timeout";
@@ -29,7 +32,7 @@ pub struct Tick {
     pub actor: Option<String>,
 }
 
-/// `{team, now, delivery, next_due_at}`.
+/// `{team, now, delivery, leases, tasks, next_due_at}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TickAnswer {
     /// The team.
@@ -38,6 +41,10 @@ pub struct TickAnswer {
     pub now: String,
     /// What became of deliveries.
     pub delivery: DeliveryTicked,
+    /// What became of claims.
+    pub leases: LeasesTicked,
+    /// What became of tasks that wait for others.
+    pub tasks: TasksTicked,
     /// When the next thing is due; `null` while nothing waits.
     pub next_due_at: Option<String>,
 }
@@ -49,6 +56,20 @@ pub struct DeliveryTicked {
     pub retried: u64,
     /// Messages that became dead letters.
     pub dead_lettered: u64,
+}
+
+/// `{expired}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeasesTicked {
+    /// Leases that ran out; their tasks are pending again.
+    pub expired: u64,
+}
+
+/// `{unblocked}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TasksTicked {
+    /// Blocked tasks whose dependencies were completed without saying so: by an import, or too many at once.
+    pub unblocked: u64,
 }
 
 /// One group of what is due.
@@ -81,11 +102,17 @@ impl Team {
             actor,
         };
         let delivery = self.rounds(&round)?;
-        let next = self.query(|live, _| Ok(live.next_due()?))?;
+        let (leases, tasks) = self.sweep(&round)?;
+        let next = self.query(|live, _| {
+            let due = [live.next_due()?, live.next_lease()?];
+            Ok(due.into_iter().flatten().min())
+        })?;
         Ok(TickAnswer {
             team: self.name().to_owned(),
             now: round.now.to_string(),
             delivery,
+            leases,
+            tasks,
             next_due_at: next.map(|at| at.to_string()),
         })
     }
@@ -101,6 +128,70 @@ impl Team {
             more = ticked.more;
         }
         Ok(sum)
+    }
+}
+
+impl Team {
+    /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
+    fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
+        let sweep = Sweep {
+            now: round.now,
+            actor: round.actor.clone(),
+        };
+        let mut sum = (LeasesTicked::default(), TasksTicked::default());
+        let mut more = self.query(|live, _| Ok(sweep.is_due(live)?))?;
+        while more {
+            let swept = self.mutate(sweep.clone())?.decision;
+            sum.0.expired += swept.expired;
+            sum.1.unblocked += swept.unblocked;
+            more = swept.more;
+        }
+        Ok(sum)
+    }
+}
+
+/// One group of leases that ran out and tasks that wait no longer.
+#[derive(Debug, Clone)]
+struct Sweep {
+    now: Timestamp,
+    actor: String,
+}
+
+/// What a sweep recorded, and whether there may be more.
+#[derive(Debug, Clone, Copy)]
+struct Swept {
+    expired: u64,
+    unblocked: u64,
+    more: bool,
+}
+
+impl Sweep {
+    fn is_due(&self, live: &Live) -> Result<bool> {
+        let expired = live.expired_tasks(self.now, 1)?;
+        Ok(!expired.is_empty() || !live.freed_tasks(1)?.is_empty())
+    }
+}
+
+impl Mutation for Sweep {
+    type Decision = Swept;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Swept, Vec<NewEvent>)> {
+        let mut events = Vec::new();
+        let mut expired = live.expired_tasks(self.now, SWEPT_MAX)?;
+        for task in &mut expired {
+            holding::expire(live, task, self.now, &self.actor, &mut events)?;
+        }
+        let freed = live.freed_tasks(SWEPT_MAX)?;
+        for task in &freed {
+            let owner = task.owner.as_deref();
+            events.push(holding::event(task, TaskAct::Unblocked, &self.actor, owner));
+        }
+        let swept = Swept {
+            expired: expired.len() as u64,
+            unblocked: freed.len() as u64,
+            more: expired.len() == SWEPT_MAX || freed.len() == SWEPT_MAX,
+        };
+        Ok((swept, events))
     }
 }
 

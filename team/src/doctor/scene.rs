@@ -129,7 +129,12 @@ impl<'a> Scene<'a> {
 
 /// Whether a team keeps view files.
 pub(super) fn keeps_views(live: &Live) -> bool {
-    matches!(live.team(), Ok(Some(team)) if team.views)
+    matches!(live.team(), Ok(Some(team)) if team.keeps_views())
+}
+
+/// Whether a team was closed, which removes its view files.
+pub(super) fn is_closed(live: &Live) -> bool {
+    matches!(live.team(), Ok(Some(team)) if team.closed_at.is_some())
 }
 
 fn with<T, U>(seen: &Seen<T>, look: impl FnOnce(&T) -> Seen<U>) -> Seen<U> {

@@ -153,9 +153,9 @@ impl<'a> Otlp<'a> {
             links: self.link(span).into_iter().collect(),
             status: Status {
                 code: match span.outcome {
-                    Outcome::Open | Outcome::Canceled => UNSET,
+                    Outcome::Open | Outcome::Canceled | Outcome::Released => UNSET,
                     Outcome::Acked | Outcome::Completed => OK,
-                    Outcome::DeadLetter | Outcome::Failed => ERROR,
+                    Outcome::DeadLetter | Outcome::Failed | Outcome::LeaseExpired => ERROR,
                 },
             },
         }

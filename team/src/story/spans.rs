@@ -37,6 +37,10 @@ pub enum Outcome {
     Failed,
     /// The task is not to be done.
     Canceled,
+    /// The task was given back.
+    Released,
+    /// The task was in somebody's hands for too long.
+    LeaseExpired,
 }
 
 /// A task or a message from begin to end.
@@ -74,6 +78,8 @@ impl Outcome {
             Outcome::Completed => "completed",
             Outcome::Failed => "failed",
             Outcome::Canceled => "canceled",
+            Outcome::Released => "released",
+            Outcome::LeaseExpired => "lease_expired",
         }
     }
 
@@ -139,6 +145,8 @@ impl<'a> Fold<'a> {
             ("task_completed", Some(task)) => self.end_task(at, task, Outcome::Completed),
             ("task_failed", Some(task)) => self.end_task(at, task, Outcome::Failed),
             ("task_canceled", Some(task)) => self.end_task(at, task, Outcome::Canceled),
+            ("task_released", Some(task)) => self.end_task(at, task, Outcome::Released),
+            ("task_lease_expired", Some(task)) => self.end_task(at, task, Outcome::LeaseExpired),
             _ => {}
         }
     }

@@ -1,0 +1,94 @@
+//! Whether dependencies lead back to where they start. For one that nobody waits for they cannot, so nothing is looked at.
+
+use super::ready;
+use super::row::{TaskRow, task_key};
+use crate::error::Result;
+use crate::tx::{Rows, Tx};
+use std::collections::BTreeMap;
+
+/// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
+/// an assignment has a bound.
+const DEPENDENCY_WALK_MAX: usize = 4096;
+
+/// Where the dependencies of a task lead.
+enum Way {
+    /// To an end.
+    Out,
+    /// Back to it: the tasks on the way, from the dependency to the task.
+    Back(Vec<String>),
+    /// Further than anybody looks.
+    Far,
+}
+
+/// The wanted dependencies without repeats, and those that are left out because they lead back to the task.
+pub(super) fn split(
+    tx: &Tx<'_>,
+    id: &str,
+    wanted: &[String],
+) -> Result<(Vec<String>, Vec<String>)> {
+    let (mut deps, mut ignored) = (Vec::new(), Vec::new());
+    let can_close = tx.has(&ready::waited_for(id))?;
+    for dep in wanted {
+        if deps.contains(dep) || ignored.contains(dep) {
+            continue;
+        }
+        if !can_close && dep != id {
+            deps.push(dep.clone());
+            continue;
+        }
+        match way(dep, id, |key| tx.get(key))? {
+            Way::Out => deps.push(dep.clone()),
+            Way::Back(_) | Way::Far => ignored.push(dep.clone()),
+        }
+    }
+    Ok((deps, ignored))
+}
+
+/// The first of the wanted dependencies that [`split`] would leave out, as a cycle from the task back to it. It has only
+/// the task and the dependency where the way is longer than anybody looks.
+pub(crate) fn cycle(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
+    let can_close = rows.has(&ready::waited_for(id))?;
+    for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
+        let cycle = match way(dep, id, |key| rows.get(key))? {
+            Way::Out => continue,
+            Way::Back(way) => way,
+            Way::Far => vec![dep.clone()],
+        };
+        return Ok(Some([vec![id.to_owned()], cycle].concat()));
+    }
+    Ok(None)
+}
+
+/// Follows the dependencies of `from` as far as they go, or until they come to `to`.
+fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<TaskRow>>) -> Result<Way> {
+    // Each task that was met, and through which one.
+    let mut met = BTreeMap::from([(from.to_owned(), None)]);
+    let mut open = vec![from.to_owned()];
+    while let Some(id) = open.pop() {
+        if id == to {
+            return Ok(Way::Back(steps(&met, id)));
+        }
+        if met.len() > DEPENDENCY_WALK_MAX {
+            return Ok(Way::Far);
+        }
+        let Some(task) = row(&task_key(&id))? else {
+            continue;
+        };
+        for dep in task.deps {
+            if !met.contains_key(&dep) {
+                met.insert(dep.clone(), Some(id.clone()));
+                open.push(dep);
+            }
+        }
+    }
+    Ok(Way::Out)
+}
+
+fn steps(met: &BTreeMap<String, Option<String>>, last: String) -> Vec<String> {
+    let mut steps = vec![last];
+    while let Some(before) = steps.last().and_then(|id| met.get(id)).cloned().flatten() {
+        steps.push(before);
+    }
+    steps.reverse();
+    steps
+}

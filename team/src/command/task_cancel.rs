@@ -1,0 +1,123 @@
+//! `cancel-task`: a task is not to be done.
+
+use super::task_create::{TaskAnswer, record};
+use crate::act::{Act, Ruling};
+use crate::failure::Result;
+use crate::holding::{Hold, Scene, check_expected};
+use crate::membership::LEADER;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::{TaskAct, TaskCanceled};
+use crate::refusal::{Code, Refusal};
+use crate::team::Team;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `cancel-task` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskCancel {
+    /// The task
+    pub task_id: String,
+    /// Why
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Who cancels it; else the leader, `leader-fixed`
+    #[serde(default)]
+    pub worker: Option<String>,
+    /// What the claim was answered with; a task that somebody works on needs it, or `epoch`, or `force`
+    #[serde(default)]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default)]
+    pub epoch: Option<u64>,
+    /// Whether the leader ends the claim of whoever works on it
+    #[serde(default)]
+    pub force: bool,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default)]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Cancels a task. From then on no message moves it.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_cancel(&mut self, cancel: TaskCancel) -> Result<TaskAnswer> {
+        self.perform(cancel)
+    }
+}
+
+impl Act for TaskCancel {
+    type Verdict = ();
+    type Answer = TaskAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        if let Some(worker) = &self.worker {
+            names::check_known("worker", worker)?;
+        }
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            let forced = self.check_claim(scene)?;
+            let canceled = TaskAct::Canceled(TaskCanceled {
+                reason: self.reason.clone(),
+                forced,
+            });
+            let owner = scene.task.owner.clone();
+            scene.act(canceled, self.actor(), owner.as_deref());
+            Ok(())
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+impl TaskCancel {
+    fn actor(&self) -> &str {
+        self.worker.as_deref().unwrap_or(LEADER)
+    }
+
+    /// Whether the claim of somebody else ends with the task.
+    fn check_claim(&self, scene: &Scene) -> Result<bool, Refusal> {
+        let hold = Hold {
+            token: self.claim_token.as_deref(),
+            epoch: self.epoch,
+        };
+        if !hold.is_empty() {
+            scene.standing(hold)?;
+            return Ok(false);
+        }
+        let Some(claim) = scene.task.claim() else {
+            return Ok(false);
+        };
+        if self.force && self.actor() == LEADER {
+            return Ok(true);
+        }
+        let who = match self.force {
+            true => format!("but {} cannot force it", self.actor()),
+            false => "but no claim_token is given".to_owned(),
+        };
+        let message = format!(
+            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
+            scene.task.task_id, claim.owner
+        );
+        Err(scene.refusal(Code::ClaimConflict, message))
+    }
+}

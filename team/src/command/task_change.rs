@@ -1,0 +1,107 @@
+//! `update-task`: what a task is about, what it waits for. Its lifecycle is changed by other commands only.
+
+use super::append::DEFAULT_ACTOR;
+use super::task_create::{TaskAnswer, check_cycle, dependencies, record};
+use crate::act::{Act, Ruling};
+use crate::blocking;
+use crate::failure::Result;
+use crate::holding::{Scene, check_expected};
+use crate::projections::fact::{TaskAct, TaskUpdated};
+use crate::projections::{Live, Status};
+use crate::team::Team;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `update-task` is asked; what is not given stays.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskChange {
+    /// The task
+    pub task_id: String,
+    /// What it is, in a line
+    #[serde(default)]
+    pub subject: Option<String>,
+    /// What it is, at length
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The tasks it waits for, all of them
+    #[serde(default)]
+    pub blocked_by: Option<Vec<String>>,
+    /// Whether it cannot be done without changing code
+    #[serde(default)]
+    pub requires_code_change: Option<bool>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default)]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Changes what a task says; each time it gets a new version.
+    ///
+    /// # Errors
+    /// `task_not_found`, `version_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
+    pub fn task_change(&mut self, change: TaskChange) -> Result<TaskAnswer> {
+        self.perform(change)
+    }
+}
+
+impl Act for TaskChange {
+    type Verdict = ();
+    type Answer = TaskAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        check_expected(self.expected_version)?;
+        let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_version(self.expected_version)?;
+            let owner = scene.task.owner.clone();
+            let updated = TaskAct::Updated(TaskUpdated {
+                subject: self.subject.clone(),
+                description: self.description.clone(),
+                requires_code_change: self.requires_code_change,
+            });
+            let cause = scene.act(updated, DEFAULT_ACTOR, owner.as_deref());
+            match wanted {
+                Some(wanted) => wait_for(live, scene, wanted, cause),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+/// Other dependencies; a claim-governed task that nobody works on is blocked by them, or no longer.
+fn wait_for(live: &Live, scene: &mut Scene, wanted: Vec<String>, cause: usize) -> Result<()> {
+    check_cycle(live, &scene.task.task_id, &wanted)?;
+    let owner = scene.task.owner.clone();
+    if wanted != scene.task.deps {
+        let changed = TaskAct::DepsChanged(wanted.clone());
+        scene.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
+        scene.task.deps = wanted;
+    }
+    if !scene.task.claim_governed {
+        return Ok(());
+    }
+    let blocked = scene.task.status == Status::Blocked;
+    if blocked && live.open_deps(&scene.task.deps)?.is_empty() {
+        let cause = scene.events.len() - 1;
+        scene.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
+        return Ok(());
+    }
+    let Scene { task, events } = scene;
+    blocking::block(live, task, DEFAULT_ACTOR, events)
+}

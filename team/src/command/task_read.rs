@@ -1,0 +1,43 @@
+//! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
+
+use super::task_create::record;
+use super::tasks::Tasks;
+use crate::failure::Result;
+use crate::names;
+use crate::task_record::TaskRecord;
+use crate::team::Team;
+
+/// A page of tasks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRecords {
+    /// The page.
+    pub tasks: Vec<TaskRecord>,
+    /// The last id of the page while more remain.
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// One task as it stands now.
+    ///
+    /// # Errors
+    /// `task_not_found`, `invalid_input`; the log's.
+    pub fn task_record(&mut self, task_id: &str) -> Result<TaskRecord> {
+        let now = self.now();
+        names::check_known("task_id", task_id)?;
+        self.query(|live, _| record(live, task_id, now))
+    }
+
+    /// Tasks as they stand now, in natural order of their ids.
+    ///
+    /// # Errors
+    /// As [`Team::tasks`].
+    pub fn task_records(&mut self, tasks: Tasks) -> Result<TaskRecords> {
+        let now = self.now();
+        let page = self.tasks(tasks)?;
+        let tasks = page.tasks.into_iter();
+        Ok(TaskRecords {
+            tasks: tasks.map(|task| TaskRecord::at(task, now)).collect(),
+            next_cursor: page.next_cursor,
+        })
+    }
+}

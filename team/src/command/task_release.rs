@@ -1,0 +1,95 @@
+//! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
+
+use super::task_create::record;
+use super::task_finish::HolderAnswer;
+use crate::act::{Act, Ruling};
+use crate::failure::Result;
+use crate::holding::{Hold, Scene, check_expected, holder};
+use crate::projections::fact::TaskAct;
+use crate::projections::{Live, Status};
+use crate::refusal::Code;
+use crate::team::Team;
+use crate::{blocking, names};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `release-task-claim` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRelease {
+    /// The task
+    pub task_id: String,
+    /// Who gives it back; what counts is the claim presented
+    pub worker: String,
+    /// What the claim was answered with; required unless `epoch` is given
+    #[serde(default)]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default)]
+    pub epoch: Option<u64>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default)]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Gives a task back: it is pending again, for whoever wants it. One that nobody holds stays as it is.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_release(&mut self, release: TaskRelease) -> Result<HolderAnswer> {
+        self.perform(release)
+    }
+}
+
+impl Act for TaskRelease {
+    type Verdict = ();
+    type Answer = HolderAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        names::check_known("worker", &self.worker)?;
+        let hold = Hold::of(self.claim_token.as_deref(), self.epoch)?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            if is_nobodys(scene) {
+                // Whoever still believes to hold it should know what became of its claim.
+                return match scene.standing(hold) {
+                    Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
+                    _ => Ok(()),
+                };
+            }
+            let claim = scene.held(hold)?;
+            let held = holder(&scene.task, &claim);
+            scene.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
+            let Scene { task, events } = scene;
+            task.owner = None;
+            task.status = Status::Pending;
+            blocking::block(live, task, super::append::DEFAULT_ACTOR, events)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<HolderAnswer> {
+        Ok(HolderAnswer {
+            ok: true,
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+/// Whether the task waits for whoever wants it.
+fn is_nobodys(scene: &Scene) -> bool {
+    let task = &scene.task;
+    matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()
+}

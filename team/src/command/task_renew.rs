@@ -1,0 +1,80 @@
+//! `renew-task-claim`: the holder of a claim gets more time.
+
+use super::task_claim::{ClaimAnswer, claimed};
+use super::task_create::record;
+use crate::act::{Act, Ruling};
+use crate::failure::Result;
+use crate::holding::{Hold, Scene, check_expected, holder, lease_end};
+use crate::projections::Live;
+use crate::projections::fact::{Lease, TaskAct};
+use crate::team::Team;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `renew-task-claim` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRenew {
+    /// The task
+    pub task_id: String,
+    /// What the claim was answered with; required unless `epoch` is given
+    #[serde(default)]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default)]
+    pub epoch: Option<u64>,
+    /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
+    #[schemars(range(min = 1_000, max = 86_400_000))]
+    #[serde(default)]
+    pub lease_ms: Option<u64>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default)]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Prolongs the lease of a claim; it never shortens one.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_renew(&mut self, renew: TaskRenew) -> Result<ClaimAnswer> {
+        self.perform(renew)
+    }
+}
+
+impl Act for TaskRenew {
+    /// The token of the claim.
+    type Verdict = String;
+    type Answer = ClaimAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<String>> {
+        let hold = Hold::of(self.claim_token.as_deref(), self.epoch)?;
+        let until = lease_end(self.lease_ms, now)?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            let claim = scene.held(hold)?;
+            let lease = Lease {
+                held: holder(&scene.task, &claim),
+                leased_until: until.max(claim.leased_until),
+            };
+            scene.act(TaskAct::Renewed(lease), &claim.owner, Some(&claim.owner));
+            Ok(claim.token)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        token: &String,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<ClaimAnswer> {
+        Ok(claimed(record(live, &self.task_id, now)?, token.clone()))
+    }
+}
