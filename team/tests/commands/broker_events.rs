@@ -7,6 +7,7 @@ use std::time::Duration;
 use teamlog_engine::event_id::EventId;
 use teamlog_engine::{Event, Format, RefKind, Timestamp};
 use teamlog_team::act::Control;
+use teamlog_team::api;
 use teamlog_team::command::append::Append;
 use teamlog_team::command::append_event::AppendEvent;
 use teamlog_team::command::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
@@ -629,4 +630,199 @@ fn what_is_no_team_event_wakes_nobody() {
     let answer = waiting.join().unwrap();
     assert_eq!((answer.status, answer.event), (AwaitStatus::Timeout, None));
     assert!(!answer.cursor.is_empty());
+}
+
+/// The code outside, the message, and the precise code of a call that is wrong.
+fn fault(world: &World, operation: &str, input: Value) -> (String, String) {
+    let Value::Object(input) = input else {
+        panic!("{input}");
+    };
+    let operation = api::find(operation).unwrap();
+    let fault = api::call(&world.root, operation, input, Control::default()).unwrap_err();
+    (fault.code, fault.message)
+}
+
+#[test]
+fn wrong_inputs_have_the_codes_of_the_contract() {
+    let world = World::new();
+    world.demo();
+    for (operation, mut input, code, said) in [
+        (
+            "append-event",
+            json!({"type": "nonsense", "worker": "dev"}),
+            "invalid_input",
+            "type must be one of",
+        ),
+        (
+            "append-event",
+            json!({"worker": "dev"}),
+            "invalid_input",
+            "type is required",
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev", "metadata": []}),
+            "operation_failed",
+            "metadata must be an object when provided",
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev", "metadata": null}),
+            "operation_failed",
+            "metadata must be an object when provided",
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "a/b"}),
+            "operation_failed",
+            "Invalid worker",
+        ),
+        (
+            "read-events",
+            json!({"wakeable_only": "yes"}),
+            "operation_failed",
+            "wakeable_only must be a boolean when provided",
+        ),
+        (
+            "read-events",
+            json!({"type": 7}),
+            "operation_failed",
+            "type must be a string when provided",
+        ),
+        (
+            "read-events",
+            json!({"type": ""}),
+            "operation_failed",
+            "type cannot be empty",
+        ),
+        (
+            "read-events",
+            json!({"type": "worker_auto_commit"}),
+            "operation_failed",
+            "type must be one of",
+        ),
+        (
+            "read-events",
+            json!({"task_id": "a/b"}),
+            "operation_failed",
+            "Invalid task_id",
+        ),
+        (
+            "await-event",
+            json!({"timeout_ms": -1}),
+            "operation_failed",
+            "timeout_ms must be a non-negative integer when provided",
+        ),
+        (
+            "await-event",
+            json!({"poll_ms": 0.5}),
+            "operation_failed",
+            "poll_ms must be a non-negative integer when provided",
+        ),
+        (
+            "send-message",
+            json!({"to_worker": "dev", "body": "a"}),
+            "invalid_input",
+            "from_worker is required",
+        ),
+        (
+            "send-message",
+            json!({"from_worker": "lead", "to_worker": "dev", "body": " "}),
+            "invalid_input",
+            "body is required",
+        ),
+        (
+            "send-message",
+            json!({"from_worker": "lead", "to_worker": "x", "body": "a"}),
+            "worker_not_found",
+            "to_worker",
+        ),
+        (
+            "mailbox-mark-notified",
+            json!({"worker": "dev"}),
+            "invalid_input",
+            "message_id is required",
+        ),
+    ] {
+        input["team_name"] = "demo".into();
+        let (found, message) = fault(&world, operation, input.clone());
+        assert_eq!(found, code, "{operation} {input}: {message}");
+        assert!(message.contains(said), "{operation} {input}: {message}");
+    }
+}
+
+#[test]
+fn without_a_team_reads_are_empty_and_what_would_record_is_refused() {
+    let world = World::new();
+    let ask = |operation: &str, mut input: Value| {
+        input["team_name"] = "nobody".into();
+        let Value::Object(input) = input else {
+            panic!("{input}");
+        };
+        let operation = api::find(operation).unwrap();
+        api::call(&world.root, operation, input, Control::default())
+            .map(|answered| serde_json::from_str::<Value>(answered.data.get()).unwrap())
+            .map_err(|fault| fault.code)
+    };
+    for (operation, input, data) in [
+        (
+            "mailbox-list",
+            json!({"worker": "dev"}),
+            json!({"worker": "dev", "count": 0, "messages": []}),
+        ),
+        (
+            "read-events",
+            json!({"after_event_id": "x"}),
+            json!({"count": 0, "cursor": "x", "events": []}),
+        ),
+        (
+            "team_mailbox_mark_delivered",
+            json!({"worker": "dev", "message_id": "m"}),
+            json!({"worker": "dev", "message_id": "m", "updated": false, "dispatch_request_id": null, "dispatch_updated": false}),
+        ),
+    ] {
+        assert_eq!(ask(operation, input), Ok(data), "{operation}");
+    }
+    for (operation, input) in [
+        (
+            "send-message",
+            json!({"from_worker": "lead", "to_worker": "dev", "body": "a"}),
+        ),
+        ("broadcast", json!({"from_worker": "lead", "body": "a"})),
+        (
+            "mailbox-mark-notified",
+            json!({"worker": "dev", "message_id": "m"}),
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev"}),
+        ),
+        ("await-event", json!({"timeout_ms": 0})),
+    ] {
+        assert_eq!(
+            ask(operation, input),
+            Err("team_not_found".into()),
+            "{operation}"
+        );
+    }
+}
+
+#[test]
+fn lookalikes_of_fields_are_recorded_as_they_are() {
+    let world = World::new();
+    let mut team = world.demo();
+    let input = json!({
+        "team_name": "demo", "type": "worker_idle", "worker": "dev", "worker_counts": 3, "reasons": ["a"],
+        "workingDirectory": "/elsewhere",
+    });
+    let Value::Object(input) = input else {
+        panic!("{input}");
+    };
+    let operation = api::find("append_event").unwrap();
+    api::call(&world.root, operation, input, Control::default()).unwrap();
+    let recorded = events(&mut team).pop().unwrap();
+    assert_eq!(
+        recorded["payload"],
+        json!({"type": "worker_idle", "worker": "dev", "worker_counts": 3, "reasons": ["a"]})
+    );
 }
