@@ -826,3 +826,124 @@ fn lookalikes_of_fields_are_recorded_as_they_are() {
         json!({"type": "worker_idle", "worker": "dev", "worker_counts": 3, "reasons": ["a"]})
     );
 }
+
+/// What an operation answers.
+fn call(world: &World, operation: &str, mut input: Value) -> Value {
+    input["team_name"] = "demo".into();
+    let Value::Object(input) = input else {
+        panic!("{input}");
+    };
+    let operation = api::find(operation).unwrap();
+    let answered = api::call(&world.root, operation, input, Control::default()).unwrap();
+    serde_json::from_str(answered.data.get()).unwrap()
+}
+
+#[test]
+fn what_commands_do_reads_as_brokers_know_it() {
+    let world = World::new();
+    world.demo();
+    for (to, more) in [("completed", "result"), ("failed", "error")] {
+        let created = call(
+            &world,
+            "create-task",
+            json!({"subject": to, "description": "it"}),
+        );
+        let id = &created["task"]["id"];
+        let claimed = call(
+            &world,
+            "claim-task",
+            json!({"task_id": id, "worker": "dev"}),
+        );
+        let input = json!({
+            "task_id": id, "from": "in_progress", "to": to, "claim_token": claimed["claimToken"], more: "because",
+        });
+        call(&world, "transition-task-status", input);
+    }
+    for (operation, input) in [
+        (
+            "write-worker-status",
+            json!({"worker": "dev", "state": "working"}),
+        ),
+        (
+            "write-worker-status",
+            json!({"worker": "dev", "state": "idle"}),
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev", "prev_state": "working"}),
+        ),
+        (
+            "write-task-approval",
+            json!({"task_id": "1", "status": "approved", "reviewer": "qa", "decision_reason": "good"}),
+        ),
+        (
+            "send-message",
+            json!({"from_worker": "qa", "to_worker": "lead", "body": "done"}),
+        ),
+        (
+            "write-shutdown-request",
+            json!({"worker": "dev", "requested_by": "lead"}),
+        ),
+        (
+            "write-shutdown-ack",
+            json!({"worker": "dev", "status": "accept"}),
+        ),
+        ("cleanup", json!({"confirm_issues": true})),
+    ] {
+        call(&world, operation, input);
+    }
+    let read = call(&world, "read-events", json!({}));
+    let shown: Vec<String> = read["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| {
+            let field = |name: &str| event[name].as_str().unwrap_or("-").to_owned();
+            ["type", "worker", "task_id", "state", "prev_state", "reason"]
+                .map(field)
+                .join(" ")
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "task_completed dev 1 - - -",
+            "task_failed dev 2 - - because",
+            "worker_state_changed dev - working - -",
+            // The report only repeats it.
+            "worker_state_changed dev - idle working -",
+            "approval_decision qa 1 - - approved:good",
+            "message_received lead - - - -",
+            "shutdown_ack dev - - - accept",
+            "shutdown_gate leader-fixed - - - -",
+        ]
+    );
+    // A closed team can still be read, and takes no mail.
+    assert_eq!(
+        call(&world, "mailbox-list", json!({"worker": "lead"}))["count"],
+        1
+    );
+    for (operation, input) in [
+        (
+            "send-message",
+            json!({"from_worker": "lead", "to_worker": "dev", "body": "a"}),
+        ),
+        ("broadcast", json!({"from_worker": "lead", "body": "a"})),
+        (
+            "mailbox-mark-delivered",
+            json!({"worker": "lead", "message_id": "m"}),
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev"}),
+        ),
+    ] {
+        let mut input = input;
+        input["team_name"] = "demo".into();
+        assert_eq!(
+            fault(&world, operation, input).0,
+            "team_closed",
+            "{operation}"
+        );
+    }
+}

@@ -15,6 +15,7 @@ mod follow;
 mod hand;
 mod histories;
 mod importing;
+mod mail_histories;
 mod mailbox;
 mod messages;
 mod moving;
