@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod broker_events;
 mod claims;
 mod costs;
 mod deliveries;
@@ -18,6 +19,8 @@ mod histories;
 mod importing;
 mod keys;
 mod leases;
+mod mail_histories;
+mod mailbox;
 mod messages;
 mod moving;
 mod nudges;
