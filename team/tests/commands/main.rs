@@ -8,8 +8,11 @@
 
 mod appending;
 mod claims;
+mod claims_seen;
 mod costs;
+mod creating;
 mod deliveries;
+mod dependents;
 mod doctor;
 mod follow;
 mod hand;
@@ -26,6 +29,7 @@ mod settings;
 mod state;
 mod stories;
 mod story_formats;
+mod task_operations;
 mod tasks;
 mod team_chat;
 mod teams;
