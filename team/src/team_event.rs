@@ -5,6 +5,7 @@
 
 use crate::event_type::{self, EventType};
 use crate::membership::LEADER;
+use crate::projections::fact::worker::WorkerState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,11 +13,6 @@ use teamlog_engine::{Event, RefKind};
 
 /// The kind of event that holds what was reported.
 pub(crate) const REPORTED: &str = "worker_event_reported";
-
-/// States that a worker can be in.
-const WORKER_STATES: [&str; 7] = [
-    "idle", "working", "blocked", "done", "failed", "draining", "unknown",
-];
 
 /// `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and whatever else was reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,7 +91,7 @@ impl TeamEvent {
     /// The same in canonical form.
     #[must_use]
     pub fn canonical(mut self) -> TeamEvent {
-        let known = |state: &String| WORKER_STATES.contains(&state.as_str());
+        let known = |state: &String| WorkerState::from_name(state).is_some();
         self.prev_state = self.prev_state.filter(known);
         if self.kind == EventType::WorkerIdle.name() {
             EventType::WorkerStateChanged

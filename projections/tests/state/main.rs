@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod claims;
 mod folds;
 mod histories;
 mod mailbox;

@@ -199,9 +199,16 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
         .tasks(&TaskFilter::default(), None, usize::MAX)
         .unwrap();
     let is_ready = |task: &Task| {
-        matches!(task.status, Status::Pending | Status::Assigned)
-            && !task.blocked
-            && live.ready(task).unwrap()
+        let free = match task.claim_governed {
+            true => matches!(task.status, Status::Pending | Status::Blocked),
+            false => matches!(task.status, Status::Pending | Status::Assigned) && !task.blocked,
+        };
+        free && live.ready(task).unwrap()
+    };
+    // For whom one is that can be taken up; `None` is anybody.
+    let taker = |task: &Task| match (task.claim_governed, task.status) {
+        (false, Status::Pending) => None,
+        _ => task.owner.clone(),
     };
     let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
     // Natural order is kept among equals.
@@ -211,8 +218,7 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
     };
     check_pages(live, None, &ids(&ready));
     for agent in agents {
-        let own =
-            |task: &&&Task| task.status == Status::Pending || task.owner.as_deref() == Some(*agent);
+        let own = |task: &&&Task| taker(task).is_none_or(|owner| owner == **agent);
         let takes: Vec<&Task> = ready.iter().filter(own).copied().collect();
         check_pages(live, Some(agent), &ids(&takes));
         let owned: Vec<&Task> = all
@@ -221,8 +227,9 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             .filter(|task| task.owner.as_deref() == Some(*agent))
             .collect();
         let held_up = |task: &&&Task| {
+            let reported = task.blocked || task.status == Status::Blocked;
             !task.status.is_final()
-                && (task.blocked || task.status == Status::Blocked || !live.ready(task).unwrap())
+                && (reported && !task.claim_governed || !live.ready(task).unwrap())
         };
         let waiting: Vec<&Task> = owned.iter().filter(held_up).copied().collect();
         let page = live.waiting_tasks(agent, None, usize::MAX).unwrap();
@@ -233,6 +240,55 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             let found = owned.iter().filter(|task| task.status == status).count();
             assert_eq!(counts.by_status[status as usize], found as u64);
         }
+    }
+}
+
+/// Holds the leases, and what waits for an event to free it, against all tasks.
+pub fn check_claims(live: &Live) {
+    let all = live
+        .tasks(&TaskFilter::default(), None, usize::MAX)
+        .unwrap()
+        .tasks;
+    let ids =
+        |tasks: Vec<Task>| -> Vec<String> { tasks.into_iter().map(|task| task.task_id).collect() };
+    let mut leases: Vec<(Timestamp, String)> = all
+        .iter()
+        .filter_map(|task| Some((task.claim()?.leased_until, task.task_id.clone())))
+        .collect();
+    leases.sort();
+    assert_eq!(
+        live.next_lease().unwrap(),
+        leases.first().map(|(until, _)| *until)
+    );
+    for minute in 0..12 {
+        let out = leases.iter().filter(|(until, _)| *until <= at(minute));
+        let out: Vec<String> = out.map(|(_, id)| id.clone()).collect();
+        assert_eq!(
+            ids(live.expired_tasks(at(minute), usize::MAX).unwrap()),
+            out
+        );
+    }
+    let freed = all.iter().filter(|task| {
+        task.claim_governed && task.status == Status::Blocked && live.ready(task).unwrap()
+    });
+    let freed: Vec<String> = freed.map(|task| task.task_id.clone()).collect();
+    assert_eq!(ids(live.freed_tasks(usize::MAX).unwrap()), freed);
+    let numbers = all
+        .iter()
+        .filter_map(|task| task.task_id.parse::<u64>().ok());
+    let next = numbers.max().map_or(1, |largest| largest + 1);
+    assert_eq!(live.next_task_number().unwrap(), next);
+    for task in &all {
+        let waits = |other: &&Task| other.deps.contains(&task.task_id);
+        let mut waiting: Vec<String> = all
+            .iter()
+            .filter(waits)
+            .map(|task| task.task_id.clone())
+            .collect();
+        let mut found = ids(live.dependents(&task.task_id).unwrap());
+        waiting.sort();
+        found.sort();
+        assert_eq!(found, waiting);
     }
 }
 

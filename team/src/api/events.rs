@@ -1,6 +1,7 @@
 //! Operations on team events.
 
 use super::operation::Op;
+use super::rules::Rules;
 use crate::command::append_event::{AppendEvent, AppendEventAnswer};
 use crate::command::await_event::{AwaitEvent, AwaitEventAnswer};
 use crate::command::read_events::{ReadEvents, ReadEventsAnswer};
@@ -8,11 +9,24 @@ use crate::failure::Result;
 use crate::refusal::Refusal;
 use crate::team::Team;
 
+/// What chooses events must be right, or nothing could be looked up.
+const FILTERS: Rules = Rules {
+    lookups: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
+    never_null: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
+    ..Rules::COMMON
+};
+
 impl Op for AppendEvent {
     type Data = AppendEventAnswer;
     const NAME: &'static str = "append-event";
     const DOC: &'static str = "Record what a worker reports; it moves no state";
     const MUTATES: bool = true;
+    const RULES: Rules = Rules {
+        lookups: &["metadata"],
+        never_null: &["metadata"],
+        keeps_lookalikes: true,
+        ..Rules::COMMON
+    };
 
     fn run(self, team: &mut Team) -> Result<AppendEventAnswer> {
         team.append_event(self)
@@ -24,6 +38,7 @@ impl Op for ReadEvents {
     const NAME: &'static str = "read-events";
     const DOC: &'static str = "Read what happened to a team, from a cursor on";
     const MUTATES: bool = false;
+    const RULES: Rules = FILTERS;
 
     fn run(self, team: &mut Team) -> Result<ReadEventsAnswer> {
         team.read_events(&self)
@@ -39,6 +54,7 @@ impl Op for AwaitEvent {
     const NAME: &'static str = "await-event";
     const DOC: &'static str = "Wait until something happens to a team";
     const MUTATES: bool = false;
+    const RULES: Rules = FILTERS;
 
     fn run(self, team: &mut Team) -> Result<AwaitEventAnswer> {
         team.await_event(&self)

@@ -7,6 +7,8 @@
 )]
 
 mod appending;
+mod broker_events;
+mod claims;
 mod costs;
 mod deliveries;
 mod doctor;
@@ -15,9 +17,14 @@ mod follow;
 mod hand;
 mod histories;
 mod importing;
+mod keys;
+mod leases;
+mod mail_histories;
+mod mailbox;
 mod messages;
 mod moving;
 mod nudges;
+mod operations;
 mod past;
 mod real_messages;
 mod replaying;
@@ -30,5 +37,6 @@ mod supervision;
 mod tasks;
 mod team_chat;
 mod teams;
+mod transitions;
 mod workers;
 mod world;

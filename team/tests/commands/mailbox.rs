@@ -1,0 +1,629 @@
+//! Mail of brokers: sent once, marked, listed, and the requests to tell its recipients.
+
+use crate::world::{MINUTE, NOON, World, events, json, kinds, message, refused, settled_digest};
+use serde_json::{Value, json};
+use teamlog_engine::Format;
+use teamlog_team::act::Control;
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::broadcast::Broadcast;
+use teamlog_team::command::mailbox_list::{MailboxList, MailboxListAnswer};
+use teamlog_team::command::mailbox_mark::{
+    MarkDelivered, MarkDeliveredAnswer, MarkNotified, MarkNotifiedAnswer,
+};
+use teamlog_team::command::send::{Require, Send};
+use teamlog_team::command::send_message::{SendMessage, SendMessageAnswer};
+use teamlog_team::command::tick::Tick;
+use teamlog_team::mail::Mail;
+use teamlog_team::{Code, Root, Team};
+
+fn mail(from: &str, to: &str, body: &str) -> SendMessage {
+    SendMessage {
+        from_worker: from.into(),
+        to_worker: to.into(),
+        body: body.into(),
+    }
+}
+
+fn send(team: &mut Team, to: &str, body: &str) -> SendMessageAnswer {
+    team.send_message(mail("lead", to, body)).unwrap()
+}
+
+fn told(team: &mut Team, worker: &str, message: &Mail) -> MarkNotifiedAnswer {
+    let mark = MarkNotified {
+        worker: worker.into(),
+        message_id: message.message_id.clone(),
+    };
+    team.mark_notified(mark).unwrap()
+}
+
+fn delivered(team: &mut Team, worker: &str, message: &Mail) -> MarkDeliveredAnswer {
+    let mark = MarkDelivered {
+        worker: worker.into(),
+        message_id: message.message_id.clone(),
+    };
+    team.mark_delivered(mark).unwrap()
+}
+
+fn of(worker: &str) -> MailboxList {
+    MailboxList {
+        worker: worker.into(),
+        ..MailboxList::default()
+    }
+}
+
+fn list(team: &mut Team, worker: &str) -> MailboxListAnswer {
+    let answer = team.mailbox_list(&of(worker)).unwrap();
+    assert_eq!(answer.count, answer.messages.len());
+    answer
+}
+
+fn bodies(messages: &[Mail]) -> Vec<&str> {
+    messages.iter().map(|mail| mail.body.as_str()).collect()
+}
+
+fn under(key: &str, request: &str) -> Control {
+    Control {
+        operation: "op".into(),
+        request: request.into(),
+        key: Some(key.into()),
+        ..Control::default()
+    }
+}
+
+#[test]
+fn mail_lies_in_the_mailbox_and_its_recipient_is_to_be_told() {
+    let world = World::new();
+    let mut team = world.demo();
+    let answer = send(&mut team, "dev", "  look at 7 \n");
+    let id = answer.message.message_id.clone();
+    let hyphens = id.match_indices('-').map(|(at, _)| at);
+    assert_eq!(hyphens.collect::<Vec<_>>(), [8, 13, 18, 23], "{id}");
+    let request = answer.dispatch.request_id.clone().unwrap();
+    assert_eq!(
+        json(&answer),
+        json!({
+            "message": {
+                "message_id": id,
+                "from_worker": "lead",
+                "to_worker": "dev",
+                "type": "message",
+                "body": "look at 7",
+                "created_at": NOON,
+            },
+            "dispatch": {
+                "ok": true,
+                "transport": "hook",
+                "reason": "queued_for_hook_dispatch",
+                "request_id": request,
+                "message_id": id,
+                "to_worker": "dev",
+            },
+        })
+    );
+    assert_eq!(list(&mut team, "dev").messages, [answer.message]);
+    let log = events(&mut team);
+    let [_, sent, asked] = log.as_slice() else {
+        panic!("{log:?}");
+    };
+    assert_eq!(
+        sent["payload"]["message"]["payload"],
+        json!({"body": "look at 7"})
+    );
+    assert_eq!(
+        (&sent["kind"], &asked["kind"]),
+        (&json!("message_sent"), &json!("dispatch_requested"))
+    );
+    assert_eq!(asked["cause"], sent["id"]);
+    assert_eq!(
+        (&asked["agent"], &asked["message_id"]),
+        (&json!("dev"), &json!(id))
+    );
+    assert_eq!(asked["payload"]["intent"], "pending-mailbox-review");
+}
+
+#[test]
+fn what_lies_there_undelivered_is_not_sent_twice() {
+    let world = World::new();
+    let mut team = world.demo();
+    let first = send(&mut team, "dev", "a");
+    let before = kinds(&mut team);
+    world.later(MINUTE);
+    let again = send(&mut team, "dev", " a ");
+    assert_eq!(again.message, first.message);
+    assert_eq!(
+        json(&again.dispatch),
+        json!({
+            "ok": false,
+            "transport": "none",
+            "reason": "duplicate_pending_dispatch_request",
+            "request_id": first.dispatch.request_id,
+            "message_id": first.message.message_id,
+        })
+    );
+    assert_eq!(kinds(&mut team), before, "nothing is recorded");
+    // Another sender, recipient or text is another message.
+    for other in [
+        mail("qa", "dev", "a"),
+        mail("lead", "qa", "a"),
+        mail("lead", "dev", "A"),
+    ] {
+        let other = team.send_message(other).unwrap();
+        assert_ne!(other.message.message_id, first.message.message_id);
+    }
+    told(&mut team, "dev", &first.message);
+    let before = kinds(&mut team);
+    let again = send(&mut team, "dev", "a");
+    assert!(again.message.notified_at.is_some());
+    assert_eq!(
+        json(&again.dispatch),
+        json!({
+            "ok": true,
+            "transport": "hook",
+            "reason": "existing_message_already_notified",
+            "message_id": first.message.message_id,
+            "to_worker": "dev",
+        })
+    );
+    assert_eq!(kinds(&mut team), before, "nothing is recorded");
+    delivered(&mut team, "dev", &first.message);
+    let new = send(&mut team, "dev", "a");
+    assert_ne!(new.message.message_id, first.message.message_id);
+    assert_eq!(new.dispatch.reason, "queued_for_hook_dispatch");
+}
+
+#[test]
+fn the_leaders_mail_lies_in_its_mailbox_and_an_ack_makes_room_for_the_same_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    let first = team
+        .send_message(mail("dev", "leader-fixed", "done"))
+        .unwrap();
+    assert_eq!(first.dispatch.transport, "hook");
+    told(&mut team, "leader-fixed", &first.message);
+    let again = team
+        .send_message(mail("dev", "leader-fixed", "done"))
+        .unwrap();
+    assert_eq!(again.dispatch.transport, "mailbox");
+    let ack = Ack {
+        agent: "leader-fixed".into(),
+        message_id: first.message.message_id.clone(),
+        actor: None,
+    };
+    team.ack(ack).unwrap();
+    let listed = list(&mut team, "leader-fixed");
+    assert!(listed.messages[0].delivered_at.is_some(), "{listed:?}");
+    let marked = delivered(&mut team, "leader-fixed", &first.message);
+    assert!(
+        marked.updated && marked.dispatch_updated,
+        "the ack settled both: {marked:?}"
+    );
+    let third = team
+        .send_message(mail("dev", "leader-fixed", "done"))
+        .unwrap();
+    assert_ne!(third.message.message_id, first.message.message_id);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn strangers_and_blank_texts_are_refused_and_record_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    for (send, code, field) in [
+        (
+            mail("lead", "stranger", "a"),
+            Code::WorkerNotFound,
+            "to_worker",
+        ),
+        (
+            mail("stranger", "dev", "a"),
+            Code::WorkerNotFound,
+            "from_worker",
+        ),
+        (mail("lead", "../x", "a"), Code::InvalidInput, "to_worker"),
+        (mail("lead", "dev", " \n"), Code::InvalidInput, "body"),
+    ] {
+        let refusal = refused(team.send_message(send), code);
+        assert_eq!(refusal.field.as_deref(), Some(field));
+    }
+    let huge = mail("lead", "dev", &"x".repeat(2 << 20));
+    refused(team.send_message(huge), Code::TooLarge);
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn a_broadcast_goes_to_every_worker_but_the_sender_and_nobody_is_to_be_told() {
+    let world = World::new();
+    let mut team = world.demo();
+    let lone = send(&mut team, "qa", "all hands");
+    let broadcast = |team: &mut Team, from: &str| {
+        team.broadcast(Broadcast {
+            from_worker: from.into(),
+            body: " all hands ".into(),
+        })
+    };
+    let answer = broadcast(&mut team, "lead").unwrap();
+    let to: Vec<&str> = answer
+        .messages
+        .iter()
+        .map(|mail| mail.to_worker.as_str())
+        .collect();
+    assert_eq!((answer.count, to), (2, vec!["dev", "qa"]));
+    assert_eq!(answer.messages[1], lone.message, "it lay there");
+    assert_eq!(kinds(&mut team)[3..], ["message_sent"]);
+    assert_eq!(broadcast(&mut team, "lead").unwrap(), answer);
+    assert_eq!(kinds(&mut team).len(), 4);
+    // One that was broadcast may have its recipient told later.
+    let told = send(&mut team, "dev", "all hands");
+    assert_eq!(told.message, answer.messages[0]);
+    assert_eq!(told.dispatch.reason, "queued_for_hook_dispatch");
+    assert_eq!(broadcast(&mut team, "leader-fixed").unwrap().count, 3);
+    refused(broadcast(&mut team, "stranger"), Code::WorkerNotFound);
+}
+
+#[test]
+fn marks_know_nothing_of_each_other_and_the_first_stays() {
+    let world = World::new();
+    let mut team = world.demo();
+    let mail = send(&mut team, "dev", "a").message;
+    world.later(MINUTE);
+    assert!(told(&mut team, "dev", &mail).notified);
+    let first = list(&mut team, "dev").messages.remove(0);
+    assert!(first.notified_at.is_some() && first.delivered_at.is_none());
+    world.later(MINUTE);
+    let before = kinds(&mut team);
+    assert!(told(&mut team, "dev", &mail).notified);
+    assert_eq!(list(&mut team, "dev").messages, [first]);
+    for (worker, id) in [
+        ("qa", mail.message_id.as_str()),
+        ("dev", "none"),
+        ("nobody", "none"),
+    ] {
+        let mark = MarkNotified {
+            worker: worker.into(),
+            message_id: id.into(),
+        };
+        assert!(!team.mark_notified(mark).unwrap().notified);
+        let mark = MarkDelivered {
+            worker: worker.into(),
+            message_id: id.into(),
+        };
+        assert_eq!(
+            json(&team.mark_delivered(mark).unwrap()),
+            json!({
+                "worker": worker,
+                "message_id": id,
+                "updated": false,
+                "dispatch_request_id": null,
+                "dispatch_updated": false,
+            })
+        );
+    }
+    assert_eq!(kinds(&mut team), before, "nothing is recorded");
+}
+
+#[test]
+fn a_delivery_brings_the_request_to_its_end() {
+    let world = World::new();
+    let mut team = world.demo();
+    let sent = send(&mut team, "dev", "a");
+    let id = sent.message.message_id.as_str();
+    let request = sent.dispatch.request_id.unwrap();
+    world.later(MINUTE);
+    let marked = delivered(&mut team, "dev", &sent.message);
+    let at = &events(&mut team)[5]["created_at"];
+    let mut shown = json(&marked);
+    let dispatch = shown.as_object_mut().unwrap().remove("dispatch").unwrap();
+    assert_eq!(
+        shown,
+        json!({
+            "worker": "dev",
+            "message_id": id,
+            "updated": true,
+            "dispatch_request_id": request,
+            "dispatch_updated": true,
+        })
+    );
+    for (field, value) in [
+        ("request_id", json!(request)),
+        ("kind", json!("mailbox")),
+        ("team_name", json!("demo")),
+        ("to_worker", json!("dev")),
+        ("message_id", json!(id)),
+        (
+            "transport_preference",
+            json!("hook_preferred_with_fallback"),
+        ),
+        ("fallback_allowed", json!(true)),
+        ("status", json!("delivered")),
+        ("attempt_count", json!(2)),
+        ("updated_at", at.clone()),
+        ("delivered_at", at.clone()),
+    ] {
+        assert_eq!(dispatch[field], value, "{field}");
+    }
+    assert_eq!(dispatch.get("failed_at"), None);
+    let log = events(&mut team);
+    let told: Vec<&Value> = log[3..].iter().map(|event| &event["kind"]).collect();
+    assert_eq!(
+        told,
+        [
+            "message_delivered",
+            "dispatch_notified",
+            "dispatch_delivered"
+        ]
+    );
+    assert!(log[4..].iter().all(|event| event["cause"] == log[3]["id"]));
+    assert_eq!(
+        delivered(&mut team, "dev", &sent.message),
+        marked,
+        "once is enough"
+    );
+    assert_eq!(kinds(&mut team).len(), 6);
+}
+
+#[test]
+fn a_request_fails_with_its_message_and_a_delivery_does_not_mend_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(Send {
+        kind: "message".into(),
+        payload: Some(r#"{"body":"a"}"#.into()),
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(60),
+            max_retries: Some(0),
+        }),
+        ..message("lead", "dev")
+    })
+    .unwrap();
+    let first = send(&mut team, "dev", "a");
+    let request = first.dispatch.request_id.unwrap();
+    world.later(2 * MINUTE);
+    team.tick(Tick::default()).unwrap();
+    let log = events(&mut team);
+    let [.., dead, failed] = log.as_slice() else {
+        panic!("{log:?}");
+    };
+    assert_eq!(dead["kind"], "delivery_dead_letter");
+    assert_eq!(
+        (&failed["kind"], &failed["cause"]),
+        (&json!("dispatch_failed"), &dead["id"])
+    );
+    assert_eq!(
+        failed["payload"],
+        json!({"request_id": request, "reason": "ack_timeout"})
+    );
+    let marked = delivered(&mut team, "dev", &first.message);
+    assert_eq!((marked.updated, marked.dispatch_updated), (true, false));
+    assert_eq!(marked.dispatch_request_id.as_ref(), Some(&request));
+    let dispatch = marked.dispatch.unwrap();
+    assert_eq!(
+        (dispatch.status.as_str(), dispatch.last_reason.as_deref()),
+        ("failed", Some("ack_timeout"))
+    );
+    settled_digest(&mut team);
+}
+
+#[test]
+fn undelivered_mail_whose_request_failed_is_told_of_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(Send {
+        kind: "message".into(),
+        message_id: Some("m1".into()),
+        payload: Some(r#"{"body":"a"}"#.into()),
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(60),
+            max_retries: Some(0),
+        }),
+        ..message("lead", "dev")
+    })
+    .unwrap();
+    let first = send(&mut team, "dev", "a");
+    assert_eq!(first.message.message_id, "m1");
+    world.later(2 * MINUTE);
+    team.tick(Tick::default()).unwrap();
+    let again = send(&mut team, "dev", "a");
+    assert_eq!(again.message.message_id, "m1");
+    assert_eq!(again.dispatch.reason, "queued_for_hook_dispatch");
+    assert_ne!(again.dispatch.request_id, first.dispatch.request_id);
+    let marked = delivered(&mut team, "dev", &again.message);
+    assert_eq!(
+        marked.dispatch_request_id, again.dispatch.request_id,
+        "the newest counts"
+    );
+    assert!(marked.dispatch_updated);
+}
+
+#[test]
+fn a_mailbox_holds_everything_and_pages_towards_older_mail() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 1..=5 {
+        send(&mut team, "dev", &format!("b{n}"));
+    }
+    team.send(Send {
+        message_id: Some("h1".into()),
+        task_id: Some("t1".into()),
+        trace_id: Some("tr".into()),
+        payload: Some(r#"{"files":["a"],"body":"over to you"}"#.into()),
+        ..message("qa", "dev")
+    })
+    .unwrap();
+    team.send(Send {
+        message_id: Some("h2".into()),
+        payload: Some(r#"{"files":["a"]}"#.into()),
+        ..message("qa", "dev")
+    })
+    .unwrap();
+    let all = list(&mut team, "dev");
+    assert_eq!(
+        bodies(&all.messages),
+        [
+            "b1",
+            "b2",
+            "b3",
+            "b4",
+            "b5",
+            "over to you",
+            r#"{"files":["a"]}"#
+        ]
+    );
+    assert_eq!(
+        json(&all.messages[5]),
+        json!({
+            "message_id": "h1",
+            "from_worker": "qa",
+            "to_worker": "dev",
+            "type": "handoff",
+            "body": "over to you",
+            "created_at": NOON,
+            "task_id": "t1",
+            "trace_id": "tr",
+            "payload": {"files": ["a"], "body": "over to you"},
+        })
+    );
+    assert_eq!(json(&all).get("next_cursor"), None);
+    delivered(&mut team, "dev", &all.messages[1]);
+    delivered(&mut team, "dev", &all.messages[6]);
+    let mut pages = Vec::new();
+    let mut cursor = None;
+    loop {
+        let page = MailboxList {
+            include_delivered: Some(false),
+            limit: Some(2),
+            cursor: cursor.take(),
+            ..of("dev")
+        };
+        let page = team.mailbox_list(&page).unwrap();
+        pages.push(bodies(&page.messages).join(" "));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(pages, ["b5 over to you", "b3 b4", "b1"]);
+    assert_eq!(list(&mut team, "dev").count, 7, "delivered mail stays");
+    let with = MailboxList {
+        include_delivered: Some(true),
+        ..of("dev")
+    };
+    assert_eq!(team.mailbox_list(&with).unwrap().count, 7);
+    assert_eq!(list(&mut team, "nobody").count, 0);
+    let astray = MailboxList {
+        cursor: Some("h1".into()),
+        ..of("qa")
+    };
+    refused(team.mailbox_list(&astray), Code::CursorUnknown);
+}
+
+#[test]
+fn the_same_key_gets_the_first_answer_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.under(under("k1", "send"));
+    let first = send(&mut team, "dev", "a");
+    assert_eq!(send(&mut team, "dev", "a"), first);
+    assert_eq!(first.dispatch.reason, "queued_for_hook_dispatch");
+    team.under(under("k2", "tell"));
+    let marked = told(&mut team, "dev", &first.message);
+    assert_eq!(told(&mut team, "dev", &first.message), marked);
+    team.under(under("k3", "deliver"));
+    let marked = delivered(&mut team, "dev", &first.message);
+    assert_eq!(delivered(&mut team, "dev", &first.message), marked);
+    team.under(under("k4", "nothing"));
+    let nothing = told(&mut team, "qa", &first.message);
+    assert!(!nothing.notified);
+    assert_eq!(told(&mut team, "qa", &first.message), nothing);
+    team.under(under("k5", "broadcast"));
+    let broadcast = Broadcast {
+        from_worker: "lead".into(),
+        body: "all".into(),
+    };
+    let sent = team.broadcast(broadcast.clone()).unwrap();
+    assert_eq!(team.broadcast(broadcast).unwrap(), sent);
+    team.under(under("k1", "another"));
+    let reused = team.send_message(mail("lead", "dev", "b"));
+    refused(reused, Code::IdempotencyKeyReused);
+}
+
+#[test]
+fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
+    let world = World::new();
+    let mut team = world.team(None, Format::Jsonl);
+    team.under(Control {
+        trace_id: Some("tr".into()),
+        actor: Some("bridge".into()),
+        ..Control::default()
+    });
+    let sent = send(&mut team, "dev", "a");
+    told(&mut team, "dev", &sent.message);
+    let log = events(&mut team);
+    let seen: Vec<_> = log
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            "team_created",
+            "members_added",
+            "message_sent",
+            "dispatch_requested",
+            "members_added",
+            "message_notified"
+        ]
+    );
+    for event in [&log[2], &log[3], &log[5]] {
+        assert_eq!(
+            (&event["trace_id"], &event["actor"]),
+            (&json!("tr"), &json!("bridge"))
+        );
+    }
+    team.under(Control::default());
+    assert_eq!(
+        list(&mut team, "dev").messages[0].trace_id.as_deref(),
+        Some("tr")
+    );
+    delivered(&mut team, "dev", &sent.message);
+    let last = events(&mut team).pop().unwrap();
+    assert_eq!(last["trace_id"], "tr", "inherited from the message");
+    let answer = team
+        .broadcast(Broadcast {
+            from_worker: "newcomer".into(),
+            body: "hello".into(),
+        })
+        .unwrap();
+    assert_eq!(answer.count, 2, "who joins by it gets none");
+}
+
+#[test]
+fn polling_costs_the_same_however_much_was_delivered() {
+    let world = World::new();
+    let mut team = world.demo();
+    let mut round = |count: usize| {
+        for n in 0..count {
+            let sent = send(&mut team, "dev", &format!("b{n}"));
+            delivered(&mut team, "dev", &sent.message);
+            team.finish().unwrap();
+        }
+        send(&mut team, "dev", "left");
+        let calls = || world.memory.calls().values().sum::<u64>();
+        let mut fresh = Root::on(world.memory.clone(), world.root.options().clone())
+            .team("demo")
+            .unwrap();
+        let before = calls();
+        let undelivered = MailboxList {
+            include_delivered: Some(false),
+            ..of("dev")
+        };
+        assert_eq!(
+            bodies(&fresh.mailbox_list(&undelivered).unwrap().messages),
+            ["left"]
+        );
+        assert!(!send(&mut fresh, "dev", "left").dispatch.ok);
+        calls() - before
+    };
+    let short = round(100);
+    let long = round(900);
+    assert!(long <= short + 40, "{short} calls grew to {long}");
+}
