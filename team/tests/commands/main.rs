@@ -32,6 +32,7 @@ mod past;
 mod real_messages;
 mod replaying;
 mod settings;
+mod staff_histories;
 mod state;
 mod stories;
 mod story_formats;
