@@ -102,10 +102,9 @@ pub fn rehydrate_with(
 fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
     let mut mended = Mended::default();
     let home = Home::of(reader);
-    let team = live.team()?;
-    if !team.as_ref().is_some_and(TeamInfo::keeps_views) {
+    if !live.team()?.as_ref().is_some_and(TeamInfo::keeps_views) {
         inboxes.discard()?;
-        return match team.is_some_and(|team| team.closed_at.is_some()) {
+        return match live.is_closed()? {
             true => clear(&home),
             false => Ok(mended),
         };

@@ -194,14 +194,13 @@ impl Views {
     /// Mends what lies between the cursor and the state.
     pub fn catch_up(&mut self, live: &Live, reader: &Reader) -> Result<Mended> {
         let head = live.seq();
-        let team = live.team()?;
-        if team.as_ref().is_some_and(|team| team.closed_at.is_some()) {
+        if live.is_closed()? {
             return match self.home.exists(cursor::NAME)? {
                 true => mend::clear(&self.home),
                 false => Ok(Mended::default()),
             };
         }
-        let wanted = team.is_some_and(|team| team.views);
+        let wanted = live.team()?.is_some_and(|team| team.views);
         let gap = self.cursor.seq().and_then(|seq| head.checked_sub(seq));
         let mended = match gap {
             _ if !wanted => return Ok(Mended::default()),

@@ -70,7 +70,7 @@ fn team() -> Cli {
 fn one_of_many_processes_gets_a_task() {
     let cli = team();
     for at in 0..ROUNDS {
-        let input = json!({"team_name": "demo", "subject": format!("task {at}"), "description": ""});
+        let input = json!({"team_name": "demo", "subject": format!("task {at}"), "description": "all of it"});
         api(&cli, "create-task", &input).unwrap();
     }
     let rounds = race(|racer, at| {
@@ -96,7 +96,7 @@ fn one_of_many_processes_gets_a_task() {
 fn every_task_that_many_processes_take_next_goes_to_one() {
     let cli = team();
     for at in 0..ROUNDS {
-        let input = json!({"team_name": "demo", "subject": format!("task {at}"), "description": ""});
+        let input = json!({"team_name": "demo", "subject": format!("task {at}"), "description": "all of it"});
         api(&cli, "create-task", &input).unwrap();
     }
     let taken = thread::scope(|scope| {
@@ -122,7 +122,7 @@ fn every_task_that_many_processes_take_next_goes_to_one() {
 #[test]
 fn one_of_many_processes_updates_the_version_that_all_saw() {
     let cli = team();
-    let input = json!({"team_name": "demo", "subject": "contended", "description": ""});
+    let input = json!({"team_name": "demo", "subject": "contended", "description": "all of it"});
     api(&cli, "create-task", &input).unwrap();
     let rounds = race(|racer, at| {
         let input = json!({
@@ -183,7 +183,7 @@ fn live_is_rebuilt(cli: &Cli) {
 #[test]
 fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     let cli = team();
-    let create = json!({"team_name": "demo", "subject": "one", "description": ""});
+    let create = json!({"team_name": "demo", "subject": "one", "description": "all of it"});
     api(&cli, "create-task", &create).unwrap();
     let claim = |worker: &str, lease: u64| {
         json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease})

@@ -31,6 +31,13 @@ impl Live {
     pub fn team(&self) -> Result<Option<TeamInfo>> {
         team::info(self.rows())
     }
+    /// Whether the team was closed.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn is_closed(&self) -> Result<bool> {
+        Ok(self.team()?.is_some_and(|team| team.closed_at.is_some()))
+    }
     /// All members, sorted.
     ///
     /// # Errors

@@ -43,17 +43,14 @@ fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange
         return Ok(());
     }
     let mut new = old.clone().unwrap_or_else(|| born(sent));
-    let wanted = match &change.deps {
-        None => None,
-        Some(wanted) => Some(deps::split(tx, id, wanted)?),
-    };
-    if let Some((deps, ignored)) = wanted {
-        new.deps = deps;
-        new.ignored_deps = ignored;
-    }
     match new.claim_governed {
         true => report(&mut new, sent, change),
-        false => govern(&mut new, sent, change),
+        false => {
+            if let Some(wanted) = &change.deps {
+                (new.deps, new.ignored_deps) = deps::split(tx, id, wanted)?;
+            }
+            govern(&mut new, sent, change);
+        }
     }
     new.last_message_id.clone_from(&sent.id);
     new.last_message_created_at = sent.created_at.micros();

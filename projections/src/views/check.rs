@@ -117,7 +117,7 @@ impl ViewsSource {
     /// `Corrupt`, I/O, `Derived`.
     pub fn against(&self, live: &Live, reader: &Reader) -> Result<ViewsFound> {
         let mut found = ViewsFound::default();
-        if live.team()?.is_some_and(|team| team.closed_at.is_some()) {
+        if live.is_closed()? {
             self.none(&mut found)?;
             return Ok(found);
         }

@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
-use teamlog_engine::{Format, Log, NewEvent};
+use teamlog_engine::{Format, Json, Log, NewEvent};
 use teamlog_projections::fact::TaskImported;
 use teamlog_projections::fact::{
-    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry, DispatchStep, Mark,
+    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry, DispatchStep,
+    Held, Lease, Mark, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
 use teamlog_projections::live::derived_dir;
 use teamlog_projections::messages::MessageInfo;
@@ -89,7 +90,21 @@ enum Said {
         minute: u8,
         status: u8,
     },
+    Did {
+        task: u8,
+        what: u8,
+        by: u8,
+        number: u8,
+        deps: Vec<u8>,
+    },
     Foreign,
+    Staff {
+        what: u8,
+        worker: u8,
+        value: u8,
+    },
+    /// Mostly not.
+    Closed(u8),
 }
 
 const AGENTS: [&str; 3] = ["lead", "dev", "qa"];
@@ -104,9 +119,9 @@ const STATUSES: [&str; 7] = [
 ];
 
 fn said() -> impl Strategy<Value = Said> {
-    let deps = prop::collection::vec(0u8..6, 0..3);
+    let deps = || prop::collection::vec(0u8..6, 0..3);
     prop_oneof![
-        3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps)
+        3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps())
             .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
         3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
@@ -126,7 +141,12 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(setting, value)| Said::Configured { setting, value }),
         1 => (0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(task, minute, status)| Said::Import { task, minute, status }),
+        8 => (0u8..6, 0u8..16, 0u8..3, 0u8..9, deps())
+            .prop_map(|(task, what, by, number, deps)| Said::Did { task, what, by, number, deps }),
         1 => Just(Said::Foreign),
+        5 => (0u8..13, 0u8..3, 0u8..4)
+            .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
+        1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
 
@@ -297,7 +317,24 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             let task = TaskImported::parse(&snapshot.to_string()).unwrap();
             return task.event("teamlog");
         }
-        Said::Foreign => return foreign("something_happened"),
+        Said::Did {
+            task,
+            what,
+            by,
+            number,
+            deps,
+        } => {
+            let act = act(*what, agent(by), *number, deps);
+            let fact = TaskFact::of(task.to_string(), act);
+            return fact.event(agent(by), Some(agent(by)), (*number == 3).then_some("tr_2"));
+        }
+        Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
+        Said::Closed(0) => return closed(),
+        Said::Staff {
+            what,
+            worker,
+            value,
+        } => return staffed(*what, agent(worker), *value),
     };
     match known.insert(message.id.clone()) {
         true => {
@@ -306,6 +343,54 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             event
         }
         false => message.duplicate(),
+    }
+}
+
+/// Any act at any time: a fold takes what it finds, sense or not.
+fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
+    let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
+    let held = Held {
+        worker: by.to_owned(),
+        epoch: u64::from(number % 4),
+    };
+    let lease = Lease {
+        held: held.clone(),
+        leased_until: at(i64::from(number) + 1),
+    };
+    let text = (number % 2 == 0).then(|| format!("said {number}"));
+    match what {
+        0..=3 => TaskAct::Created(TaskCreated {
+            subject: format!("s{number}"),
+            description: String::new(),
+            blocked: what == 3,
+            owner: (what == 2).then(|| by.to_owned()),
+            depends_on: deps,
+            requires_code_change: (number > 4).then_some(true),
+            priority: Priority::ALL[usize::from(number % 4)],
+            extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()),
+        }),
+        4 => TaskAct::Updated(TaskUpdated {
+            subject: text.clone(),
+            description: text,
+            requires_code_change: (number % 3 == 0).then_some(false),
+        }),
+        5 => TaskAct::DepsChanged(deps),
+        6 => TaskAct::Blocked(deps),
+        7 => TaskAct::Unblocked,
+        8 | 9 => TaskAct::Claimed(TaskClaimed {
+            lease,
+            token: format!("token-{number}"),
+        }),
+        10 => TaskAct::Renewed(lease),
+        11 => TaskAct::Completed(held, text),
+        12 => TaskAct::Failed(held, text),
+        13 => TaskAct::Released(held),
+        14 if number < 5 => TaskAct::Canceled(TaskCanceled {
+            reason: text,
+            forced: number == 0,
+        }),
+        14 => TaskAct::Reopened,
+        _ => TaskAct::LeaseExpired(lease),
     }
 }
 
@@ -325,6 +410,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                 );
                 writer.with_state(|live| {
                     check_at_hand(live, &AGENTS);
+                    check_claims(live);
                     check_mail(live, &AGENTS, &sent);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
@@ -378,6 +464,7 @@ proptest! {
             let past = Live::at(&team.log, &reader, seq).unwrap();
             prop_assert_eq!((past.seq(), past.digest().unwrap()), (seq, digest));
             check_at_hand(&past, &AGENTS);
+            check_claims(&past);
         }
         let mut first: Option<Vec<Vec<u8>>> = None;
         for decoders in [1, 2, 3, 8] {

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod claims;
 mod folds;
 mod histories;
 mod mailbox;
 mod ready;
 mod real;
+mod staff;
 mod support;
 mod views;

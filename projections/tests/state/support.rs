@@ -8,7 +8,14 @@ use teamlog_engine::{
     Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
     Timestamp, Writer,
 };
-use teamlog_projections::fact::{MessageAcked, TeamCreated};
+use teamlog_projections::fact::supervision::{
+    Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
+};
+use teamlog_projections::fact::worker::{
+    AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
+    inbox_written,
+};
+use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
 use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
@@ -160,6 +167,15 @@ impl Team {
                 }
             }
         }
+        if self.storage.stat(&self.path("workers")).unwrap().is_some() {
+            for worker in self.storage.list(&self.path("workers")).unwrap() {
+                let dir = format!("workers/{worker}");
+                for name in self.storage.list(&self.path(&dir)).unwrap() {
+                    let name = format!("{dir}/{name}");
+                    views.push((name.clone(), self.view(&name)));
+                }
+            }
+        }
         if self
             .storage
             .stat(&self.path("team.json"))
@@ -183,9 +199,16 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
         .tasks(&TaskFilter::default(), None, usize::MAX)
         .unwrap();
     let is_ready = |task: &Task| {
-        matches!(task.status, Status::Pending | Status::Assigned)
-            && !task.blocked
-            && live.ready(task).unwrap()
+        let free = match task.claim_governed {
+            true => matches!(task.status, Status::Pending | Status::Blocked),
+            false => matches!(task.status, Status::Pending | Status::Assigned) && !task.blocked,
+        };
+        free && live.ready(task).unwrap()
+    };
+    // For whom one is that can be taken up; `None` is anybody.
+    let taker = |task: &Task| match (task.claim_governed, task.status) {
+        (false, Status::Pending) => None,
+        _ => task.owner.clone(),
     };
     let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
     // Natural order is kept among equals.
@@ -195,8 +218,7 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
     };
     check_pages(live, None, &ids(&ready));
     for agent in agents {
-        let own =
-            |task: &&&Task| task.status == Status::Pending || task.owner.as_deref() == Some(*agent);
+        let own = |task: &&&Task| taker(task).is_none_or(|owner| owner == **agent);
         let takes: Vec<&Task> = ready.iter().filter(own).copied().collect();
         check_pages(live, Some(agent), &ids(&takes));
         let owned: Vec<&Task> = all
@@ -205,8 +227,9 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             .filter(|task| task.owner.as_deref() == Some(*agent))
             .collect();
         let held_up = |task: &&&Task| {
+            let reported = task.blocked || task.status == Status::Blocked;
             !task.status.is_final()
-                && (task.blocked || task.status == Status::Blocked || !live.ready(task).unwrap())
+                && (reported && !task.claim_governed || !live.ready(task).unwrap())
         };
         let waiting: Vec<&Task> = owned.iter().filter(held_up).copied().collect();
         let page = live.waiting_tasks(agent, None, usize::MAX).unwrap();
@@ -217,6 +240,55 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
             let found = owned.iter().filter(|task| task.status == status).count();
             assert_eq!(counts.by_status[status as usize], found as u64);
         }
+    }
+}
+
+/// Holds the leases, and what waits for an event to free it, against all tasks.
+pub fn check_claims(live: &Live) {
+    let all = live
+        .tasks(&TaskFilter::default(), None, usize::MAX)
+        .unwrap()
+        .tasks;
+    let ids =
+        |tasks: Vec<Task>| -> Vec<String> { tasks.into_iter().map(|task| task.task_id).collect() };
+    let mut leases: Vec<(Timestamp, String)> = all
+        .iter()
+        .filter_map(|task| Some((task.claim()?.leased_until, task.task_id.clone())))
+        .collect();
+    leases.sort();
+    assert_eq!(
+        live.next_lease().unwrap(),
+        leases.first().map(|(until, _)| *until)
+    );
+    for minute in 0..12 {
+        let out = leases.iter().filter(|(until, _)| *until <= at(minute));
+        let out: Vec<String> = out.map(|(_, id)| id.clone()).collect();
+        assert_eq!(
+            ids(live.expired_tasks(at(minute), usize::MAX).unwrap()),
+            out
+        );
+    }
+    let freed = all.iter().filter(|task| {
+        task.claim_governed && task.status == Status::Blocked && live.ready(task).unwrap()
+    });
+    let freed: Vec<String> = freed.map(|task| task.task_id.clone()).collect();
+    assert_eq!(ids(live.freed_tasks(usize::MAX).unwrap()), freed);
+    let numbers = all
+        .iter()
+        .filter_map(|task| task.task_id.parse::<u64>().ok());
+    let next = numbers.max().map_or(1, |largest| largest + 1);
+    assert_eq!(live.next_task_number().unwrap(), next);
+    for task in &all {
+        let waits = |other: &&Task| other.deps.contains(&task.task_id);
+        let mut waiting: Vec<String> = all
+            .iter()
+            .filter(waits)
+            .map(|task| task.task_id.clone())
+            .collect();
+        let mut found = ids(live.dependents(&task.task_id).unwrap());
+        waiting.sort();
+        found.sort();
+        assert_eq!(found, waiting);
     }
 }
 
@@ -234,4 +306,91 @@ fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     }
     assert_eq!(found, wanted, "ready for {agent:?}");
     assert_eq!(live.ready_count(agent).unwrap(), wanted.len() as u64);
+}
+
+/// Something that is known of a worker, of every sort there is.
+pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
+    let name = |text: &str| format!("{text} {value}");
+    let state = WorkerState::ALL[usize::from(value) % 7];
+    match what {
+        0 => Identity {
+            index: u32::from(value),
+            role: name("role"),
+            assigned_tasks: vec![value.to_string()],
+            pid: None,
+            pane_id: Some(name("pane")),
+            working_dir: None,
+            worktree_path: None,
+            worktree_branch: None,
+            worktree_detached: Some(value > 1),
+            team_state_root: None,
+        }
+        .event(worker),
+        1 | 2 => Heartbeat {
+            pid: 7,
+            turn_count: u32::from(value),
+            alive: value > 0,
+        }
+        .event(worker),
+        3 | 4 => StatusChange {
+            state,
+            prev_state: None,
+            current_task_id: (value > 2).then(|| value.to_string()),
+            reason: Some(name("reason")),
+        }
+        .event(worker, None),
+        5 => inbox_written("lead", worker, &name("# do")),
+        6 => ShutdownRequest {
+            requested_by: "lead".into(),
+        }
+        .event(worker),
+        7 => ShutdownAck {
+            status: AckStatus::ALL[usize::from(value) % 2],
+            reason: None,
+        }
+        .event(worker),
+        8 => Approval {
+            task_id: value.to_string(),
+            required: true,
+            status: ApprovalStatus::ALL[usize::from(value) % 3],
+            reviewer: worker.to_owned(),
+            decision_reason: name("because"),
+        }
+        .event(None),
+        9 => snapshot_written("lead", &format!(r#"{{"n":{value}}}"#)).unwrap(),
+        10 => Baselines {
+            workers: [(
+                worker.to_owned(),
+                Baseline {
+                    turn_count: u32::from(value),
+                    task_id: None,
+                },
+            )]
+            .into(),
+        }
+        .event("lead"),
+        11 => PhaseChanged {
+            from: name("a"),
+            to: name("b"),
+        }
+        .event("lead"),
+        _ => {
+            let kind = ["worker_idle", "all_workers_idle", "worker_stopped"];
+            let kind = kind[usize::from(value) % 3];
+            reported(&format!(r#"{{"type":"{kind}","worker":"{worker}"}}"#))
+        }
+    }
+}
+
+/// What a worker reported, as it came.
+pub fn reported(payload: &str) -> NewEvent {
+    let payload = Json::parse(payload).unwrap();
+    NewEvent::new("worker_event_reported", "dev", payload)
+}
+
+pub fn closed() -> NewEvent {
+    TeamClosed {
+        reason: "shutdown".into(),
+    }
+    .event("lead")
 }

@@ -1,6 +1,7 @@
 //! Operations by which workers and the team come to their end.
 
 use super::operation::Op;
+use super::rules::Rules;
 use crate::command::cleanup::{Cleanup, CleanupAnswer, CleanupMode, OrphanCleanup};
 use crate::command::shutdown::{AckAnswer, ReadAck, RequestShutdown, WriteAck};
 use crate::command::worker::WorkerAnswer;
@@ -51,6 +52,10 @@ impl Op for Cleanup {
     const NAME: &'static str = "cleanup";
     const DOC: &'static str = "Close the team once nothing is left over; its log stays";
     const MUTATES: bool = true;
+    const RULES: Rules = Rules {
+        aliases: &[("confirmIssues", "confirm_issues")],
+        ..Rules::COMMON
+    };
 
     fn run(self, team: &mut Team) -> Result<CleanupAnswer> {
         team.cleanup(self)

@@ -31,7 +31,7 @@ pub struct Cleanup {
     #[serde(default)]
     pub force: bool,
     /// Close it although tasks failed
-    #[serde(default, alias = "confirmIssues")]
+    #[serde(default)]
     pub confirm_issues: bool,
 }
 
@@ -113,7 +113,7 @@ impl Act for Closing {
     const WHEN_CLOSED: bool = true;
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
-        if live.team()?.is_some_and(|team| team.closed_at.is_some()) {
+        if live.is_closed()? {
             return Ok(Ruling::Granted((), Vec::new()));
         }
         let mut events = Vec::new();

@@ -7,6 +7,7 @@ use crate::membership;
 use crate::projections::Live;
 use crate::projections::fact::worker::WorkerState;
 use crate::team::Team;
+use crate::team_event::TeamEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,43 +97,31 @@ const RECENT_MAX: u64 = 50;
 
 impl Told {
     /// What an event that is kept as the last of its sort says.
-    fn of(event: &Event<'_>) -> Told {
-        let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
-        let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
-        let told = Told {
-            event_id: event.id.to_string(),
-            kind: text("type").unwrap_or_default(),
-            worker: text("worker").unwrap_or_default(),
-            task_id: text("task_id"),
-            created_at: event.created_at.to_string(),
-            reason: text("reason"),
-            intent: text("intent"),
-            state: text("state"),
-            prev_state: text("prev_state"),
-            source_type: text("source_type"),
-            worker_count: payload.get("worker_count").and_then(Value::as_u64),
-        };
-        match (&*event.kind, told.kind.as_str()) {
-            ("worker_status_changed", _) => Told {
-                kind: "worker_state_changed".to_owned(),
-                task_id: text("current_task_id"),
-                ..told
-            },
-            (_, "worker_idle") => Told {
-                kind: "worker_state_changed".to_owned(),
-                state: Some(WorkerState::Idle.name().to_owned()),
-                source_type: Some("worker_idle".to_owned()),
-                ..told
-            },
-            _ => told,
-        }
+    fn of(event: &Event<'_>, team: &str) -> Option<Told> {
+        let said = TeamEvent::of(event, team)?.canonical();
+        Some(Told {
+            event_id: said.event_id,
+            kind: said.kind,
+            worker: said.worker,
+            task_id: said.task_id,
+            created_at: said.created_at,
+            reason: said.reason,
+            intent: said.intent,
+            state: said.state,
+            prev_state: said.prev_state,
+            source_type: said.source_type,
+            worker_count: said.worker_count,
+        })
     }
 
     /// The event at that seq, if there is one.
     pub(crate) fn at(live: &Live, reader: &Reader, seq: Option<u64>) -> Result<Option<Told>> {
         match seq {
             None => Ok(None),
-            Some(seq) => Ok(Some(Told::of(&super::event(live, reader, seq)?))),
+            Some(seq) => Ok(Told::of(
+                &super::event(live, reader, seq)?,
+                &reader.identity().team,
+            )),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Root {
     pub fn purge(&self, purge: &Purge) -> Result<PurgeAnswer> {
         let mut team = self.team(&purge.team)?;
         let (exclusive, live) = team.exclusive()?;
-        if live.team()?.is_none_or(|team| team.closed_at.is_none()) {
+        if !live.is_closed()? {
             return Err(still_open(&purge.team).into());
         }
         let answer = PurgeAnswer {

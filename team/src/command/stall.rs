@@ -127,7 +127,7 @@ impl Findings {
         let tasks = TaskNumbers::of(&live.task_counts()?);
         let mail = live.mail_counts(LEADER)?;
         let phase = live.phase()?.map(|noted| noted.what);
-        let closed = live.team()?.is_some_and(|team| team.closed_at.is_some());
+        let closed = live.is_closed()?;
         let terminal = closed || phase.is_some_and(|phase| TERMINAL_PHASES.contains(&&*phase));
         let alive = names(&|polled| polled.summary.alive);
         Ok(Findings {

@@ -58,6 +58,9 @@ pub struct MalformedJsonl {
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
+    /// When it was closed; absent while it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<String>,
     /// Its members, sorted.
     pub members: Vec<String>,
     /// Unread messages by agent, zeros included.
@@ -114,10 +117,12 @@ impl Team {
         self.query(|live, reader| {
             let counts = live.counts()?;
             let by_status = live.task_counts()?;
+            let closed = live.team()?.and_then(|team| team.closed_at);
             let more = limit.saturating_add(1);
             let mut cut = Cut::new(limit);
             Ok(StatusAnswer {
                 team: identity.team.clone(),
+                closed_at: closed.map(|at| at.to_string()),
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
                 blocked_tasks: cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks),

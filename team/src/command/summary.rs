@@ -252,7 +252,7 @@ impl Act for Job {
             }
             before.extend(old.map(|old| (name, old)));
         }
-        if live.team()?.is_some_and(|team| team.closed_at.is_some()) {
+        if live.is_closed()? {
             moved.clear();
         }
         let mut events = Vec::new();

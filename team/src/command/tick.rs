@@ -104,7 +104,10 @@ impl Team {
         let delivery = self.rounds(&round)?;
         let (leases, tasks) = self.sweep(&round)?;
         let next = self.query(|live, _| {
-            let due = [live.next_due()?, live.next_lease()?];
+            let due = match live.is_closed()? {
+                true => [None, None],
+                false => [live.next_due()?, live.next_lease()?],
+            };
             Ok(due.into_iter().flatten().min())
         })?;
         Ok(TickAnswer {
@@ -167,6 +170,9 @@ struct Swept {
 
 impl Sweep {
     fn is_due(&self, live: &Live) -> Result<bool> {
+        if live.is_closed()? {
+            return Ok(false);
+        }
         let expired = live.expired_tasks(self.now, 1)?;
         Ok(!expired.is_empty() || !live.freed_tasks(1)?.is_empty())
     }
@@ -196,7 +202,11 @@ impl Mutation for Sweep {
 }
 
 impl Round {
+    /// Nothing happens in a team that was closed, whatever it waited for.
     fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
+        if live.is_closed()? {
+            return Ok(Vec::new());
+        }
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 }

@@ -134,7 +134,7 @@ pub(super) fn keeps_views(live: &Live) -> bool {
 
 /// Whether a team was closed, which removes its view files.
 pub(super) fn is_closed(live: &Live) -> bool {
-    matches!(live.team(), Ok(Some(team)) if team.closed_at.is_some())
+    matches!(live.is_closed(), Ok(true))
 }
 
 fn with<T, U>(seen: &Seen<T>, look: impl FnOnce(&T) -> Seen<U>) -> Seen<U> {

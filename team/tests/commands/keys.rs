@@ -16,7 +16,7 @@ fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
 }
 
 fn create(key: &str, subject: &str) -> Value {
-    json!({"team_name": "demo", "subject": subject, "description": "", "key": key})
+    json!({"team_name": "demo", "subject": subject, "description": "all of it", "key": key})
 }
 
 #[test]
@@ -26,17 +26,26 @@ fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
     let first = call(&world, "create-task", create("k-1", "one")).unwrap();
     let recorded = events(&mut team);
     let last = recorded.last().unwrap();
-    assert_eq!((&last["kind"], &last["key"]), (&json!("response_stored"), &json!("k-1")));
+    assert_eq!(
+        (&last["kind"], &last["key"]),
+        (&json!("response_stored"), &json!("k-1"))
+    );
     // Much may have changed since.
     let claim = json!({"team_name": "demo", "task_id": first["task"]["id"], "worker": "dev"});
     call(&world, "claim-task", claim).unwrap();
     let before = events(&mut team).len();
-    assert_eq!(call(&world, "create-task", create("k-1", "one")).unwrap(), first);
+    assert_eq!(
+        call(&world, "create-task", create("k-1", "one")).unwrap(),
+        first
+    );
     assert_eq!(events(&mut team).len(), before);
     // Another handle on the same log, as after a restart, knows it too.
     let mut other = world.root.team("demo").unwrap();
     other.finish().unwrap();
-    assert_eq!(call(&world, "create-task", create("k-1", "one")).unwrap(), first);
+    assert_eq!(
+        call(&world, "create-task", create("k-1", "one")).unwrap(),
+        first
+    );
 }
 
 #[test]
@@ -61,9 +70,7 @@ fn what_was_refused_may_be_asked_again_under_its_key() {
     let world = World::new();
     let mut team = world.demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
-    let claim = |key: &str, worker: &str| {
-        json!({"team_name": "demo", "task_id": "1", "worker": worker, "key": key})
-    };
+    let claim = |key: &str, worker: &str| json!({"team_name": "demo", "task_id": "1", "worker": worker, "key": key});
     let held = call(&world, "claim-task", claim("k-2", "dev")).unwrap();
     let fault = call(&world, "claim-task", claim("k-3", "qa")).unwrap_err();
     assert_eq!(fault.code, "claim_conflict");
@@ -72,8 +79,14 @@ fn what_was_refused_may_be_asked_again_under_its_key() {
     let later = call(&world, "claim-task", claim("k-3", "qa")).unwrap();
     assert_ne!(later["claimToken"], held["claimToken"]);
     // The first claim's answer is still that of its own key.
-    assert_eq!(call(&world, "claim-task", claim("k-2", "dev")).unwrap(), held);
-    let stored = kinds(&mut team).iter().filter(|kind| *kind == "response_stored").count();
+    assert_eq!(
+        call(&world, "claim-task", claim("k-2", "dev")).unwrap(),
+        held
+    );
+    let stored = kinds(&mut team)
+        .iter()
+        .filter(|kind| *kind == "response_stored")
+        .count();
     assert_eq!(stored, 3);
 }
 
@@ -83,10 +96,18 @@ fn the_answer_lies_in_the_group_of_its_events() {
     let mut team = world.demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     let kinds = kinds(&mut team);
-    assert_eq!(kinds[kinds.len() - 2..], ["task_created", "response_stored"]);
+    assert_eq!(
+        kinds[kinds.len() - 2..],
+        ["task_created", "response_stored"]
+    );
     let recorded = events(&mut team);
-    let [.., created, stored] = &recorded[..] else { unreachable!() };
-    assert_eq!((&created["key"], &stored["key"]), (&json!("k-1"), &json!("k-1")));
+    let [.., created, stored] = &recorded[..] else {
+        unreachable!()
+    };
+    assert_eq!(
+        (&created["key"], &stored["key"]),
+        (&json!("k-1"), &json!("k-1"))
+    );
     let segment = team.log().dir().join("events/2026-11-21.jsonl");
     let bytes = world.memory.read(&segment, 1 << 20).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -102,6 +123,9 @@ fn an_answer_that_is_too_large_to_keep_is_said_to_have_been_given() {
     large["description"] = json!("x".repeat(1_046_000));
     call(&world, "create-task", large.clone()).unwrap();
     let before = events(&mut team).len();
-    assert_eq!(call(&world, "create-task", large).unwrap_err().code, "response_too_large");
+    assert_eq!(
+        call(&world, "create-task", large).unwrap_err().code,
+        "response_too_large"
+    );
     assert_eq!(events(&mut team).len(), before);
 }

@@ -15,11 +15,22 @@ const FACTS: [&str; 1] = ["task_lease_expired"];
 #[derive(Debug, Clone)]
 enum Step {
     /// An operation, and what its input is drawn with.
-    Call { operation: usize, draw: u64 },
-    Assign { task: u8, to: u8 },
-    Update { task: u8, done: bool },
+    Call {
+        operation: usize,
+        draw: u64,
+    },
+    Assign {
+        task: u8,
+        to: u8,
+    },
+    Update {
+        task: u8,
+        done: bool,
+    },
     Tick,
-    Later { micros: i64 },
+    Later {
+        micros: i64,
+    },
     Reopen,
 }
 
@@ -49,7 +60,10 @@ struct Draw(u64);
 
 impl Draw {
     fn next(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as usize) % below
     }
     fn of(&mut self, values: &[Value]) -> Value {
@@ -67,7 +81,11 @@ struct Known {
 
 impl Known {
     fn learn(&mut self, data: &Value) {
-        let found = |field: &str| data.pointer(field).filter(|value| value.is_string()).cloned();
+        let found = |field: &str| {
+            data.pointer(field)
+                .filter(|value| value.is_string())
+                .cloned()
+        };
         self.tokens.extend(found("/claimToken"));
         self.messages.extend(found("/message/message_id"));
         self.events.extend(found("/event/event_id"));
@@ -75,8 +93,15 @@ impl Known {
 
     /// A value for a field, mostly one that can be taken.
     fn value(&self, draw: &mut Draw, field: &str, schema: &Value) -> Value {
-        if draw.next(40) == 0 {
-            return draw.of(&[json!(null), json!(-1), json!(""), json!([]), json!({"a": 1}), json!("\u{0}")]);
+        if draw.next(40) == 0 && field != "timeout_ms" {
+            return draw.of(&[
+                json!(null),
+                json!(-1),
+                json!(""),
+                json!([]),
+                json!({"a": 1}),
+                json!("\u{0}"),
+            ]);
         }
         let last = |values: &[Value]| values.last().cloned().unwrap_or(json!("none"));
         match field {
@@ -86,7 +111,11 @@ impl Known {
             }
             "task_id" => json!(format!("{}", 1 + draw.next(6))),
             "blocked_by" | "assigned_tasks" => {
-                json!((0..draw.next(3)).map(|_| format!("{}", 1 + draw.next(6))).collect::<Vec<_>>())
+                json!(
+                    (0..draw.next(3))
+                        .map(|_| format!("{}", 1 + draw.next(6)))
+                        .collect::<Vec<_>>()
+                )
             }
             "claim_token" => match draw.next(4) {
                 0 if !self.tokens.is_empty() => draw.of(&self.tokens),
@@ -103,7 +132,11 @@ impl Known {
             "expected_version" | "epoch" => json!(1 + draw.next(4)),
             "timeout_ms" | "poll_ms" => json!(0),
             "min_updated_at" => json!(NOON),
-            "type" => draw.of(&[json!("worker_idle"), json!("worker_state_changed"), json!("worker_diff_report")]),
+            "type" => draw.of(&[
+                json!("worker_idle"),
+                json!("worker_state_changed"),
+                json!("worker_diff_report"),
+            ]),
             "snapshot" | "metadata" => json!({"taskStatusById": {"1": "pending"}}),
             _ => of_schema(draw, schema),
         }
@@ -150,7 +183,9 @@ fn input(operation: &Operation, draw: &mut Draw, known: &Known) -> Map<String, V
         if ["key", "actor", "trace_id", "workingDirectory"].contains(&&**field) {
             continue;
         }
-        if required.contains(&&**field) || draw.next(2) == 0 {
+        // Nobody else is there to wake it up.
+        let waits = field == "timeout_ms";
+        if required.contains(&&**field) || waits || draw.next(2) == 0 {
             input.insert(field.clone(), known.value(draw, field, about));
         }
     }
@@ -186,7 +221,11 @@ fn take(world: &World, step: Step, known: &mut Known) {
                     assert!(!fault.message.is_empty() && !fault.code.is_empty());
                     for event in &new {
                         let kind = event["kind"].as_str().unwrap();
-                        assert!(FACTS.contains(&kind), "{}: {fault:?} left {event}", operation.name);
+                        assert!(
+                            FACTS.contains(&kind),
+                            "{}: {fault:?} left {event}",
+                            operation.name
+                        );
                     }
                 }
             }
@@ -196,7 +235,12 @@ fn take(world: &World, step: Step, known: &mut Known) {
             if let (true, true, Ok(first)) = (keyed, operation.mutates, &outcome) {
                 let again = call(world, operation, input).unwrap();
                 assert_eq!(&again, first, "{}", operation.name);
-                assert_eq!(events(&mut team).len(), before + new.len(), "{}", operation.name);
+                assert_eq!(
+                    events(&mut team).len(),
+                    before + new.len(),
+                    "{}",
+                    operation.name
+                );
             }
         }
         Step::Assign { task, to } => {

@@ -1,0 +1,336 @@
+//! What commands do to tasks, event by event; the rules lie elsewhere.
+
+use crate::support::*;
+use teamlog_engine::{Json, NewEvent};
+use teamlog_projections::fact::{
+    Fact, Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
+use teamlog_projections::tasks::{Claim, ClaimState};
+use teamlog_projections::{Priority, Status, Task};
+
+fn held(epoch: u64) -> Held {
+    let worker = "dev".to_owned();
+    Held { worker, epoch }
+}
+
+fn lease(epoch: u64, minute: i64) -> Lease {
+    Lease {
+        held: held(epoch),
+        leased_until: at(minute),
+    }
+}
+
+fn created(deps: &[&str]) -> TaskCreated {
+    TaskCreated {
+        subject: "S".into(),
+        description: "D".into(),
+        blocked: !deps.is_empty(),
+        owner: None,
+        depends_on: deps.iter().map(|dep| dep.to_string()).collect(),
+        requires_code_change: Some(true),
+        priority: Priority::High,
+        extra: Some(Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap()),
+    }
+}
+
+fn claimed(epoch: u64, minute: i64) -> TaskAct {
+    TaskAct::Claimed(TaskClaimed {
+        lease: lease(epoch, minute),
+        token: format!("token-{epoch}"),
+    })
+}
+
+fn event(task: &str, act: TaskAct) -> NewEvent {
+    TaskFact::of(task, act).event("lead", Some("dev"), Some("tr"))
+}
+
+fn after(team: &Team, act: TaskAct) -> Task {
+    team.append(vec![event("1", act)]);
+    team.live().task("1").unwrap().unwrap()
+}
+
+fn claim(task: &Task) -> &Claim {
+    task.governed.claim.as_ref().unwrap()
+}
+
+#[test]
+fn every_fact_comes_back_as_it_was_recorded() {
+    let acts = [
+        TaskAct::Created(created(&["2", "3"])),
+        TaskAct::Created(TaskCreated {
+            owner: Some("dev".into()),
+            requires_code_change: None,
+            priority: Priority::Normal,
+            extra: None,
+            ..created(&[])
+        }),
+        TaskAct::Updated(TaskUpdated::default()),
+        TaskAct::Updated(TaskUpdated {
+            subject: Some("s".into()),
+            description: Some("d".into()),
+            requires_code_change: Some(false),
+        }),
+        TaskAct::DepsChanged(vec!["2".into()]),
+        TaskAct::Blocked(vec!["2".into()]),
+        TaskAct::Unblocked,
+        claimed(1, 3),
+        TaskAct::Renewed(lease(1, 4)),
+        TaskAct::Completed(held(1), Some("r".into())),
+        TaskAct::Completed(held(1), None),
+        TaskAct::Failed(held(1), Some("e".into())),
+        TaskAct::Released(held(1)),
+        TaskAct::Canceled(TaskCanceled::default()),
+        TaskAct::Canceled(TaskCanceled {
+            reason: Some("no".into()),
+            forced: true,
+        }),
+        TaskAct::Reopened,
+        TaskAct::LeaseExpired(lease(1, 4)),
+    ];
+    let team = Team::new();
+    for act in &acts {
+        team.append(vec![event("1", act.clone())]);
+    }
+    let (reader, live) = (team.log.reader().unwrap(), team.live());
+    for (seq, act) in (2..).zip(acts) {
+        let event = live.event(&reader, seq).unwrap().unwrap();
+        let fact = Fact::Task(Box::new(TaskFact::of("1", act)));
+        assert_eq!(Fact::decode(&event).unwrap(), fact, "{}", event.payload);
+    }
+}
+
+#[test]
+fn a_payload_that_breaks_a_rule_does_not_decode() {
+    let team = Team::new();
+    team.append(vec![event("1", claimed(1, 3))]);
+    let (reader, live) = (team.log.reader().unwrap(), team.live());
+    let good = live.event(&reader, 2).unwrap().unwrap();
+    Fact::decode(&good).unwrap();
+    for (kind, payload) in [
+        (
+            "task_claimed",
+            r#"{"task_id":"../x","worker":"dev","token":"t","epoch":1,"leased_until":"2026-11-21T10:00:00.000000Z"}"#,
+        ),
+        (
+            "task_claimed",
+            r#"{"task_id":"1","worker":"a/b","token":"t","epoch":1,"leased_until":"2026-11-21T10:00:00.000000Z"}"#,
+        ),
+        (
+            "task_claimed",
+            r#"{"task_id":"1","worker":"dev","epoch":1,"leased_until":"2026-11-21T10:00:00.000000Z"}"#,
+        ),
+        (
+            "task_claimed",
+            r#"{"task_id":"1","worker":"dev","token":"t","epoch":-1,"leased_until":"2026-11-21T10:00:00.000000Z"}"#,
+        ),
+        (
+            "task_renewed",
+            r#"{"task_id":"1","worker":"dev","epoch":1,"leased_until":"soon"}"#,
+        ),
+        (
+            "task_created",
+            r#"{"task_id":"1","subject":"s","description":"","status":"completed","depends_on":[]}"#,
+        ),
+        (
+            "task_created",
+            r#"{"task_id":"1","subject":"s","description":"","status":"pending","depends_on":[],"extra":[]}"#,
+        ),
+        (
+            "task_created",
+            r#"{"task_id":"1","subject":"s","description":"","status":"pending","depends_on":[""]}"#,
+        ),
+        (
+            "task_created",
+            r#"{"task_id":"1","subject":"s","description":"","status":"pending","depends_on":[],"owner":".."}"#,
+        ),
+        (
+            "task_created",
+            r#"{"task_id":"1","subject":"s","description":"","status":"pending","depends_on":[],"priority":"x"}"#,
+        ),
+        ("task_completed", r#"{"task_id":"1","epoch":1}"#),
+        ("task_unblocked", "{}"),
+    ] {
+        let mut bad = good.clone();
+        bad.kind = kind.into();
+        bad.payload = payload.into();
+        assert!(Fact::decode(&bad).is_err(), "{kind} {payload}");
+    }
+    let mut newer = good;
+    newer.payload = newer.payload.replace('{', r#"{"later":1,"#).into();
+    Fact::decode(&newer).unwrap();
+}
+
+#[test]
+fn a_task_goes_from_creation_to_completion() {
+    let team = Team::new();
+    team.clock.set(at(1));
+    let task = after(&team, TaskAct::Created(created(&["2"])));
+    assert_eq!(
+        (task.status, task.version, task.claim_governed),
+        (Status::Blocked, 1, true)
+    );
+    assert_eq!((task.created_at, task.updated_at), (at(1), at(1)));
+    assert_eq!(
+        (task.subject.as_deref(), task.details.as_deref()),
+        (Some("S"), Some("D"))
+    );
+    assert_eq!(
+        (task.priority, task.trace_id.as_deref()),
+        (Priority::High, Some("tr"))
+    );
+    assert_eq!(
+        task.governed.extra.unwrap().as_str(),
+        r#"{"lane":"docs","n":1.50}"#
+    );
+    assert_eq!((task.snapshot_version, &*task.last_message_id), (0, ""));
+    assert_eq!(after(&team, TaskAct::Unblocked).status, Status::Pending);
+    team.clock.set(at(2));
+    let task = after(&team, claimed(1, 9));
+    assert_eq!((task.status, task.version), (Status::InProgress, 2));
+    assert_eq!(
+        (task.owner.as_deref(), task.governed.epoch),
+        (Some("dev"), 1)
+    );
+    assert_eq!(task.governed.started_at, Some(at(2)));
+    assert_eq!(task.claim(), Some(claim(&task)));
+    let task = after(&team, TaskAct::Renewed(lease(1, 12)));
+    assert_eq!((claim(&task).leased_until, task.version), (at(12), 3));
+    team.clock.set(at(3));
+    let task = after(&team, TaskAct::Completed(held(1), Some("R".into())));
+    assert_eq!((task.status, task.version), (Status::Completed, 4));
+    assert_eq!(task.governed.completed_at, Some(at(3)));
+    assert_eq!(task.governed.result.as_deref(), Some("R"));
+    assert_eq!(
+        (task.claim(), claim(&task).state),
+        (None, ClaimState::Ended)
+    );
+    let view = team.json("tasks/1.json");
+    assert_eq!(view["result"], "R");
+    assert_eq!(
+        (&view["epoch"], &view["requires_code_change"]),
+        (&1.into(), &true.into())
+    );
+    assert_eq!(
+        (&view["last_message_id"], view.get("claim")),
+        (&serde_json::Value::Null, None)
+    );
+    assert_eq!(view["blocked_by"], view["depends_on"]);
+    check_claims(&team.live());
+}
+
+#[test]
+fn a_claim_that_ran_out_is_remembered_and_one_that_came_later_stays() {
+    let team = Team::new();
+    after(&team, TaskAct::Created(created(&[])));
+    after(&team, claimed(1, 5));
+    assert_eq!(team.live().next_lease().unwrap(), Some(at(5)));
+    let task = after(&team, TaskAct::LeaseExpired(lease(1, 5)));
+    assert_eq!(
+        (task.status, task.owner.clone(), task.version),
+        (Status::Pending, None, 2)
+    );
+    assert_eq!(
+        (claim(&task).state, &*claim(&task).token),
+        (ClaimState::Expired, "token-1")
+    );
+    assert_eq!(team.live().next_lease().unwrap(), None);
+    after(&team, claimed(2, 9));
+    // Facts of a claim that is no longer the last one.
+    for act in [
+        TaskAct::LeaseExpired(lease(1, 5)),
+        TaskAct::Renewed(lease(1, 50)),
+        TaskAct::Released(held(1)),
+    ] {
+        let task = after(&team, act);
+        assert_eq!(
+            (task.status, task.claim().unwrap().leased_until),
+            (Status::InProgress, at(9))
+        );
+    }
+    let task = after(&team, TaskAct::Released(held(2)));
+    assert_eq!(
+        (task.status, claim(&task).state),
+        (Status::Pending, ClaimState::Ended)
+    );
+}
+
+#[test]
+fn a_message_only_reports_of_what_commands_govern() {
+    let team = Team::new();
+    after(&team, TaskAct::Created(created(&[])));
+    team.send(&[
+        assign("m1", "1", "qa", 5, r#"{"subject":"other","deps":["7"]}"#),
+        update(
+            "m2",
+            "1",
+            "qa",
+            6,
+            r#"{"status":"done","note":"n","blocked":true}"#,
+        ),
+    ]);
+    let task = team.live().task("1").unwrap().unwrap();
+    assert_eq!(
+        (task.status, task.version, task.owner.clone()),
+        (Status::Pending, 1, None)
+    );
+    assert_eq!(
+        (task.subject.as_deref(), task.deps.len(), task.blocked),
+        (Some("S"), 0, false)
+    );
+    assert_eq!(task.reported_status, Some(Status::Completed));
+    assert_eq!((task.reported_owner.as_deref(), task.seq), (Some("qa"), 4));
+    assert_eq!((task.snapshot_version, &*task.last_message_id), (0, "m2"));
+    let canceled = after(&team, TaskAct::Canceled(TaskCanceled::default()));
+    assert_eq!(canceled.status, Status::Canceled);
+}
+
+#[test]
+fn an_event_about_a_task_that_nobody_made_is_passed_by() {
+    let team = Team::new();
+    team.append(vec![
+        event("1", claimed(1, 5)),
+        event("1", TaskAct::Unblocked),
+    ]);
+    assert_eq!(team.live().task("1").unwrap(), None);
+    after(&team, TaskAct::Created(created(&[])));
+    let again = after(
+        &team,
+        TaskAct::Created(TaskCreated {
+            subject: "again".into(),
+            ..created(&["9"])
+        }),
+    );
+    assert_eq!(
+        (again.subject.as_deref(), again.version, again.seq),
+        (Some("S"), 1, 4)
+    );
+    let cyclic = after(&team, TaskAct::DepsChanged(vec!["1".into(), "2".into()]));
+    assert_eq!(
+        (cyclic.deps, cyclic.ignored_deps),
+        (vec!["2".to_owned()], vec!["1".to_owned()])
+    );
+}
+
+#[test]
+fn the_largest_number_among_ids_counts_whoever_gave_it() {
+    let team = Team::new();
+    let next = || team.live().next_task_number().unwrap();
+    assert_eq!(next(), 1);
+    let make = |id: &str| team.append(vec![event(id, TaskAct::Created(created(&[])))]);
+    make("7");
+    assert_eq!(next(), 8);
+    for id in [
+        "3",
+        "bd-90",
+        "9x",
+        "0012345678901234567",
+        "99999999999999999999",
+    ] {
+        make(id);
+        assert_eq!(next(), 8, "{id}");
+    }
+    team.send(&[assign("m1", "0041", "dev", 1, "{}")]);
+    assert_eq!(next(), 42);
+    make("999999999999999");
+    assert_eq!(next(), 1_000_000_000_000_000);
+}

@@ -1,0 +1,762 @@
+//! Making tasks, changing them, taking them: rule by rule.
+
+use crate::world::{MINUTE, SECOND, World, assign, events, json, kinds, refused, update};
+use serde_json::{Value, json};
+use teamlog_engine::Format;
+use teamlog_team::act::Control;
+use teamlog_team::command::claim_next::ClaimNext;
+use teamlog_team::command::ready::Ready;
+use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::command::task_change::TaskChange;
+use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
+use teamlog_team::command::task_create::{DEPENDENCIES_MAX, TaskCreate};
+use teamlog_team::command::task_finish::TaskFinish;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::projections::Task;
+use teamlog_team::{Code, Refusal, Team};
+
+pub fn new(subject: &str) -> TaskCreate {
+    TaskCreate {
+        subject: subject.into(),
+        description: "all of it".into(),
+        ..TaskCreate::default()
+    }
+}
+
+pub fn waiting(subject: &str, deps: &[&str]) -> TaskCreate {
+    TaskCreate {
+        blocked_by: Some(deps.iter().map(|dep| dep.to_string()).collect()),
+        ..new(subject)
+    }
+}
+
+pub fn claim(task: &str, worker: &str) -> TaskClaim {
+    TaskClaim {
+        task_id: task.into(),
+        worker: worker.into(),
+        ..TaskClaim::default()
+    }
+}
+
+pub fn complete(claimed: &ClaimAnswer) -> TaskFinish {
+    TaskFinish {
+        task_id: claimed.task.id.clone(),
+        from: "in_progress".into(),
+        to: "completed".into(),
+        claim_token: Some(claimed.claim_token.clone()),
+        ..TaskFinish::default()
+    }
+}
+
+pub fn fail(claimed: &ClaimAnswer) -> TaskFinish {
+    TaskFinish {
+        to: "failed".into(),
+        error: Some("it broke".into()),
+        ..complete(claimed)
+    }
+}
+
+pub fn change(task: &str) -> TaskChange {
+    TaskChange {
+        task_id: task.into(),
+        ..TaskChange::default()
+    }
+}
+
+pub fn find(team: &mut Team, id: &str) -> Option<Task> {
+    let show = TaskShow {
+        task_id: id.into(),
+        ..TaskShow::default()
+    };
+    team.task_show(show).ok().map(|answer| answer.task)
+}
+
+pub fn task(team: &mut Team, id: &str) -> Task {
+    find(team, id).unwrap()
+}
+
+pub fn status(team: &mut Team, id: &str) -> &'static str {
+    task(team, id).status.name()
+}
+
+/// Makes a task and lets `dev` take it.
+pub fn claimed(team: &mut Team, create: TaskCreate) -> ClaimAnswer {
+    let id = team.task_create(create).unwrap().task.id;
+    team.task_claim(claim(&id, "dev")).unwrap()
+}
+
+/// Makes a task, takes it and completes it.
+pub fn done(team: &mut Team, create: TaskCreate) -> String {
+    let claimed = claimed(team, create);
+    team.task_finish(complete(&claimed)).unwrap().task.id
+}
+
+/// The events after a point, as `export` shows them.
+pub fn after(team: &mut Team, seq: usize) -> Vec<Value> {
+    events(team).split_off(seq)
+}
+
+fn count(team: &mut Team) -> usize {
+    events(team).len()
+}
+
+fn ids(refusal: &Refusal) -> Vec<&str> {
+    let ids = refusal.details["dependencies"].as_array().unwrap();
+    ids.iter().map(|id| id.as_str().unwrap()).collect()
+}
+
+// --- create -------------------------------------------------------------------------------------
+
+#[test]
+fn a_task_gets_the_next_number_and_is_pending() {
+    let world = World::new();
+    let mut team = world.demo();
+    let made = json(&team.task_create(new("first")).unwrap());
+    assert_eq!(
+        made,
+        json!({"task": {
+            "id": "1", "subject": "first", "description": "all of it", "status": "pending", "depends_on": [],
+            "version": 1, "epoch": 0, "created_at": "2026-11-21T12:00:00.000001Z",
+        }})
+    );
+    assert_eq!(team.task_create(new("second")).unwrap().task.id, "2");
+    let own = TaskCreate {
+        task_id: Some("40".into()),
+        ..new("own")
+    };
+    assert_eq!(team.task_create(own).unwrap().task.id, "40");
+    // One counter for all, messages included; what is no number does not count.
+    team.task_assign(assign("50", "dev")).unwrap();
+    team.task_assign(assign("bd-900", "dev")).unwrap();
+    team.task_assign(assign("99999999999999999999", "dev"))
+        .unwrap();
+    assert_eq!(team.task_create(new("next")).unwrap().task.id, "51");
+}
+
+#[test]
+fn an_id_of_ones_own_must_be_new_and_a_proper_name() {
+    let world = World::new();
+    let mut team = world.demo();
+    let own = |id: &str| TaskCreate {
+        task_id: Some(id.into()),
+        ..new("own")
+    };
+    team.task_create(own("bd-1")).unwrap();
+    let refusal = refused(team.task_create(own("bd-1")), Code::TaskExists);
+    assert_eq!(refusal.details["task_id"], "bd-1");
+    team.task_assign(assign("bd-2", "dev")).unwrap();
+    refused(team.task_create(own("bd-2")), Code::TaskExists);
+    for id in ["", "../x", "-x", ".x", "a b"] {
+        refused(team.task_create(own(id)), Code::InvalidInput);
+    }
+}
+
+#[test]
+fn what_a_task_waits_for_makes_it_blocked_unless_it_is_completed() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = done(&mut team, new("one"));
+    let two = team.task_create(new("two")).unwrap().task.id;
+    let ready = team.task_create(waiting("ready", &[&one])).unwrap().task;
+    assert_eq!(
+        (&*ready.status, &ready.blocked_by),
+        ("pending", &vec![one.clone()])
+    );
+    let blocked = team
+        .task_create(waiting("blocked", &[&one, &two, &two]))
+        .unwrap();
+    assert_eq!(blocked.task.status, "blocked");
+    assert_eq!(blocked.task.depends_on, [one, two]);
+    let unknown = team.task_create(waiting("unknown", &["77"])).unwrap().task;
+    assert_eq!(
+        unknown.status, "blocked",
+        "nobody completed what nobody made"
+    );
+    let many: Vec<String> = (0..=DEPENDENCIES_MAX).map(|n| n.to_string()).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    refused(team.task_create(waiting("many", &many)), Code::TooLarge);
+    refused(
+        team.task_create(waiting("bad", &["../1"])),
+        Code::InvalidInput,
+    );
+}
+
+#[test]
+fn fields_that_nobody_knows_stay_with_the_task_through_every_change() {
+    let world = World::new();
+    let mut team = world.demo();
+    let extra =
+        json!({"lane": "docs", "filePaths": ["a", "b"], "delegation": {"mode": "none"}, "n": 1.5});
+    let create = TaskCreate {
+        extra: extra.as_object().unwrap().clone(),
+        ..new("first")
+    };
+    let shown = |team: &mut Team| {
+        let task = json(&team.task_record("1").unwrap());
+        let view = world.memory.clone();
+        let text = teamlog_engine::storage::Storage::read(
+            &*view,
+            std::path::Path::new("teams/demo/tasks/1.json"),
+            1 << 20,
+        );
+        let view: Value = serde_json::from_slice(&text.unwrap()).unwrap();
+        assert_eq!(view["extra"], extra);
+        for (name, value) in extra.as_object().unwrap() {
+            assert_eq!(&task[name], value);
+        }
+    };
+    team.task_create(create).unwrap();
+    shown(&mut team);
+    let subject = Some("other".into());
+    team.task_change(TaskChange {
+        subject,
+        ..change("1")
+    })
+    .unwrap();
+    let claimed = team.task_claim(claim("1", "dev")).unwrap();
+    shown(&mut team);
+    team.task_finish(complete(&claimed)).unwrap();
+    shown(&mut team);
+    crate::world::settled_digest(&mut team);
+    shown(&mut team);
+}
+
+#[test]
+fn lifecycle_fields_are_no_fields_of_ones_own() {
+    let world = World::new();
+    let mut team = world.demo();
+    for name in [
+        "status",
+        "version",
+        "claim",
+        "result",
+        "epoch",
+        "id",
+        "depends_on",
+        "created_at",
+    ] {
+        let create = TaskCreate {
+            extra: json!({name: "x"}).as_object().unwrap().clone(),
+            ..new("first")
+        };
+        let refusal = refused(team.task_create(create), Code::InvalidInput);
+        assert_eq!(refusal.field.as_deref(), Some(name));
+        assert!(refusal.hint.is_some());
+    }
+    let mut deep = json!(1);
+    for _ in 0..63 {
+        deep = json!([deep]);
+    }
+    let create = TaskCreate {
+        extra: json!({"deep": deep}).as_object().unwrap().clone(),
+        ..new("deep")
+    };
+    let refusal = refused(team.task_create(create), Code::InvalidInput);
+    assert!(refusal.message.contains("64"), "{refusal}");
+    refused(team.task_create(new(" ")), Code::InvalidInput);
+    let create = TaskCreate {
+        priority: Some("urgent".into()),
+        ..new("first")
+    };
+    let refusal = refused(team.task_create(create), Code::InvalidInput);
+    assert!(refusal.message.contains("critical"), "{refusal}");
+    assert_eq!(count(&mut team), 1, "a refusal records nothing");
+}
+
+#[test]
+fn a_dependency_that_leads_back_is_refused_with_the_way() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(waiting("1", &["2"])).unwrap();
+    team.task_create(waiting("2", &["3"])).unwrap();
+    let refusal = refused(
+        team.task_create(waiting("3", &["9", "1"])),
+        Code::DependencyCycle,
+    );
+    assert!(refusal.message.contains("3 -> 1 -> 2 -> 3"), "{refusal}");
+    assert_eq!(refusal.details["cycle"], json!(["3", "1", "2", "3"]));
+    team.task_create(new("3")).unwrap();
+    let back = |deps: &[&str]| TaskChange {
+        blocked_by: Some(deps.iter().map(|dep| dep.to_string()).collect()),
+        ..change("3")
+    };
+    let refusal = refused(team.task_change(back(&["2"])), Code::DependencyCycle);
+    assert_eq!(refusal.details["cycle"], json!(["3", "2", "3"]));
+    let refusal = refused(team.task_change(back(&["3"])), Code::DependencyCycle);
+    assert_eq!(refusal.details["cycle"], json!(["3", "3"]));
+    team.task_change(back(&["4"])).unwrap();
+}
+
+#[test]
+fn a_new_owner_must_be_one_of_the_team() {
+    let world = World::new();
+    let mut team = world.demo();
+    let owned = |owner: &str| TaskCreate {
+        owner: Some(owner.into()),
+        ..new("owned")
+    };
+    refused(team.task_create(owned("stranger")), Code::WorkerNotFound);
+    let made = team.task_create(owned("dev")).unwrap().task;
+    assert_eq!(
+        (&*made.status, made.owner.as_deref()),
+        ("pending", Some("dev"))
+    );
+    assert_eq!(after(&mut team, 1)[0]["agent"], "dev");
+}
+
+// --- update -------------------------------------------------------------------------------------
+
+#[test]
+fn every_update_is_a_new_version_even_one_that_changes_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    assert_eq!(team.task_change(change("1")).unwrap().task.version, 2);
+    let changed = team
+        .task_change(TaskChange {
+            subject: Some("other".into()),
+            description: Some("less".into()),
+            requires_code_change: Some(true),
+            blocked_by: Some(vec!["9".into()]),
+            expected_version: Some(2),
+            ..change("1")
+        })
+        .unwrap()
+        .task;
+    assert_eq!((changed.version, &*changed.status), (3, "blocked"));
+    assert_eq!(
+        (&*changed.subject, &*changed.description),
+        ("other", "less")
+    );
+    assert_eq!(changed.requires_code_change, Some(true));
+    let recorded = after(&mut team, 3);
+    assert_eq!(
+        kinds(&mut team)[3..],
+        ["task_updated", "task_deps_changed", "task_blocked"]
+    );
+    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
+    assert_eq!(recorded[2]["cause"], recorded[1]["id"]);
+    assert_eq!(
+        recorded[2]["payload"],
+        json!({"task_id": "1", "waits_for": ["9"]})
+    );
+    let freed = TaskChange {
+        blocked_by: Some(Vec::new()),
+        ..change("1")
+    };
+    let freed = team.task_change(freed).unwrap().task;
+    assert_eq!((freed.version, &*freed.status), (4, "pending"));
+    assert_eq!(kinds(&mut team).last().unwrap(), "task_unblocked");
+    refused(team.task_change(change("7")), Code::TaskNotFound);
+}
+
+#[test]
+fn exactly_one_update_of_a_version_wins() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let expecting = |expected| TaskChange {
+        expected_version: Some(expected),
+        ..change("1")
+    };
+    team.task_change(expecting(1)).unwrap();
+    let refusal = refused(team.task_change(expecting(1)), Code::VersionConflict);
+    assert_eq!(refusal.details["version"], 2);
+    refused(team.task_change(expecting(0)), Code::InvalidInput);
+    assert_eq!(count(&mut team), 3);
+}
+
+#[test]
+fn dependencies_of_a_task_in_somebodys_hands_show_once_it_is_given_back() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    let blocked = TaskChange {
+        blocked_by: Some(vec!["9".into()]),
+        ..change("1")
+    };
+    assert_eq!(
+        team.task_change(blocked).unwrap().task.status,
+        "in_progress"
+    );
+    let released = team
+        .task_release(crate::leases::release(&held))
+        .unwrap()
+        .task;
+    assert_eq!((&*released.status, released.version), ("blocked", 4));
+}
+
+#[test]
+fn a_task_born_of_a_message_is_not_blocked_by_commands() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("1", "dev")).unwrap();
+    let blocked = TaskChange {
+        blocked_by: Some(vec!["9".into()]),
+        ..change("1")
+    };
+    let changed = team.task_change(blocked).unwrap().task;
+    assert_eq!((&*changed.status, changed.version), ("assigned", 2));
+    refused(team.task_claim(claim("1", "dev")), Code::BlockedDependency);
+}
+
+// --- claim --------------------------------------------------------------------------------------
+
+#[test]
+fn a_claim_gives_token_lease_and_epoch() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    world.later(SECOND);
+    let answer = team.task_claim(claim("1", "dev")).unwrap();
+    assert!(answer.ok);
+    assert_eq!((answer.epoch, answer.task.version), (1, 2));
+    assert_eq!(answer.leased_until, "2026-11-21T12:15:01.000000Z");
+    assert_eq!(answer.task.status, "in_progress");
+    assert_eq!(answer.task.owner.as_deref(), Some("dev"));
+    let held = answer.task.claim.clone().unwrap();
+    assert_eq!(
+        (&held.owner, &held.token),
+        (&"dev".to_string(), &answer.claim_token)
+    );
+    let parts: Vec<usize> = answer.claim_token.split('-').map(str::len).collect();
+    assert_eq!(parts, [8, 4, 4, 4, 12]);
+    assert_eq!(answer.claim_token.as_bytes()[14], b'4');
+    assert!(b"89ab".contains(&answer.claim_token.as_bytes()[19]));
+    let event = after(&mut team, 2).pop().unwrap();
+    assert_eq!(
+        (&event["actor"], &event["agent"]),
+        (&json!("dev"), &json!("dev"))
+    );
+    assert_eq!(
+        event["payload"],
+        json!({"task_id": "1", "worker": "dev", "token": answer.claim_token, "epoch": 1,
+            "leased_until": answer.leased_until})
+    );
+    assert_eq!(
+        task(&mut team, "1")
+            .governed
+            .started_at
+            .unwrap()
+            .to_string(),
+        "2026-11-21T12:00:01.000000Z"
+    );
+}
+
+#[test]
+fn whoever_comes_second_is_refused_even_the_holder() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    for worker in ["qa", "dev"] {
+        let refusal = refused(team.task_claim(claim("1", worker)), Code::ClaimConflict);
+        assert_eq!(refusal.details["owner"], "dev");
+        assert_eq!(refusal.details["leased_until"], held.leased_until);
+        assert!(
+            !format!("{refusal:?}").contains(&held.claim_token),
+            "a token is for its holder"
+        );
+    }
+    assert_eq!(count(&mut team), 3);
+}
+
+#[test]
+fn only_workers_of_the_team_claim() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    // Whose hand it is comes before what it reaches for.
+    refused(
+        team.task_claim(claim("9", "stranger")),
+        Code::WorkerNotFound,
+    );
+    refused(
+        team.task_claim(claim("1", "leader-fixed")),
+        Code::WorkerNotFound,
+    );
+    refused(team.task_claim(claim("1", "a b")), Code::InvalidInput);
+    refused(team.task_claim(claim("9", "dev")), Code::TaskNotFound);
+    let next = |worker: &str| ClaimNext {
+        worker: worker.into(),
+        ..ClaimNext::default()
+    };
+    refused(team.claim_next(next("leader-fixed")), Code::WorkerNotFound);
+    refused(team.claim_next(next("stranger")), Code::WorkerNotFound);
+}
+
+#[test]
+fn whoever_claims_in_an_open_team_joins_it() {
+    let world = World::new();
+    let mut team = world.team(None, Format::Jsonl);
+    team.task_create(new("first")).unwrap();
+    let answer = team.task_claim(claim("1", "newcomer")).unwrap();
+    assert_eq!(
+        kinds(&mut team),
+        [
+            "team_created",
+            "task_created",
+            "members_added",
+            "task_claimed"
+        ]
+    );
+    refused(
+        team.task_claim(claim("1", "leader-fixed")),
+        Code::WorkerNotFound,
+    );
+    assert_eq!(answer.task.owner.as_deref(), Some("newcomer"));
+}
+
+#[test]
+fn dependencies_that_are_not_completed_are_listed_in_their_order() {
+    let world = World::new();
+    let mut team = world.demo();
+    let finished = done(&mut team, new("finished"));
+    let broken = claimed(&mut team, new("broken"));
+    team.task_finish(fail(&broken)).unwrap();
+    let open = team.task_create(new("open")).unwrap().task.id;
+    let dropped = team.task_create(new("dropped")).unwrap().task.id;
+    team.task_cancel(TaskCancel {
+        task_id: dropped.clone(),
+        ..TaskCancel::default()
+    })
+    .unwrap();
+    let deps = ["404", &*open, &*finished, &*dropped, &*broken.task.id];
+    let id = team.task_create(waiting("late", &deps)).unwrap().task.id;
+    let stale = TaskClaim {
+        expected_version: Some(8),
+        ..claim(&id, "dev")
+    };
+    let refusal = refused(team.task_claim(stale), Code::BlockedDependency);
+    assert_eq!(ids(&refusal), ["404", &*open, &*dropped, &*broken.task.id]);
+}
+
+#[test]
+fn a_claim_of_another_version_than_expected_is_a_conflict() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let expecting = |expected| TaskClaim {
+        expected_version: Some(expected),
+        ..claim("1", "dev")
+    };
+    let refusal = refused(team.task_claim(expecting(2)), Code::ClaimConflict);
+    assert_eq!(refusal.field.as_deref(), Some("expected_version"));
+    refused(team.task_claim(expecting(0)), Code::InvalidInput);
+    team.task_claim(expecting(1)).unwrap();
+}
+
+#[test]
+fn a_finished_task_cannot_be_claimed() {
+    let world = World::new();
+    let mut team = world.demo();
+    done(&mut team, new("done"));
+    let broken = claimed(&mut team, new("broken"));
+    team.task_finish(fail(&broken)).unwrap();
+    refused(team.task_claim(claim("1", "qa")), Code::AlreadyTerminal);
+    let refusal = refused(team.task_claim(claim("2", "qa")), Code::AlreadyTerminal);
+    assert!(refusal.hint.unwrap().contains("reopen"));
+    let stale = TaskClaim {
+        expected_version: Some(1),
+        ..claim("1", "qa")
+    };
+    refused(team.task_claim(stale), Code::ClaimConflict);
+}
+
+#[test]
+fn an_owner_alone_claims_what_a_command_gave_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let owned = TaskCreate {
+        owner: Some("qa".into()),
+        ..new("owned")
+    };
+    team.task_create(owned).unwrap();
+    let refusal = refused(team.task_claim(claim("1", "dev")), Code::ClaimConflict);
+    assert_eq!(refusal.details["owner"], "qa");
+    let ready = |team: &mut Team, agent: &str| {
+        let agent = Some(agent.to_string());
+        team.ready(&Ready {
+            agent,
+            ..Ready::default()
+        })
+        .unwrap()
+        .total
+    };
+    assert_eq!((ready(&mut team, "dev"), ready(&mut team, "qa")), (0, 1));
+    team.task_claim(claim("1", "qa")).unwrap();
+}
+
+#[test]
+fn a_message_governs_its_task_until_the_first_claim() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("1", "dev")).unwrap();
+    refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
+    world.later(SECOND);
+    team.task_update(update("1", "pending")).unwrap();
+    // What a message made pending is for anybody, whoever owned it.
+    let held = team.task_claim(claim("1", "qa")).unwrap();
+    assert_eq!((held.epoch, held.task.version), (1, 3));
+    world.later(SECOND);
+    team.task_update(update("1", "done")).unwrap();
+    world.later(SECOND);
+    team.task_assign(assign("1", "lead")).unwrap();
+    let after = team.task_record("1").unwrap();
+    assert_eq!(
+        (&*after.status, after.owner.as_deref(), after.version),
+        ("in_progress", Some("qa"), 3)
+    );
+    assert_eq!(after.reported_status.as_deref(), Some("assigned"));
+    assert_eq!(after.reported_owner.as_deref(), Some("lead"));
+    team.task_release(crate::leases::release(&held)).unwrap();
+    world.later(SECOND);
+    team.task_update(update("1", "in_progress")).unwrap();
+    assert_eq!(status(&mut team, "1"), "pending", "also after a release");
+}
+
+#[test]
+fn what_a_message_says_is_worked_on_cannot_be_claimed() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_update(update("1", "in_progress")).unwrap();
+    for worker in ["dev", "qa"] {
+        let refusal = refused(team.task_claim(claim("1", worker)), Code::ClaimConflict);
+        assert_eq!(refusal.details["status"], "in_progress");
+    }
+    world.later(SECOND);
+    team.task_update(update("1", "done")).unwrap();
+    refused(team.task_claim(claim("1", "dev")), Code::AlreadyTerminal);
+}
+
+// --- claim next ---------------------------------------------------------------------------------
+
+fn next(worker: &str) -> ClaimNext {
+    ClaimNext {
+        worker: worker.into(),
+        ..ClaimNext::default()
+    }
+}
+
+#[test]
+fn the_best_ready_task_is_taken_first() {
+    let world = World::new();
+    let mut team = world.demo();
+    let urgent = |subject: &str, priority: &str| TaskCreate {
+        priority: Some(priority.into()),
+        ..new(subject)
+    };
+    for create in [
+        new("1"),
+        urgent("2", "high"),
+        waiting("3", &["1"]),
+        TaskCreate {
+            owner: Some("qa".into()),
+            ..urgent("4", "critical")
+        },
+        urgent("5", "high"),
+        urgent("6", "low"),
+    ] {
+        team.task_create(create).unwrap();
+        world.later(SECOND);
+    }
+    let mut taken = Vec::new();
+    while let Some(task) = team.claim_next(next("dev")).unwrap().task {
+        assert_eq!(
+            (&*task.status, task.owner.as_deref()),
+            ("in_progress", Some("dev"))
+        );
+        taken.push(task.id);
+    }
+    assert_eq!(taken, ["2", "5", "1", "6"]);
+    let nothing = team.claim_next(next("dev")).unwrap();
+    assert_eq!(json(&nothing), json!({"ok": true, "task": null}));
+    let own = team.claim_next(next("qa")).unwrap();
+    assert_eq!(own.task.unwrap().id, "4");
+    assert_eq!(own.epoch, Some(1));
+    assert!(own.claim_token.is_some() && own.leased_until.is_some());
+}
+
+#[test]
+fn a_lease_that_ran_out_competes_with_what_is_ready() {
+    let world = World::new();
+    let mut team = world.demo();
+    let urgent = TaskCreate {
+        priority: Some("high".into()),
+        ..new("urgent")
+    };
+    let first = claimed(&mut team, urgent);
+    let second = claimed(&mut team, new("second"));
+    team.task_create(new("third")).unwrap();
+    world.later(16 * MINUTE);
+    let seq = count(&mut team);
+    let taken = team.claim_next(next("qa")).unwrap();
+    let task = taken.task.unwrap();
+    assert_eq!((&*task.id, task.epoch), (&*first.task.id, 2));
+    let recorded = after(&mut team, seq);
+    let kinds: Vec<&str> = recorded
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        ["task_lease_expired", "task_lease_expired", "task_claimed"]
+    );
+    assert_eq!(recorded[2]["cause"], recorded[0]["id"]);
+    assert_eq!(recorded[0]["agent"], "dev", "the old holder is named");
+    let again = team.claim_next(next("qa")).unwrap().task.unwrap();
+    assert_eq!(again.id, second.task.id, "older than the third");
+}
+
+// --- traces, keys, closed teams -----------------------------------------------------------------
+
+#[test]
+fn what_happens_to_a_task_belongs_to_its_story() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.under(Control {
+        trace_id: Some("tr-1".into()),
+        actor: Some("lead".into()),
+        ..Control::default()
+    });
+    team.task_create(new("first")).unwrap();
+    team.under(Control::default());
+    let held = team.task_claim(claim("1", "dev")).unwrap();
+    team.task_finish(complete(&held)).unwrap();
+    let recorded = after(&mut team, 1);
+    assert!(recorded.iter().all(|event| event["trace_id"] == "tr-1"));
+    let actors: Vec<&Value> = recorded.iter().map(|event| &event["actor"]).collect();
+    assert_eq!(actors, ["lead", "dev", "dev"]);
+    assert_eq!(
+        team.task_record("1").unwrap().trace_id.as_deref(),
+        Some("tr-1")
+    );
+}
+
+#[test]
+fn a_claim_under_a_key_is_answered_again_with_the_same_token() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let control = Control {
+        operation: "claim-task".into(),
+        request: b"1 dev".to_vec(),
+        key: Some("k1".into()),
+        ..Control::default()
+    };
+    team.under(control.clone());
+    let first = team.task_claim(claim("1", "dev")).unwrap();
+    world.later(MINUTE);
+    let mut other = world.root.team("demo").unwrap();
+    other.under(control.clone());
+    assert_eq!(other.task_claim(claim("1", "dev")).unwrap(), first);
+    other.under(Control {
+        request: b"1 qa".to_vec(),
+        ..control
+    });
+    refused(
+        other.task_claim(claim("1", "qa")),
+        Code::IdempotencyKeyReused,
+    );
+    other.under(Control::default());
+    assert_eq!(kinds(&mut other)[2..], ["task_claimed", "response_stored"]);
+}

@@ -1,0 +1,483 @@
+//! How a team comes to its end: the gate, what is left of it, what works then, and how it is deleted for good.
+
+use crate::workers::{answers, ask, heartbeat, identity, says};
+use crate::world::{
+    SECOND, World, assign, events, json, kinds, message, refused, settled_digest, status, update,
+};
+use serde_json::{Value, json};
+use std::path::Path;
+use teamlog_engine::storage::Storage;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::cleanup::{Cleanup, OrphanCleanup};
+use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::init::Init;
+use teamlog_team::command::nudge::Nudge;
+use teamlog_team::command::purge::Purge;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::send::{Require, Send};
+use teamlog_team::command::summary::GetSummary;
+use teamlog_team::command::tick::Tick;
+use teamlog_team::command::worker_status::ReadStatus;
+use teamlog_team::doctor::DoctorCheck;
+use teamlog_team::{Code, Refusal, Team, api};
+
+fn gentle() -> Cleanup {
+    Cleanup::default()
+}
+
+fn forced() -> Cleanup {
+    Cleanup {
+        force: true,
+        ..Cleanup::default()
+    }
+}
+
+fn confirmed() -> Cleanup {
+    Cleanup {
+        confirm_issues: true,
+        ..Cleanup::default()
+    }
+}
+
+/// Refused, and nothing recorded.
+fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
+    let before = kinds(team).len();
+    let refusal = refused(team.cleanup(cleanup), code);
+    assert_eq!(kinds(team).len(), before);
+    refusal
+}
+
+fn task(world: &World, team: &mut Team, id: &str, status: &str) {
+    // A message of the same moment might come before the one that it follows.
+    world.later(SECOND);
+    team.task_update(update(id, status)).unwrap();
+}
+
+#[test]
+fn a_team_with_nothing_left_over_is_closed() {
+    let world = World::new();
+    let mut team = world.demo();
+    task(&world, &mut team, "1", "completed");
+    task(&world, &mut team, "2", "canceled");
+    let answer = team.cleanup(gentle()).unwrap();
+    assert_eq!(
+        json(&answer),
+        json!({"team_name": "demo", "cleanup_mode": "shutdown"})
+    );
+    let all = events(&mut team);
+    let last = &all[all.len() - 3..];
+    let kinds: Vec<_> = last
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["shutdown_gated", "phase_changed", "team_closed"]);
+    assert_eq!(
+        last[0]["payload"],
+        json!({"forced": false, "allowed": true, "pending": 0, "assigned": 0, "blocked": 0, "in_progress": 0, "failed": 0})
+    );
+    assert_eq!(
+        last[1]["payload"],
+        json!({"from": "team-exec", "to": "cancelled"})
+    );
+    assert_eq!(last[2]["payload"], json!({"reason": "shutdown"}));
+    for event in &last[1..] {
+        assert_eq!(event["cause"], last[0]["id"], "{event}");
+    }
+    // Again, either way, changes nothing.
+    team.cleanup(gentle()).unwrap();
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    assert_eq!(events(&mut team).len(), all.len());
+}
+
+#[test]
+fn failed_tasks_are_confirmed_first_even_with_work_left_over() {
+    let world = World::new();
+    let mut team = world.demo();
+    task(&world, &mut team, "1", "failed");
+    task(&world, &mut team, "2", "failed");
+    task(&world, &mut team, "3", "in_progress");
+    let refusal = held_back(&mut team, gentle(), Code::ShutdownConfirm);
+    assert_eq!(refusal.message, "shutdown_confirm_issues_required:failed=2");
+    let refusal = held_back(&mut team, confirmed(), Code::ShutdownGateBlocked);
+    assert_eq!(
+        refusal.message,
+        "shutdown_gate_blocked:pending=0,blocked=0,in_progress=1,failed=2"
+    );
+    task(&world, &mut team, "3", "completed");
+    held_back(&mut team, gentle(), Code::ShutdownConfirm);
+    team.cleanup(confirmed()).unwrap();
+}
+
+#[test]
+fn work_left_over_holds_a_cleanup_back_whatever_its_state() {
+    for (state, message) in [
+        ("pending", "pending=1,blocked=0,in_progress=0"),
+        ("assigned", "pending=1,blocked=0,in_progress=0"),
+        ("blocked", "pending=0,blocked=1,in_progress=0"),
+        ("in_progress", "pending=0,blocked=0,in_progress=1"),
+    ] {
+        let world = World::new();
+        let mut team = world.demo();
+        task(&world, &mut team, "1", state);
+        let refusal = held_back(&mut team, gentle(), Code::ShutdownGateBlocked);
+        assert_eq!(
+            refusal.message,
+            format!("shutdown_gate_blocked:{message},failed=0")
+        );
+        team.cleanup(forced()).unwrap();
+        let gate = events(&mut team)
+            .into_iter()
+            .find(|event| event["kind"] == "shutdown_gated");
+        let gate = gate.unwrap();
+        assert_eq!(
+            (&gate["payload"]["forced"], &gate["payload"][state]),
+            (&true.into(), &1.into())
+        );
+    }
+}
+
+#[test]
+fn a_rejection_holds_until_the_worker_is_asked_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.request_shutdown(ask("dev")).unwrap();
+    team.write_shutdown_ack(answers("dev", "reject", Some("busy")))
+        .unwrap();
+    let refusal = held_back(&mut team, gentle(), Code::ShutdownRejected);
+    assert_eq!(refusal.message, "shutdown_rejected:dev:busy");
+    team.request_shutdown(ask("dev")).unwrap();
+    team.write_shutdown_ack(answers("dev", "accept", None))
+        .unwrap();
+    team.write_shutdown_ack(answers("qa", "reject", None))
+        .unwrap();
+    let refusal = held_back(&mut team, gentle(), Code::ShutdownRejected);
+    assert_eq!(refusal.details["worker"], "qa");
+    team.request_shutdown(ask("qa")).unwrap();
+    team.cleanup(gentle()).unwrap();
+}
+
+#[test]
+fn a_team_can_do_without_the_gate() {
+    let world = World::new();
+    let mut team = world.demo();
+    task(&world, &mut team, "1", "failed");
+    task(&world, &mut team, "2", "pending");
+    team.write_shutdown_ack(answers("dev", "reject", None))
+        .unwrap();
+    held_back(&mut team, gentle(), Code::ShutdownConfirm);
+    team.config_change(ConfigChange {
+        key: "governance.cleanup_requires_all_workers_inactive".into(),
+        value: Some("false".into()),
+        actor: None,
+    })
+    .unwrap();
+    team.cleanup(gentle()).unwrap();
+    assert!(kinds(&mut team).contains(&"team_closed".to_owned()));
+}
+
+#[test]
+fn an_orphan_is_closed_without_a_gate() {
+    let world = World::new();
+    let mut team = world.demo();
+    task(&world, &mut team, "1", "failed");
+    let answer = team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    assert_eq!(json(&answer)["cleanup_mode"], "orphan_cleanup");
+    assert_eq!(kinds(&mut team)[2..], ["phase_changed", "team_closed"]);
+    assert_eq!(
+        events(&mut team)[3]["payload"],
+        json!({"reason": "orphan_cleanup"})
+    );
+}
+
+/// A closed team that was full of life.
+fn closed(world: &World) -> Team {
+    let mut team = world.demo();
+    team.write_identity(identity("dev", 1)).unwrap();
+    team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
+    team.task_assign(assign("1", "dev")).unwrap();
+    team.send(Send {
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(1),
+            max_retries: Some(0),
+        }),
+        ..message("lead", "dev")
+    })
+    .unwrap();
+    team.cleanup(forced()).unwrap();
+    team
+}
+
+#[test]
+fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
+    let world = World::new();
+    let mut team = closed(&world);
+    refused(team.send(message("lead", "dev")), Code::TeamClosed);
+    refused(
+        team.update_heartbeat(heartbeat("dev", 2, true)),
+        Code::TeamClosed,
+    );
+    refused(
+        team.write_worker_status(says("dev", "idle", None)),
+        Code::TeamClosed,
+    );
+    refused(team.request_shutdown(ask("dev")), Code::TeamClosed);
+    refused(
+        team.append(Append {
+            kind: "seen".into(),
+            ..Append::default()
+        }),
+        Code::TeamClosed,
+    );
+    let more = Init {
+        members: vec!["new".into()],
+        ..Init::of("demo")
+    };
+    refused(world.root.init(more), Code::TeamClosed);
+    let found = status(&mut team);
+    assert_eq!(
+        (
+            found.closed_at.as_deref(),
+            found.task_count,
+            found.members.len()
+        ),
+        (
+            events(&mut team).pop().unwrap()["created_at"].as_str(),
+            1,
+            3
+        )
+    );
+    let read = Read {
+        agent: "dev".into(),
+        ..Read::default()
+    };
+    assert_eq!(team.read(read).unwrap().messages.len(), 2);
+    let worker = ReadStatus {
+        worker: "dev".into(),
+    };
+    team.read_worker_status(worker).unwrap();
+    team.summary(GetSummary {}).unwrap();
+    settled_digest(&mut team);
+}
+
+#[test]
+fn time_stands_still_in_a_closed_team() {
+    let world = World::new();
+    let mut team = closed(&world);
+    world.later(60 * SECOND);
+    let recorded = kinds(&mut team).len();
+    let ticked = team.tick(Tick::default()).unwrap();
+    assert_eq!(
+        (ticked.delivery.dead_lettered, ticked.next_due_at),
+        (0, None)
+    );
+    assert_eq!(kinds(&mut team).len(), recorded);
+    let nudge = Nudge {
+        idle_seconds: Some(0),
+        ..Nudge::default()
+    };
+    refused(team.nudge(nudge), Code::TeamClosed);
+}
+
+#[test]
+fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
+    let world = World::new();
+    let mut team = closed(&world);
+    let left = || {
+        let mut names = world.memory.list(Path::new("teams/demo")).unwrap();
+        names.retain(|name| {
+            ![
+                "derived",
+                "derived.lock",
+                "events",
+                "head",
+                "lock",
+                "log.json",
+            ]
+            .contains(&&**name)
+        });
+        names
+    };
+    assert_eq!(left(), Vec::<String>::new());
+    team.summary(GetSummary {}).unwrap();
+    settled_digest(&mut team);
+    assert_eq!(left(), Vec::<String>::new());
+    let report = doctor(&world);
+    assert_eq!(report["overall_status"], "healthy", "{report:#}");
+    // Somebody puts one back.
+    world
+        .memory
+        .create_dir(Path::new("teams/demo/tasks"))
+        .unwrap();
+    let path = Path::new("teams/demo/tasks/1.json");
+    world.memory.replace(path, b"{}", false).unwrap();
+    let report = doctor(&world);
+    let views = report["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|check| check["name"] == "views");
+    assert_ne!(views.unwrap()["status"], "healthy", "{report:#}");
+    settled_digest(&mut team);
+    assert_eq!(left(), Vec::<String>::new());
+}
+
+fn doctor(world: &World) -> Value {
+    let check = DoctorCheck {
+        team: "demo".into(),
+        sample_size: 0,
+        program: "teamlog".into(),
+    };
+    json(&world.root.doctor_check(check, &mut |_, _| {}).unwrap())
+}
+
+fn call(world: &World, operation: &str, input: Value) -> Result<Value, String> {
+    let Value::Object(input) = input else {
+        panic!("an input is an object")
+    };
+    let operation = api::find(operation).unwrap();
+    match api::call(&world.root, operation, input, Default::default()) {
+        Ok(answered) => Ok(serde_json::from_str(answered.data.get()).unwrap()),
+        Err(fault) => Err(fault.code),
+    }
+}
+
+#[test]
+fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
+    let world = World::new();
+    let unknown = json!({"state": "unknown", "updated_at": "1970-01-01T00:00:00.000000Z"});
+    for (operation, mut input, answer) in [
+        (
+            "read-worker-status",
+            json!({"worker": "w"}),
+            json!({"worker": "w", "status": unknown}),
+        ),
+        (
+            "read-worker-heartbeat",
+            json!({"worker": "w"}),
+            json!({"worker": "w", "heartbeat": null}),
+        ),
+        (
+            "read-shutdown-ack",
+            json!({"worker": "w"}),
+            json!({"worker": "w", "ack": null}),
+        ),
+        (
+            "read-monitor-snapshot",
+            json!({}),
+            json!({"snapshot": null}),
+        ),
+        (
+            "read-task-approval",
+            json!({"task_id": "1"}),
+            json!({"approval": null}),
+        ),
+        (
+            "cleanup",
+            json!({"confirmIssues": true}),
+            json!({"team_name": "gone", "cleanup_mode": "shutdown"}),
+        ),
+        (
+            "orphan-cleanup",
+            json!({}),
+            json!({"team_name": "gone", "cleanup_mode": "orphan_cleanup"}),
+        ),
+    ] {
+        input["team_name"] = "gone".into();
+        assert_eq!(call(&world, operation, input), Ok(answer), "{operation}");
+    }
+    for (operation, mut input, code) in [
+        ("read-config", json!({}), "team_not_found"),
+        ("read-manifest", json!({}), "manifest_not_found"),
+        ("get-summary", json!({}), "team_not_found"),
+        ("read-idle-state", json!({}), "team_not_found"),
+        ("read-stall-state", json!({}), "team_not_found"),
+    ] {
+        input["team_name"] = "gone".into();
+        assert_eq!(
+            call(&world, operation, input),
+            Err(code.to_owned()),
+            "{operation}"
+        );
+    }
+    assert_eq!(
+        world.memory.stat(Path::new("teams")).unwrap(),
+        None,
+        "nothing was made"
+    );
+}
+
+#[test]
+fn every_operation_of_workers_works_through_the_table() {
+    let world = World::new();
+    world.team(None, teamlog_engine::Format::Jsonl);
+    for (operation, mut input, answer) in [
+        (
+            "write-worker-identity",
+            json!({"worker": "w", "index": 1, "role": "executor"}),
+            json!({"worker": "w"}),
+        ),
+        (
+            "update-worker-heartbeat",
+            json!({"worker": "w", "pid": 1, "turn_count": 2, "alive": true}),
+            json!({"worker": "w"}),
+        ),
+        (
+            "write-worker-inbox",
+            json!({"worker": "w", "content": "do"}),
+            json!({"worker": "w"}),
+        ),
+        (
+            "write-shutdown-request",
+            json!({"worker": "w", "requested_by": "lead"}),
+            json!({"worker": "w"}),
+        ),
+        (
+            "write-monitor-snapshot",
+            json!({"snapshot": {"a": 1}}),
+            json!({}),
+        ),
+        (
+            "write-task-approval",
+            json!({"task_id": "1", "status": "approved", "reviewer": "lead", "decision_reason": "ok"}),
+            json!({"task_id": "1", "status": "approved"}),
+        ),
+        (
+            "cleanup",
+            json!({"confirmIssues": true}),
+            json!({"team_name": "demo", "cleanup_mode": "shutdown"}),
+        ),
+    ] {
+        input["team_name"] = "demo".into();
+        assert_eq!(call(&world, operation, input), Ok(answer), "{operation}");
+    }
+    let mut team = world.root.team("demo").unwrap();
+    assert!(kinds(&mut team).contains(&"team_closed".to_owned()));
+}
+
+#[test]
+fn only_a_closed_team_is_purged_and_then_there_is_none() {
+    let world = World::new();
+    let mut team = world.demo();
+    let purge = Purge {
+        team: "demo".into(),
+    };
+    let refusal = refused(world.root.purge(&purge), Code::TeamOpen);
+    assert!(refusal.hint.unwrap().starts_with("teamlog api cleanup "));
+    assert_eq!(kinds(&mut team), ["team_created"]);
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    let log = team.log().identity().log.to_string();
+    drop(team);
+    let answer = world.root.purge(&purge).unwrap();
+    assert_eq!(
+        json(&answer),
+        json!({"status": "purged", "team": "demo", "log": log, "events": 3})
+    );
+    assert_eq!(
+        world.memory.list(Path::new("teams")).unwrap(),
+        Vec::<String>::new()
+    );
+    refused(world.root.purge(&purge), Code::TeamNotFound);
+    // The name is free.
+    let mut again = world.demo();
+    assert_eq!(kinds(&mut again), ["team_created"]);
+}

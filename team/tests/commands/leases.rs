@@ -1,0 +1,411 @@
+//! Leases: how long a claim counts, what becomes of one that ran out, and who may still say what.
+
+use crate::claims::{after, claim, claimed, complete, done, new, status, task, waiting};
+use crate::world::{MINUTE, SECOND, World, events, json, kinds, refused, settled_digest};
+use serde_json::{Value, json};
+use teamlog_team::command::prime::Prime;
+use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
+use teamlog_team::command::task_release::TaskRelease;
+use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::tick::Tick;
+use teamlog_team::{Code, Team};
+
+pub fn release(claimed: &ClaimAnswer) -> TaskRelease {
+    TaskRelease {
+        task_id: claimed.task.id.clone(),
+        worker: "dev".into(),
+        claim_token: Some(claimed.claim_token.clone()),
+        ..TaskRelease::default()
+    }
+}
+
+pub fn renew(claimed: &ClaimAnswer) -> TaskRenew {
+    TaskRenew {
+        task_id: claimed.task.id.clone(),
+        claim_token: Some(claimed.claim_token.clone()),
+        ..TaskRenew::default()
+    }
+}
+
+fn count(team: &mut Team) -> usize {
+    events(team).len()
+}
+
+fn said(events: &[Value]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_lease_lasts_as_long_as_was_asked_within_bounds() {
+    let world = World::new();
+    let mut team = world.demo();
+    let lasting = |task: &str, lease_ms| TaskClaim {
+        lease_ms: Some(lease_ms),
+        ..claim(task, "dev")
+    };
+    team.task_create(new("1")).unwrap();
+    team.task_create(new("2")).unwrap();
+    for lease_ms in [0, 999, 86_400_001, u64::MAX] {
+        let refusal = refused(team.task_claim(lasting("1", lease_ms)), Code::InvalidInput);
+        assert_eq!(refusal.field.as_deref(), Some("lease_ms"));
+    }
+    let short = team.task_claim(lasting("1", 1_000)).unwrap();
+    assert_eq!(short.leased_until, "2026-11-21T12:00:01.000000Z");
+    let long = team.task_claim(lasting("2", 86_400_000)).unwrap();
+    assert_eq!(long.leased_until, "2026-11-22T12:00:00.000000Z");
+}
+
+#[test]
+fn a_renewal_prolongs_and_never_shortens() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    world.later(5 * MINUTE);
+    let short = TaskRenew {
+        lease_ms: Some(1_000),
+        ..renew(&held)
+    };
+    let renewed = team.task_renew(short).unwrap();
+    assert_eq!(
+        (&renewed.leased_until, renewed.task.version),
+        (&held.leased_until, 3)
+    );
+    let renewed = team.task_renew(renew(&held)).unwrap();
+    assert_eq!(renewed.leased_until, "2026-11-21T12:20:00.000000Z");
+    assert_eq!(
+        (&renewed.claim_token, renewed.epoch),
+        (&held.claim_token, 1)
+    );
+    world.later(14 * MINUTE);
+    team.task_finish(complete(&held)).unwrap();
+}
+
+#[test]
+fn only_the_holder_renews_what_is_claimed() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    let wrong = TaskRenew {
+        claim_token: Some("x".into()),
+        ..renew(&held)
+    };
+    refused(team.task_renew(wrong.clone()), Code::ClaimConflict);
+    let nothing = TaskRenew {
+        claim_token: None,
+        ..wrong.clone()
+    };
+    refused(team.task_renew(nothing), Code::InvalidInput);
+    let unknown = TaskRenew {
+        task_id: "9".into(),
+        ..wrong
+    };
+    refused(team.task_renew(unknown), Code::TaskNotFound);
+    let stale = TaskRenew {
+        expected_version: Some(1),
+        ..renew(&held)
+    };
+    refused(team.task_renew(stale), Code::VersionConflict);
+    team.task_release(release(&held)).unwrap();
+    refused(team.task_renew(renew(&held)), Code::ClaimConflict);
+}
+
+#[test]
+fn a_released_task_is_pending_again_which_is_no_completion() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.task_create(waiting("waits", &["1"])).unwrap();
+    let wrong = TaskRelease {
+        claim_token: Some("x".into()),
+        ..release(&held)
+    };
+    refused(team.task_release(wrong), Code::ClaimConflict);
+    let released = team.task_release(release(&held)).unwrap();
+    assert!(released.ok);
+    let task = released.task;
+    assert_eq!((&*task.status, task.version, task.epoch), ("pending", 3, 1));
+    assert_eq!((task.owner, task.claim), (None, None));
+    assert_eq!(status(&mut team, "2"), "blocked");
+    let event = after(&mut team, 4).pop().unwrap();
+    assert_eq!(
+        event["payload"],
+        json!({"task_id": "1", "worker": "dev", "epoch": 1})
+    );
+}
+
+#[test]
+fn releasing_what_nobody_holds_changes_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.task_release(release(&held)).unwrap();
+    let before = count(&mut team);
+    let again = team.task_release(release(&held)).unwrap();
+    assert_eq!((&*again.task.status, again.task.version), ("pending", 3));
+    let anything = TaskRelease {
+        claim_token: Some("x".into()),
+        ..release(&held)
+    };
+    team.task_release(anything).unwrap();
+    assert_eq!(count(&mut team), before);
+    let unknown = TaskRelease {
+        task_id: "9".into(),
+        ..release(&held)
+    };
+    refused(team.task_release(unknown), Code::TaskNotFound);
+    // What is kept for somebody is not given back by anybody.
+    let owned = teamlog_team::command::task_create::TaskCreate {
+        owner: Some("qa".into()),
+        ..new("owned")
+    };
+    let id = team.task_create(owned).unwrap().task.id;
+    let other = TaskRelease {
+        task_id: id,
+        ..release(&held)
+    };
+    refused(team.task_release(other), Code::ClaimConflict);
+}
+
+#[test]
+fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
+    for round in 0..5 {
+        let world = World::new();
+        let mut team = world.demo();
+        let held = claimed(&mut team, new("first"));
+        world.later(15 * MINUTE);
+        let code = match round {
+            0 => refused(team.task_finish(complete(&held)), Code::LeaseExpired).code,
+            1 => refused(team.task_release(release(&held)), Code::LeaseExpired).code,
+            2 => refused(team.task_renew(renew(&held)), Code::LeaseExpired).code,
+            3 => {
+                let cancel = TaskCancel {
+                    task_id: "1".into(),
+                    claim_token: Some(held.claim_token.clone()),
+                    ..TaskCancel::default()
+                };
+                refused(team.task_cancel(cancel), Code::LeaseExpired).code
+            }
+            _ => {
+                let wrong = teamlog_team::command::task_finish::TaskFinish {
+                    claim_token: Some("x".into()),
+                    ..complete(&held)
+                };
+                refused(team.task_finish(wrong), Code::ClaimConflict).code
+            }
+        };
+        let recorded = after(&mut team, 3);
+        assert_eq!(said(&recorded), ["task_lease_expired"], "{code}");
+        assert_eq!(
+            recorded[0]["payload"],
+            json!({"task_id": "1", "worker": "dev", "epoch": 1, "leased_until": held.leased_until})
+        );
+        assert_eq!(
+            (&recorded[0]["actor"], &recorded[0]["agent"]),
+            (&json!("teamlog"), &json!("dev"))
+        );
+        let task = team.task_record("1").unwrap();
+        assert_eq!(
+            (&*task.status, task.owner, task.claim),
+            ("pending", None, None)
+        );
+        assert_eq!(
+            (task.version, task.epoch),
+            (2, 1),
+            "what follows is no new version"
+        );
+        settled_digest(&mut team);
+    }
+}
+
+#[test]
+fn the_last_moment_still_counts() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    world.later(15 * MINUTE - 1);
+    team.task_finish(complete(&held)).unwrap();
+}
+
+#[test]
+fn an_expired_lease_is_taken_over_by_an_event_that_names_the_old_holder() {
+    let world = World::new();
+    let mut team = world.demo();
+    claimed(&mut team, new("first"));
+    world.later(15 * MINUTE);
+    let taken = team.task_claim(claim("1", "qa")).unwrap();
+    assert_eq!((taken.epoch, taken.task.owner.as_deref()), (2, Some("qa")));
+    let recorded = after(&mut team, 3);
+    assert_eq!(said(&recorded), ["task_lease_expired", "task_claimed"]);
+    assert_eq!(recorded[0]["payload"]["worker"], "dev");
+    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
+}
+
+/// Whether or not a tick ran first, the old holder hears the same.
+#[test]
+fn the_old_holder_hears_the_same_whoever_came_first() {
+    for ticked in [false, true] {
+        let world = World::new();
+        let mut team = world.demo();
+        let held = claimed(&mut team, new("first"));
+        let by_epoch = teamlog_team::command::task_finish::TaskFinish {
+            claim_token: None,
+            epoch: Some(1),
+            ..complete(&held)
+        };
+        world.later(15 * MINUTE);
+        if ticked {
+            team.tick(Tick::default()).unwrap();
+        }
+        refused(team.task_finish(complete(&held)), Code::LeaseExpired);
+        refused(team.task_finish(by_epoch.clone()), Code::LeaseExpired);
+        refused(team.task_release(release(&held)), Code::LeaseExpired);
+        refused(team.task_renew(renew(&held)), Code::LeaseExpired);
+        let next = team.task_claim(claim("1", "qa")).unwrap();
+        for _ in 0..2 {
+            refused(team.task_finish(complete(&held)), Code::ClaimConflict);
+            refused(team.task_finish(by_epoch.clone()), Code::ClaimConflict);
+            refused(team.task_renew(renew(&held)), Code::ClaimConflict);
+            let given_back = team.task_release(release(&next));
+            assert!(given_back.is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_tick_records_leases_that_ran_out_and_says_when_the_next_does() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 1..=3 {
+        let lasting = TaskClaim {
+            lease_ms: Some(n * 60_000),
+            ..claim(&n.to_string(), "dev")
+        };
+        team.task_create(new("some")).unwrap();
+        team.task_claim(lasting).unwrap();
+    }
+    let tick = |team: &mut Team| json(&team.tick(Tick::default()).unwrap());
+    let first = tick(&mut team);
+    assert_eq!(first["leases"], json!({"expired": 0}));
+    assert_eq!(first["next_due_at"], "2026-11-21T12:01:00.000000Z");
+    world.later(2 * MINUTE);
+    let seq = count(&mut team);
+    let second = tick(&mut team);
+    assert_eq!(second["leases"], json!({"expired": 2}));
+    assert_eq!(second["next_due_at"], "2026-11-21T12:03:00.000000Z");
+    let recorded = after(&mut team, seq);
+    assert_eq!(
+        said(&recorded),
+        ["task_lease_expired", "task_lease_expired"]
+    );
+    assert_eq!(
+        (&recorded[0]["task_id"], &recorded[1]["task_id"]),
+        (&json!("1"), &json!("2"))
+    );
+    assert_eq!(tick(&mut team)["leases"], json!({"expired": 0}));
+    assert_eq!(status(&mut team, "3"), "in_progress");
+    settled_digest(&mut team);
+}
+
+#[test]
+fn many_leases_run_out_group_by_group() {
+    let world = World::new();
+    let mut team = world.demo();
+    for n in 1..=300 {
+        team.task_create(new("some")).unwrap();
+        team.task_claim(claim(&n.to_string(), "dev")).unwrap();
+    }
+    world.later(15 * MINUTE);
+    let ticked = json(&team.tick(Tick::default()).unwrap());
+    assert_eq!(ticked["leases"], json!({"expired": 300}));
+    assert_eq!(ticked["next_due_at"], Value::Null);
+}
+
+#[test]
+fn a_reader_sees_a_lease_that_ran_out_and_records_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    claimed(&mut team, new("first"));
+    let shown = |team: &mut Team| {
+        let show = TaskShow {
+            task_id: "1".into(),
+            ..TaskShow::default()
+        };
+        let (record, shown) = (
+            json(&team.task_record("1").unwrap()),
+            json(&team.task_show(show).unwrap()),
+        );
+        let dev = Prime {
+            agent: "dev".into(),
+        };
+        let primed = json(&team.prime(&dev).unwrap());
+        let brief = primed["in_progress"]["items"][0].clone();
+        assert_eq!(brief["leased_until"], "2026-11-21T12:15:00.000000Z");
+        let flags = [&record, &shown, &brief].map(|answer| answer.get("lease_expired").cloned());
+        (flags, record)
+    };
+    assert_eq!(shown(&mut team).0, [None, None, None]);
+    world.later(15 * MINUTE);
+    let (flags, record) = shown(&mut team);
+    assert_eq!(
+        flags,
+        [Some(json!(true)), Some(json!(true)), Some(json!(true))]
+    );
+    assert_eq!(
+        (&record["status"], &record["claim"]["owner"]),
+        (&json!("in_progress"), &json!("dev"))
+    );
+    assert_eq!(kinds(&mut team).len(), 3);
+}
+
+#[test]
+fn a_lease_outlives_the_handle_and_the_derived_store() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.finish().unwrap();
+    drop(team);
+    let mut team = world.root.team("demo").unwrap();
+    refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
+    settled_digest(&mut team);
+    drop(team);
+    let mut team = world.root.team("demo").unwrap();
+    world.later(10 * MINUTE);
+    let renewed = team.task_renew(renew(&held)).unwrap();
+    assert_eq!(renewed.leased_until, "2026-11-21T12:25:00.000000Z");
+    drop(team);
+    world.later(16 * MINUTE);
+    let mut team = world.root.team("demo").unwrap();
+    refused(team.task_finish(complete(&held)), Code::LeaseExpired);
+    assert_eq!(task(&mut team, "1").status.name(), "pending");
+    settled_digest(&mut team);
+}
+
+#[test]
+fn what_ran_out_waits_again_for_what_it_waits_for() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = done(&mut team, new("1"));
+    let held = claimed(&mut team, waiting("2", &[&one]));
+    let more = teamlog_team::command::task_change::TaskChange {
+        blocked_by: Some(vec![one, "9".into()]),
+        ..crate::claims::change(&held.task.id)
+    };
+    team.task_change(more).unwrap();
+    world.later(15 * MINUTE);
+    let seq = count(&mut team);
+    team.tick(Tick::default()).unwrap();
+    let recorded = after(&mut team, seq);
+    assert_eq!(said(&recorded), ["task_lease_expired", "task_blocked"]);
+    assert_eq!(recorded[1]["payload"]["waits_for"], json!(["9"]));
+    assert_eq!(status(&mut team, &held.task.id), "blocked");
+    world.later(SECOND);
+    refused(
+        team.task_claim(claim(&held.task.id, "qa")),
+        Code::BlockedDependency,
+    );
+}

@@ -1,0 +1,649 @@
+//! The ends of a task: completed, failed, given back, canceled, and back again.
+
+use crate::claims::{
+    after, change, claim, claimed, complete, done, fail, new, status, task, waiting,
+};
+use crate::leases::release;
+use crate::world::{SECOND, World, assign, events, json, kinds, refused, update};
+use serde_json::{Value, json};
+use std::io::Cursor;
+use teamlog_team::act::Control;
+use teamlog_team::command::diff::Diff;
+use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::command::task_finish::TaskFinish;
+use teamlog_team::command::task_reopen::TaskReopen;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::tick::Tick;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::{Code, Team};
+
+fn cancel(task: &str) -> TaskCancel {
+    TaskCancel {
+        task_id: task.into(),
+        ..TaskCancel::default()
+    }
+}
+
+fn reopen(task: &str) -> TaskReopen {
+    TaskReopen {
+        task_id: task.into(),
+        ..TaskReopen::default()
+    }
+}
+
+fn count(team: &mut Team) -> usize {
+    events(team).len()
+}
+
+// --- transition ---------------------------------------------------------------------------------
+
+#[test]
+fn the_holder_completes_its_task_with_a_result() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    world.later(SECOND);
+    let finish = TaskFinish {
+        result: Some("merged".into()),
+        error: Some("none of it".into()),
+        ..complete(&held)
+    };
+    let finished = team.task_finish(finish).unwrap();
+    assert!(finished.ok);
+    let task = finished.task;
+    assert_eq!(
+        (&*task.status, task.version, task.owner.as_deref()),
+        ("completed", 3, Some("dev"))
+    );
+    assert_eq!((task.result.as_deref(), task.error), (Some("merged"), None));
+    assert_eq!(task.claim, None);
+    assert_eq!(
+        task.completed_at.as_deref(),
+        Some("2026-11-21T12:00:01.000000Z")
+    );
+    let event = after(&mut team, 3).pop().unwrap();
+    assert_eq!(
+        (&event["kind"], &event["agent"]),
+        (&json!("task_completed"), &json!("dev"))
+    );
+    assert_eq!(
+        event["payload"],
+        json!({"task_id": "1", "worker": "dev", "epoch": 1, "result": "merged"})
+    );
+}
+
+#[test]
+fn the_holder_fails_its_task_with_an_error() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    let finish = TaskFinish {
+        result: Some("half".into()),
+        claim_token: None,
+        epoch: Some(1),
+        ..fail(&held)
+    };
+    let task = team.task_finish(finish).unwrap().task;
+    assert_eq!(
+        (&*task.status, task.error.as_deref()),
+        ("failed", Some("it broke"))
+    );
+    assert_eq!(task.result, None);
+    assert!(task.completed_at.is_some());
+    let event = after(&mut team, 3).pop().unwrap();
+    assert_eq!(
+        (&event["kind"], &event["payload"]["error"]),
+        (&json!("task_failed"), &json!("it broke"))
+    );
+}
+
+#[test]
+fn a_way_that_does_not_exist_is_refused_before_anything_else() {
+    let world = World::new();
+    let mut team = world.demo();
+    let finish = |from: &str, to: &str, task: &str| TaskFinish {
+        task_id: task.into(),
+        from: from.into(),
+        to: to.into(),
+        claim_token: Some("x".into()),
+        ..TaskFinish::default()
+    };
+    let names = [
+        "pending",
+        "blocked",
+        "assigned",
+        "in_progress",
+        "completed",
+        "failed",
+        "canceled",
+    ];
+    for from in names {
+        for to in names {
+            let exists = from == "in_progress" && matches!(to, "completed" | "failed");
+            let code = if exists {
+                Code::TaskNotFound
+            } else {
+                Code::InvalidTransition
+            };
+            refused(team.task_finish(finish(from, to, "404")), code);
+        }
+    }
+    refused(
+        team.task_finish(finish("in_progress", "done", "404")),
+        Code::TaskNotFound,
+    );
+    for (from, to) in [
+        ("started", "completed"),
+        ("in_progress", "finished"),
+        ("", ""),
+    ] {
+        let refusal = refused(
+            team.task_finish(finish(from, to, "404")),
+            Code::InvalidInput,
+        );
+        assert!(refusal.message.contains("valid task statuses"), "{refusal}");
+    }
+    let empty_handed = TaskFinish {
+        claim_token: None,
+        ..finish("in_progress", "completed", "404")
+    };
+    let refusal = refused(team.task_finish(empty_handed), Code::InvalidInput);
+    assert_eq!(refusal.field.as_deref(), Some("claim_token"));
+}
+
+#[test]
+fn only_from_the_status_that_the_task_has() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let early = TaskFinish {
+        task_id: "1".into(),
+        from: "in_progress".into(),
+        to: "completed".into(),
+        claim_token: Some("x".into()),
+        ..TaskFinish::default()
+    };
+    let refusal = refused(team.task_finish(early.clone()), Code::InvalidTransition);
+    assert_eq!(refusal.details["status"], "pending");
+    let held = team.task_claim(claim("1", "dev")).unwrap();
+    team.task_release(release(&held)).unwrap();
+    refused(team.task_finish(complete(&held)), Code::InvalidTransition);
+    // Of a message-governed task nobody has a claim.
+    team.task_update(update("2", "in_progress")).unwrap();
+    let unclaimed = TaskFinish {
+        task_id: "2".into(),
+        ..early
+    };
+    refused(team.task_finish(unclaimed), Code::ClaimConflict);
+}
+
+#[test]
+fn only_with_the_right_token_or_epoch() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    let present = |token: Option<&str>, epoch| TaskFinish {
+        claim_token: token.map(str::to_owned),
+        epoch,
+        ..complete(&held)
+    };
+    let right = Some(&*held.claim_token);
+    for (token, epoch) in [
+        (Some("x"), None),
+        (Some("x"), Some(1)),
+        (right, Some(2)),
+        (None, Some(0)),
+        (None, Some(2)),
+    ] {
+        refused(team.task_finish(present(token, epoch)), Code::ClaimConflict);
+    }
+    assert_eq!(count(&mut team), 3);
+    team.task_finish(present(right, Some(1))).unwrap();
+}
+
+#[test]
+fn terminal_stays_terminal() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("done"));
+    team.task_finish(complete(&held)).unwrap();
+    let broken = claimed(&mut team, new("broken"));
+    team.task_finish(fail(&broken)).unwrap();
+    team.task_create(new("dropped")).unwrap();
+    team.task_cancel(cancel("3")).unwrap();
+    let before = count(&mut team);
+    for held in [&held, &broken] {
+        refused(team.task_finish(complete(held)), Code::AlreadyTerminal);
+        refused(team.task_finish(fail(held)), Code::AlreadyTerminal);
+        refused(team.task_release(release(held)), Code::AlreadyTerminal);
+        refused(
+            team.task_renew(crate::leases::renew(held)),
+            Code::AlreadyTerminal,
+        );
+    }
+    for id in ["1", "2", "3"] {
+        refused(team.task_cancel(cancel(id)), Code::AlreadyTerminal);
+        refused(team.task_claim(claim(id, "qa")), Code::AlreadyTerminal);
+    }
+    assert_eq!(count(&mut team), before);
+    // What it is about may still be mended.
+    team.task_change(change("1")).unwrap();
+    assert_eq!(status(&mut team, "1"), "completed");
+}
+
+#[test]
+fn a_transition_may_expect_a_version() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    let expecting = |expected| TaskFinish {
+        expected_version: Some(expected),
+        ..complete(&held)
+    };
+    refused(team.task_finish(expecting(1)), Code::VersionConflict);
+    team.task_finish(expecting(2)).unwrap();
+}
+
+#[test]
+fn delegated_work_needs_evidence_in_its_result() {
+    let world = World::new();
+    let mut team = world.demo();
+    let delegated = |delegation: Value| TaskCreate {
+        extra: json!({"delegation": delegation})
+            .as_object()
+            .unwrap()
+            .clone(),
+        ..new("delegated")
+    };
+    let mut finish = |delegation: Value, result: Option<&str>| {
+        let held = claimed(&mut team, delegated(delegation));
+        let finish = TaskFinish {
+            result: result.map(str::to_owned),
+            ..complete(&held)
+        };
+        team.task_finish(finish).map(drop)
+    };
+    let spawned = "All done.\n subagent SPAWN evidence: two of them";
+    let skipped = "Subagent skip reason: too small";
+    for mode in ["auto", "required"] {
+        for bad in [
+            None,
+            Some("done"),
+            Some("Subagent spawn evidence: none"),
+            Some("Subagent spawn evidence:"),
+            Some("subagent spawn evidence: 0"),
+            Some(skipped),
+        ] {
+            refused(finish(json!({"mode": mode}), bad), Code::MissingEvidence);
+        }
+        finish(json!({"mode": mode}), Some(spawned)).unwrap();
+        let may_skip = json!({"mode": mode, "skip_allowed_reason_required": true});
+        finish(may_skip, Some(skipped)).unwrap();
+    }
+    let probe = json!({"mode": "optional", "required_parallel_probe": true});
+    refused(finish(probe, None), Code::MissingEvidence);
+    finish(json!({"mode": "optional"}), None).unwrap();
+    let held = claimed(&mut team, delegated(json!({"mode": "required"})));
+    team.task_finish(fail(&held)).unwrap();
+}
+
+// --- dependents ---------------------------------------------------------------------------------
+
+#[test]
+fn completing_the_last_dependency_frees_those_that_wait_in_the_same_group() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = claimed(&mut team, new("1"));
+    let two = claimed(&mut team, new("2"));
+    for deps in [&["1"][..], &["1", "2"], &["1", "404"]] {
+        team.task_create(waiting("waits", deps)).unwrap();
+    }
+    let seq = count(&mut team);
+    team.task_finish(complete(&one)).unwrap();
+    let recorded = after(&mut team, seq);
+    let said: Vec<(&str, &str)> = recorded
+        .iter()
+        .map(|event| {
+            (
+                event["kind"].as_str().unwrap(),
+                event["task_id"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(said, [("task_completed", "1"), ("task_unblocked", "3")]);
+    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
+    assert_eq!(
+        task(&mut team, "3").version,
+        1,
+        "what follows is no new version"
+    );
+    team.task_finish(complete(&two)).unwrap();
+    assert_eq!(status(&mut team, "4"), "pending");
+    assert_eq!(status(&mut team, "5"), "blocked");
+    team.task_claim(claim("4", "qa")).unwrap();
+}
+
+#[test]
+fn a_failed_or_canceled_dependency_frees_nobody() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = claimed(&mut team, new("1"));
+    team.task_create(waiting("2", &["1"])).unwrap();
+    team.task_finish(fail(&one)).unwrap();
+    assert_eq!(status(&mut team, "2"), "blocked");
+    team.task_reopen(reopen("1")).unwrap();
+    team.task_cancel(cancel("1")).unwrap();
+    assert_eq!(status(&mut team, "2"), "blocked");
+}
+
+#[test]
+fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("bd-1", "dev")).unwrap();
+    for deps in [&["bd-1"][..], &["bd-2"], &["bd-1", "bd-2"]] {
+        team.task_create(waiting("waits", deps)).unwrap();
+    }
+    world.later(2 * SECOND);
+    // Too late, it completes nothing.
+    let late = |id: &str, back: i64| {
+        let now = world.root.options().clock.now();
+        teamlog_team::command::task_update::TaskUpdate {
+            created_at: Some(now.plus_micros(-back).to_string()),
+            ..update(id, "done")
+        }
+    };
+    team.task_update(late("bd-1", 3 * SECOND)).unwrap();
+    assert_eq!(status(&mut team, "1"), "blocked");
+    let seq = count(&mut team);
+    let sent = team.task_update(update("bd-1", "done")).unwrap();
+    assert_eq!(sent.event.event.kind, "message_sent");
+    let recorded = after(&mut team, seq);
+    let kinds: Vec<&str> = recorded
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["message_sent", "task_unblocked"]);
+    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
+    assert_eq!(status(&mut team, "1"), "pending");
+    // One that the report brings into the world counts as well.
+    team.task_update(update("bd-2", "completed")).unwrap();
+    assert_eq!(
+        (status(&mut team, "2"), status(&mut team, "3")),
+        ("pending", "pending")
+    );
+}
+
+#[test]
+fn a_message_cannot_complete_what_a_claim_governs() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("1")).unwrap();
+    team.task_create(waiting("2", &["1"])).unwrap();
+    team.task_update(update("1", "done")).unwrap();
+    assert_eq!(
+        (status(&mut team, "1"), status(&mut team, "2")),
+        ("pending", "blocked")
+    );
+    assert_eq!(kinds(&mut team).last().unwrap(), "message_sent");
+}
+
+#[test]
+fn what_an_import_completes_is_free_at_once_and_a_tick_says_so() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(waiting("waits", &["bd-1"])).unwrap();
+    world.later(10 * SECOND);
+    let line = json!({"id": "m1", "type": "task_update", "from": "dev", "to": "lead", "task_id": "bd-1",
+        "priority": "normal", "created_at": "2026-11-21T12:00:05Z", "schema_version": 1,
+        "payload": {"status": "done"}});
+    let how = ImportMessages {
+        team: "demo".into(),
+        ..ImportMessages::default()
+    };
+    let imported = world
+        .root
+        .import_messages(how, &mut Cursor::new(line.to_string()));
+    assert_eq!(imported.unwrap().imported, 1);
+    assert_eq!(
+        status(&mut team, "1"),
+        "blocked",
+        "an import derives no events"
+    );
+    let ready = team.ready(&Default::default()).unwrap();
+    assert_eq!(ready.tasks[0].task_id, "1");
+    let ticked = json(&team.tick(Tick::default()).unwrap());
+    assert_eq!(ticked["tasks"], json!({"unblocked": 1}));
+    assert_eq!(status(&mut team, "1"), "pending");
+    let again = json(&team.tick(Tick::default()).unwrap());
+    assert_eq!(again["tasks"], json!({"unblocked": 0}));
+}
+
+// --- cancel and reopen --------------------------------------------------------------------------
+
+#[test]
+fn a_task_that_nobody_works_on_is_canceled_without_more_ado() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let because = TaskCancel {
+        reason: Some("not needed".into()),
+        ..cancel("1")
+    };
+    let task = team.task_cancel(because).unwrap().task;
+    assert_eq!((&*task.status, task.version), ("canceled", 2));
+    assert!(task.completed_at.is_some());
+    let event = after(&mut team, 2).pop().unwrap();
+    assert_eq!(
+        event["payload"],
+        json!({"task_id": "1", "reason": "not needed"})
+    );
+    assert_eq!(event["actor"], "leader-fixed");
+    refused(team.task_cancel(cancel("9")), Code::TaskNotFound);
+}
+
+#[test]
+fn one_in_somebodys_hands_is_canceled_by_its_holder_or_by_force_of_the_leader() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = claimed(&mut team, new("1"));
+    let two = claimed(&mut team, new("2"));
+    refused(team.task_cancel(cancel("1")), Code::ClaimConflict);
+    let wrong = TaskCancel {
+        claim_token: Some("x".into()),
+        force: true,
+        ..cancel("1")
+    };
+    refused(team.task_cancel(wrong), Code::ClaimConflict);
+    let pushy = TaskCancel {
+        worker: Some("qa".into()),
+        force: true,
+        ..cancel("1")
+    };
+    refused(team.task_cancel(pushy), Code::ClaimConflict);
+    let own = TaskCancel {
+        claim_token: Some(one.claim_token.clone()),
+        worker: Some("dev".into()),
+        ..cancel("1")
+    };
+    team.task_cancel(own).unwrap();
+    let forced = TaskCancel {
+        force: true,
+        ..cancel("2")
+    };
+    let task = team.task_cancel(forced).unwrap().task;
+    assert_eq!((&*task.status, task.claim), ("canceled", None));
+    assert_eq!(
+        after(&mut team, 6)[0]["payload"],
+        json!({"task_id": "2", "forced": true})
+    );
+    refused(team.task_finish(complete(&two)), Code::AlreadyTerminal);
+}
+
+#[test]
+fn no_message_brings_a_canceled_task_back() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("1", "dev")).unwrap();
+    team.task_cancel(cancel("1")).unwrap();
+    world.later(SECOND);
+    team.task_update(update("1", "in_progress")).unwrap();
+    let task = team.task_record("1").unwrap();
+    assert_eq!(
+        (&*task.status, task.reported_status.as_deref()),
+        ("canceled", Some("in_progress"))
+    );
+}
+
+#[test]
+fn a_failed_task_is_reopened_for_whoever_wants_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.task_finish(fail(&held)).unwrap();
+    let expecting = |expected| TaskReopen {
+        expected_version: Some(expected),
+        worker: Some("lead".into()),
+        ..reopen("1")
+    };
+    refused(team.task_reopen(expecting(2)), Code::VersionConflict);
+    let task = team.task_reopen(expecting(3)).unwrap().task;
+    assert_eq!((&*task.status, task.version, task.epoch), ("pending", 4, 1));
+    assert_eq!(
+        (task.owner, task.error, task.completed_at),
+        (None, None, None)
+    );
+    refused(team.task_finish(complete(&held)), Code::InvalidTransition);
+    let again = team.task_claim(claim("1", "qa")).unwrap();
+    assert_eq!(again.epoch, 2);
+    refused(team.task_finish(complete(&held)), Code::ClaimConflict);
+}
+
+#[test]
+fn only_what_failed_is_reopened() {
+    let world = World::new();
+    let mut team = world.demo();
+    done(&mut team, new("1"));
+    team.task_create(new("2")).unwrap();
+    claimed(&mut team, new("3"));
+    team.task_create(new("4")).unwrap();
+    team.task_cancel(cancel("4")).unwrap();
+    for id in ["1", "2", "3", "4"] {
+        refused(team.task_reopen(reopen(id)), Code::InvalidTransition);
+    }
+    refused(team.task_reopen(reopen("5")), Code::TaskNotFound);
+}
+
+#[test]
+fn what_is_reopened_waits_again_for_what_it_waits_for() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.task_finish(fail(&held)).unwrap();
+    let blocked = teamlog_team::command::task_change::TaskChange {
+        blocked_by: Some(vec!["9".into()]),
+        ..change("1")
+    };
+    assert_eq!(team.task_change(blocked).unwrap().task.status, "failed");
+    assert_eq!(
+        team.task_reopen(reopen("1")).unwrap().task.status,
+        "blocked"
+    );
+    assert_eq!(kinds(&mut team)[6..], ["task_reopened", "task_blocked"]);
+}
+
+// --- what others see ----------------------------------------------------------------------------
+
+#[test]
+fn a_difference_names_what_a_claim_changed() {
+    let world = World::new();
+    let mut team = world.demo();
+    let held = claimed(&mut team, new("first"));
+    team.task_finish(complete(&held)).unwrap();
+    let diff = team
+        .diff(&Diff {
+            from: Point::Seq(2),
+            to: None,
+            limit: None,
+            cursor: None,
+        })
+        .unwrap();
+    let fields: Vec<&str> = diff.tasks[0].fields.keys().map(String::as_str).collect();
+    assert_eq!(
+        fields,
+        ["completed_at", "epoch", "owner", "started_at", "status"]
+    );
+}
+
+#[test]
+fn the_history_of_a_task_holds_all_that_commands_did_to_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = claimed(&mut team, new("1"));
+    team.task_create(waiting("2", &["1"])).unwrap();
+    team.task_finish(complete(&one)).unwrap();
+    let show = |id: &str| TaskShow {
+        task_id: id.into(),
+        history: true,
+        ..TaskShow::default()
+    };
+    let mut kinds = |id: &str| {
+        let history = team.task_show(show(id)).unwrap().history.unwrap();
+        let kinds: Vec<String> = history
+            .iter()
+            .map(|event| event.event.kind.to_string())
+            .collect();
+        kinds
+    };
+    assert_eq!(
+        kinds("1"),
+        ["task_created", "task_claimed", "task_completed"]
+    );
+    assert_eq!(kinds("2"), ["task_created", "task_unblocked"]);
+}
+
+#[test]
+fn a_trace_shows_each_turn_of_a_task_as_a_span() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.under(Control {
+        trace_id: Some("tr-1".into()),
+        ..Control::default()
+    });
+    team.task_create(new("first")).unwrap();
+    let one = team.task_claim(claim("1", "dev")).unwrap();
+    team.task_release(release(&one)).unwrap();
+    team.task_claim(claim("1", "qa")).unwrap();
+    world.later(crate::world::MINUTE * 20);
+    team.tick(Tick::default()).unwrap();
+    let two = team.task_claim(claim("1", "dev")).unwrap();
+    team.task_finish(complete(&two)).unwrap();
+    let trace = team
+        .trace(teamlog_team::command::trace::Trace {
+            trace_id: "tr-1".into(),
+            ..Default::default()
+        })
+        .unwrap();
+    let trace = json(&trace);
+    let spans: Vec<(&str, &str)> = trace["spans"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|span| {
+            (
+                span["agent"].as_str().unwrap(),
+                span["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        spans,
+        [
+            ("dev", "released"),
+            ("qa", "lease_expired"),
+            ("dev", "completed")
+        ]
+    );
+}
