@@ -110,7 +110,7 @@ impl MonitorSnapshot {
 
 fn complete(timings: &Map<String, Value>) -> bool {
     let number = |name: &&str| timings.get(*name).is_some_and(Value::is_number);
-    TIMINGS.iter().all(|name| number(&name))
+    TIMINGS.iter().all(|name| number(name))
         && timings.get("updated_at").is_some_and(Value::is_string)
 }
 
