@@ -2,6 +2,7 @@
 //! nothing of each other; the first mark of each stays. A delivery brings the newest request to tell the recipient to its
 //! end.
 
+use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::mail::DispatchShown;
@@ -154,18 +155,20 @@ impl Act for Job {
             return Ok(Ruling::Granted(false, Vec::new()));
         };
         let marks = live.marks(&message.id)?;
-        let (was, ends) = match self.marked.mark {
-            Mark::Notified => (marks.notified_at, false),
-            Mark::Delivered => (marks.delivered_at, true),
+        let worker = &*self.marked.agent;
+        // Whoever is told did nothing, whoever has its mail did.
+        let (was, actor, ends) = match self.marked.mark {
+            Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
+            Mark::Delivered => (marks.delivered_at, worker, true),
         };
         let mut events = Vec::new();
         if was.is_none() {
-            events.extend(membership::joining(live, &self.marked.agent)?);
-            events.push(self.marked.event(&self.marked.agent, &message));
+            events.extend(membership::joining(live, worker)?.filter(|_| ends));
+            events.push(self.marked.event(actor, &message));
         }
         let marked = events.len().checked_sub(1).map(Cause::Earlier);
         if let Some(dispatch) = dispatch(live, &message.id)?.filter(|_| ends) {
-            for mut event in end(&dispatch, &self.marked.agent, &message) {
+            for mut event in end(&dispatch, worker, &message) {
                 event.cause = marked;
                 events.push(event);
             }

@@ -122,7 +122,13 @@ fn may_concern(event: &Event<'_>, agent: &str) -> bool {
         | "message_ack_duplicate"
         | "ack_rejected"
         | "delivery_acked"
-        | "delivery_required" => false,
+        | "delivery_required"
+        | "message_notified"
+        | "message_delivered"
+        | "dispatch_requested"
+        | "dispatch_notified"
+        | "dispatch_delivered"
+        | "dispatch_failed" => false,
         _ => event.actor != agent,
     }
 }

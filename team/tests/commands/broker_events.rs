@@ -2,6 +2,7 @@
 
 use crate::world::{MINUTE, World, events, json, kinds, message, refused, settled_digest};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::Duration;
 use teamlog_engine::event_id::EventId;
@@ -13,7 +14,7 @@ use teamlog_team::command::append_event::AppendEvent;
 use teamlog_team::command::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
 use teamlog_team::command::read_events::{ReadEvents, ReadEventsAnswer};
 use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::event_type::EventType;
+use teamlog_team::event_type::{EVENT_TYPES, EventType, Notice};
 use teamlog_team::team_event::TeamEvent;
 use teamlog_team::{Code, Team};
 
@@ -946,4 +947,25 @@ fn what_commands_do_reads_as_brokers_know_it() {
             "{operation}"
         );
     }
+}
+
+#[test]
+fn the_protocol_names_the_types_that_wake_and_those_for_auditors() {
+    let protocol = include_str!("../../../docs/protocol.md");
+    let words: Vec<&str> = protocol.split_whitespace().collect();
+    let named = |notice: Notice| {
+        let of = EVENT_TYPES.iter().filter(|(_, _, of)| *of == notice);
+        of.map(|(_, name, _)| format!("`{name}`"))
+            .collect::<BTreeSet<String>>()
+    };
+    let listed = |from: &[&str]| {
+        let start = words.windows(from.len()).position(|at| at == from).unwrap();
+        let all = words[start + from.len()..].iter();
+        all.map(|word| word.trim_end_matches('.'))
+            .take_while(|word| word.starts_with('`'))
+            .map(str::to_owned)
+            .collect::<BTreeSet<String>>()
+    };
+    assert_eq!(listed(&["Wakeable", "are"]), named(Notice::Wakes));
+    assert_eq!(listed(&["auditors", "only:"]), named(Notice::Audit));
 }

@@ -2,6 +2,7 @@
 
 use crate::world::{MINUTE, NOON, World, events, json, kinds, message, refused, settled_digest};
 use serde_json::{Value, json};
+use std::time::Duration;
 use teamlog_engine::Format;
 use teamlog_team::act::Control;
 use teamlog_team::command::ack::Ack;
@@ -13,6 +14,7 @@ use teamlog_team::command::mailbox_mark::{
 use teamlog_team::command::send::{Require, Send};
 use teamlog_team::command::send_message::{SendMessage, SendMessageAnswer};
 use teamlog_team::command::tick::Tick;
+use teamlog_team::command::wait::Wait;
 use teamlog_team::mail::Mail;
 use teamlog_team::{Code, Root, Team};
 
@@ -557,6 +559,7 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
     });
     let sent = send(&mut team, "dev", "a");
     told(&mut team, "dev", &sent.message);
+    delivered(&mut team, "dev", &sent.message);
     let log = events(&mut team);
     let seen: Vec<_> = log
         .iter()
@@ -569,11 +572,15 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
             "members_added",
             "message_sent",
             "dispatch_requested",
+            // Whoever is told did nothing.
+            "message_notified",
             "members_added",
-            "message_notified"
+            "message_delivered",
+            "dispatch_notified",
+            "dispatch_delivered",
         ]
     );
-    for event in [&log[2], &log[3], &log[5]] {
+    for event in &log[1..] {
         assert_eq!(
             (&event["trace_id"], &event["actor"]),
             (&json!("tr"), &json!("bridge"))
@@ -584,9 +591,10 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
         list(&mut team, "dev").messages[0].trace_id.as_deref(),
         Some("tr")
     );
-    delivered(&mut team, "dev", &sent.message);
+    let again = send(&mut team, "dev", "b").message;
+    told(&mut team, "dev", &again);
     let last = events(&mut team).pop().unwrap();
-    assert_eq!(last["trace_id"], "tr", "inherited from the message");
+    assert_eq!(last["actor"], "teamlog", "nobody says who told it");
     let answer = team
         .broadcast(Broadcast {
             from_worker: "newcomer".into(),
@@ -626,4 +634,29 @@ fn polling_costs_the_same_however_much_was_delivered() {
     let short = round(100);
     let long = round(900);
     assert!(long <= short + 40, "{short} calls grew to {long}");
+}
+
+#[test]
+fn marks_and_requests_wake_nobody_but_the_mail_does() {
+    let world = World::new();
+    let mut team = world.demo();
+    let sent = send(&mut team, "dev", "a").message;
+    team.under(Control {
+        actor: Some("bridge".into()),
+        ..Control::default()
+    });
+    told(&mut team, "dev", &sent);
+    delivered(&mut team, "dev", &sent);
+    let wait = Wait {
+        agent: "dev".into(),
+        timeout: Some(Duration::ZERO),
+        since: Some(0),
+    };
+    let arrived = team.wait(&wait).unwrap();
+    let kinds: Vec<_> = arrived
+        .events
+        .iter()
+        .map(|event| &*event.event.kind)
+        .collect();
+    assert_eq!(kinds, ["message_sent"]);
 }
