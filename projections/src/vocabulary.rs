@@ -149,7 +149,7 @@ pub const KINDS: &[Kind] = &[
     kind("resource_declared", Seed::Teamd, "teamlog api create-task", true, "A task declared paths that it may write."),
     kind("resource_policy_set", Seed::Teamd, "teamlog api write-config", true, "How overlapping paths are treated was set."),
     kind("response_stored", Seed::Team, "teamlog api create-task --key", true, "The first answer under an idempotency key was stored."),
-    kind("shutdown_acked", Seed::TeamApi, "teamlog api read-shutdown-ack", true, "A worker accepted or rejected its shutdown."),
+    kind("shutdown_acked", Seed::TeamApi, "teamlog api write-shutdown-ack", true, "A worker accepted or rejected its shutdown."),
     kind("shutdown_gated", Seed::TeamApi, "teamlog api cleanup", false, "The gate before a cleanup was evaluated or forced."),
     kind("shutdown_requested", Seed::TeamApi, "teamlog api write-shutdown-request", true, "A worker was asked to stop."),
     kind("summary_snapshot_written", Seed::TeamApi, "teamlog api get-summary", true, "The baseline of the team's summary was moved."),

@@ -1,6 +1,7 @@
 //! Operations on tasks.
 
 use super::operation::Op;
+use super::rules::Rules;
 use crate::command::claim_next::{ClaimNext, ClaimNextAnswer};
 use crate::command::task_cancel::TaskCancel;
 use crate::command::task_change::TaskChange;
@@ -14,19 +15,40 @@ use crate::command::tasks::Tasks;
 use crate::failure::{Failure, Result};
 use crate::projections::Status;
 use crate::refusal::{Code, Refusal};
-use crate::task_record::TaskRecord;
+use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What an update leaves to the other operations.
+const LIFECYCLE: [&str; 13] = [
+    "status",
+    "owner",
+    "result",
+    "error",
+    "version",
+    "claim",
+    "claim_token",
+    "lease_ms",
+    "leased_until",
+    "epoch",
+    "created_at",
+    "started_at",
+    "completed_at",
+];
+
 /// An operation whose input is that of a command.
 macro_rules! mutation {
-    ($input:ty, $data:ty, $name:literal, $command:ident, $doc:literal) => {
+    ($input:ty, $data:ty, $name:literal, $command:ident, $doc:literal $(, $lifecycle:expr)?) => {
         impl Op for $input {
             type Data = $data;
             const NAME: &'static str = $name;
             const DOC: &'static str = $doc;
             const MUTATES: bool = true;
+            $(const RULES: Rules = Rules {
+                lifecycle: $lifecycle,
+                ..Rules::COMMON
+            };)?
 
             fn run(self, team: &mut Team) -> Result<$data> {
                 team.$command(self)
@@ -35,8 +57,8 @@ macro_rules! mutation {
     };
 }
 
-mutation! { TaskCreate, TaskAnswer, "create-task", task_create, "Make a task" }
-mutation! { TaskChange, TaskAnswer, "update-task", task_change, "Change what a task is about, or what it waits for" }
+mutation! { TaskCreate, TaskAnswer, "create-task", task_create, "Make a task", &RESERVED }
+mutation! { TaskChange, TaskAnswer, "update-task", task_change, "Change what a task is about, or what it waits for", &LIFECYCLE }
 mutation! { TaskClaim, ClaimAnswer, "claim-task", task_claim, "Take a task, for a time" }
 mutation! { ClaimNext, ClaimNextAnswer, "claim-next-task", claim_next, "Take the best task that is ready for a worker" }
 mutation! { TaskFinish, HolderAnswer, "transition-task-status", task_finish, "Complete a claimed task, or fail it" }

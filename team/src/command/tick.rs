@@ -142,7 +142,7 @@ impl Team {
             actor: round.actor.clone(),
         };
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
-        let mut more = self.query(|live, _| Ok(sweep.is_due(live)?))?;
+        let mut more = self.query(|live, _| sweep.is_due(live))?;
         while more {
             let swept = self.mutate(sweep.clone())?.decision;
             sum.0.expired += swept.expired;

@@ -1,7 +1,7 @@
 //! Leases: how long a claim counts, what becomes of one that ran out, and who may still say what.
 
-use crate::claims::{after, claim, claimed, complete, done, new, status, task, waiting};
-use crate::world::{MINUTE, SECOND, World, events, json, kinds, refused, settled_digest};
+use crate::claims::{after, claim, claimed, complete, count, done, new, status, task, waiting};
+use crate::world::{MINUTE, SECOND, World, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_team::command::prime::Prime;
 use teamlog_team::command::task_cancel::TaskCancel;
@@ -27,10 +27,6 @@ pub fn renew(claimed: &ClaimAnswer) -> TaskRenew {
         claim_token: Some(claimed.claim_token.clone()),
         ..TaskRenew::default()
     }
-}
-
-fn count(team: &mut Team) -> usize {
-    events(team).len()
 }
 
 fn said(events: &[Value]) -> Vec<&str> {

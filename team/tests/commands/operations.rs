@@ -10,7 +10,7 @@ use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 use teamlog_team::command::tick::Tick;
 
 /// What a fault may leave behind.
-const FACTS: [&str; 1] = ["task_lease_expired"];
+const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
 #[derive(Debug, Clone)]
 enum Step {

@@ -1,40 +1,27 @@
 //! The ends of a task: completed, failed, given back, canceled, and back again.
 
-use crate::claims::{
-    after, change, claim, claimed, complete, done, fail, new, status, task, waiting,
-};
+use crate::claims::{after, change, claim, claimed, complete, count, done, fail, new, status};
 use crate::leases::release;
-use crate::world::{SECOND, World, assign, events, json, kinds, refused, update};
+use crate::world::{SECOND, World, assign, kinds, refused, update};
 use serde_json::{Value, json};
-use std::io::Cursor;
-use teamlog_team::act::Control;
-use teamlog_team::command::diff::Diff;
-use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::Code;
 use teamlog_team::command::task_cancel::TaskCancel;
 use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::command::task_finish::TaskFinish;
 use teamlog_team::command::task_reopen::TaskReopen;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::tick::Tick;
-use teamlog_team::engine::reader::Point;
-use teamlog_team::{Code, Team};
 
-fn cancel(task: &str) -> TaskCancel {
+pub fn cancel(task: &str) -> TaskCancel {
     TaskCancel {
         task_id: task.into(),
         ..TaskCancel::default()
     }
 }
 
-fn reopen(task: &str) -> TaskReopen {
+pub fn reopen(task: &str) -> TaskReopen {
     TaskReopen {
         task_id: task.into(),
         ..TaskReopen::default()
     }
-}
-
-fn count(team: &mut Team) -> usize {
-    events(team).len()
 }
 
 // --- transition ---------------------------------------------------------------------------------
@@ -289,138 +276,6 @@ fn delegated_work_needs_evidence_in_its_result() {
     team.task_finish(fail(&held)).unwrap();
 }
 
-// --- dependents ---------------------------------------------------------------------------------
-
-#[test]
-fn completing_the_last_dependency_frees_those_that_wait_in_the_same_group() {
-    let world = World::new();
-    let mut team = world.demo();
-    let one = claimed(&mut team, new("1"));
-    let two = claimed(&mut team, new("2"));
-    for deps in [&["1"][..], &["1", "2"], &["1", "404"]] {
-        team.task_create(waiting("waits", deps)).unwrap();
-    }
-    let seq = count(&mut team);
-    team.task_finish(complete(&one)).unwrap();
-    let recorded = after(&mut team, seq);
-    let said: Vec<(&str, &str)> = recorded
-        .iter()
-        .map(|event| {
-            (
-                event["kind"].as_str().unwrap(),
-                event["task_id"].as_str().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(said, [("task_completed", "1"), ("task_unblocked", "3")]);
-    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
-    assert_eq!(
-        task(&mut team, "3").version,
-        1,
-        "what follows is no new version"
-    );
-    team.task_finish(complete(&two)).unwrap();
-    assert_eq!(status(&mut team, "4"), "pending");
-    assert_eq!(status(&mut team, "5"), "blocked");
-    team.task_claim(claim("4", "qa")).unwrap();
-}
-
-#[test]
-fn a_failed_or_canceled_dependency_frees_nobody() {
-    let world = World::new();
-    let mut team = world.demo();
-    let one = claimed(&mut team, new("1"));
-    team.task_create(waiting("2", &["1"])).unwrap();
-    team.task_finish(fail(&one)).unwrap();
-    assert_eq!(status(&mut team, "2"), "blocked");
-    team.task_reopen(reopen("1")).unwrap();
-    team.task_cancel(cancel("1")).unwrap();
-    assert_eq!(status(&mut team, "2"), "blocked");
-}
-
-#[test]
-fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.task_assign(assign("bd-1", "dev")).unwrap();
-    for deps in [&["bd-1"][..], &["bd-2"], &["bd-1", "bd-2"]] {
-        team.task_create(waiting("waits", deps)).unwrap();
-    }
-    world.later(2 * SECOND);
-    // Too late, it completes nothing.
-    let late = |id: &str, back: i64| {
-        let now = world.root.options().clock.now();
-        teamlog_team::command::task_update::TaskUpdate {
-            created_at: Some(now.plus_micros(-back).to_string()),
-            ..update(id, "done")
-        }
-    };
-    team.task_update(late("bd-1", 3 * SECOND)).unwrap();
-    assert_eq!(status(&mut team, "1"), "blocked");
-    let seq = count(&mut team);
-    let sent = team.task_update(update("bd-1", "done")).unwrap();
-    assert_eq!(sent.event.event.kind, "message_sent");
-    let recorded = after(&mut team, seq);
-    let kinds: Vec<&str> = recorded
-        .iter()
-        .map(|event| event["kind"].as_str().unwrap())
-        .collect();
-    assert_eq!(kinds, ["message_sent", "task_unblocked"]);
-    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
-    assert_eq!(status(&mut team, "1"), "pending");
-    // One that the report brings into the world counts as well.
-    team.task_update(update("bd-2", "completed")).unwrap();
-    assert_eq!(
-        (status(&mut team, "2"), status(&mut team, "3")),
-        ("pending", "pending")
-    );
-}
-
-#[test]
-fn a_message_cannot_complete_what_a_claim_governs() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.task_create(new("1")).unwrap();
-    team.task_create(waiting("2", &["1"])).unwrap();
-    team.task_update(update("1", "done")).unwrap();
-    assert_eq!(
-        (status(&mut team, "1"), status(&mut team, "2")),
-        ("pending", "blocked")
-    );
-    assert_eq!(kinds(&mut team).last().unwrap(), "message_sent");
-}
-
-#[test]
-fn what_an_import_completes_is_free_at_once_and_a_tick_says_so() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.task_create(waiting("waits", &["bd-1"])).unwrap();
-    world.later(10 * SECOND);
-    let line = json!({"id": "m1", "type": "task_update", "from": "dev", "to": "lead", "task_id": "bd-1",
-        "priority": "normal", "created_at": "2026-11-21T12:00:05Z", "schema_version": 1,
-        "payload": {"status": "done"}});
-    let how = ImportMessages {
-        team: "demo".into(),
-        ..ImportMessages::default()
-    };
-    let imported = world
-        .root
-        .import_messages(how, &mut Cursor::new(line.to_string()));
-    assert_eq!(imported.unwrap().imported, 1);
-    assert_eq!(
-        status(&mut team, "1"),
-        "blocked",
-        "an import derives no events"
-    );
-    let ready = team.ready(&Default::default()).unwrap();
-    assert_eq!(ready.tasks[0].task_id, "1");
-    let ticked = json(&team.tick(Tick::default()).unwrap());
-    assert_eq!(ticked["tasks"], json!({"unblocked": 1}));
-    assert_eq!(status(&mut team, "1"), "pending");
-    let again = json(&team.tick(Tick::default()).unwrap());
-    assert_eq!(again["tasks"], json!({"unblocked": 0}));
-}
-
 // --- cancel and reopen --------------------------------------------------------------------------
 
 #[test]
@@ -552,98 +407,4 @@ fn what_is_reopened_waits_again_for_what_it_waits_for() {
         "blocked"
     );
     assert_eq!(kinds(&mut team)[6..], ["task_reopened", "task_blocked"]);
-}
-
-// --- what others see ----------------------------------------------------------------------------
-
-#[test]
-fn a_difference_names_what_a_claim_changed() {
-    let world = World::new();
-    let mut team = world.demo();
-    let held = claimed(&mut team, new("first"));
-    team.task_finish(complete(&held)).unwrap();
-    let diff = team
-        .diff(&Diff {
-            from: Point::Seq(2),
-            to: None,
-            limit: None,
-            cursor: None,
-        })
-        .unwrap();
-    let fields: Vec<&str> = diff.tasks[0].fields.keys().map(String::as_str).collect();
-    assert_eq!(
-        fields,
-        ["completed_at", "epoch", "owner", "started_at", "status"]
-    );
-}
-
-#[test]
-fn the_history_of_a_task_holds_all_that_commands_did_to_it() {
-    let world = World::new();
-    let mut team = world.demo();
-    let one = claimed(&mut team, new("1"));
-    team.task_create(waiting("2", &["1"])).unwrap();
-    team.task_finish(complete(&one)).unwrap();
-    let show = |id: &str| TaskShow {
-        task_id: id.into(),
-        history: true,
-        ..TaskShow::default()
-    };
-    let mut kinds = |id: &str| {
-        let history = team.task_show(show(id)).unwrap().history.unwrap();
-        let kinds: Vec<String> = history
-            .iter()
-            .map(|event| event.event.kind.to_string())
-            .collect();
-        kinds
-    };
-    assert_eq!(
-        kinds("1"),
-        ["task_created", "task_claimed", "task_completed"]
-    );
-    assert_eq!(kinds("2"), ["task_created", "task_unblocked"]);
-}
-
-#[test]
-fn a_trace_shows_each_turn_of_a_task_as_a_span() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.under(Control {
-        trace_id: Some("tr-1".into()),
-        ..Control::default()
-    });
-    team.task_create(new("first")).unwrap();
-    let one = team.task_claim(claim("1", "dev")).unwrap();
-    team.task_release(release(&one)).unwrap();
-    team.task_claim(claim("1", "qa")).unwrap();
-    world.later(crate::world::MINUTE * 20);
-    team.tick(Tick::default()).unwrap();
-    let two = team.task_claim(claim("1", "dev")).unwrap();
-    team.task_finish(complete(&two)).unwrap();
-    let trace = team
-        .trace(teamlog_team::command::trace::Trace {
-            trace_id: "tr-1".into(),
-            ..Default::default()
-        })
-        .unwrap();
-    let trace = json(&trace);
-    let spans: Vec<(&str, &str)> = trace["spans"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|span| {
-            (
-                span["agent"].as_str().unwrap(),
-                span["outcome"].as_str().unwrap(),
-            )
-        })
-        .collect();
-    assert_eq!(
-        spans,
-        [
-            ("dev", "released"),
-            ("qa", "lease_expired"),
-            ("dev", "completed")
-        ]
-    );
 }
