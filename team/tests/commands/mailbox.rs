@@ -424,3 +424,17 @@ fn polling_costs_the_same_however_much_was_delivered() {
     let long = round(900);
     assert!(long <= short + 40, "{short} calls grew to {long}");
 }
+
+#[test]
+fn a_broadcast_that_no_group_can_hold_is_refused_whole() {
+    let world = World::new();
+    let names: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
+    let members: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut team = world.team(Some(&members), Format::Jsonl);
+    let broadcast = Broadcast {
+        from_worker: "leader-fixed".into(),
+        body: "x".repeat(900 << 10),
+    };
+    refused(team.broadcast(broadcast), Code::TooLarge);
+    assert_eq!(kinds(&mut team), ["team_created"]);
+}
