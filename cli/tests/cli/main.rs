@@ -22,6 +22,7 @@ mod kills;
 mod mcp;
 mod moving;
 mod processes;
+mod races;
 mod reference;
 mod replay;
 mod schemas;

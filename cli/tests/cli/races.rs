@@ -30,7 +30,9 @@ fn api(cli: &Cli, operation: &str, input: &Value) -> Result<Value, String> {
 }
 
 /// What each racer got in each round; all begin a round together.
-fn race(round: impl Fn(usize, usize) -> Result<Value, String> + Sync) -> Vec<Vec<Result<Value, String>>> {
+fn race(
+    round: impl Fn(usize, usize) -> Result<Value, String> + Sync,
+) -> Vec<Vec<Result<Value, String>>> {
     let barrier = Barrier::new(RACERS);
     let run = |racer| {
         (0..ROUNDS)
@@ -41,7 +43,9 @@ fn race(round: impl Fn(usize, usize) -> Result<Value, String> + Sync) -> Vec<Vec
             .collect::<Vec<_>>()
     };
     let mut racers: Vec<Vec<_>> = thread::scope(|scope| {
-        let running: Vec<_> = (0..RACERS).map(|racer| scope.spawn(move || run(racer))).collect();
+        let running: Vec<_> = (0..RACERS)
+            .map(|racer| scope.spawn(move || run(racer)))
+            .collect();
         running.into_iter().map(|one| one.join().unwrap()).collect()
     });
     let mut rounds = Vec::with_capacity(ROUNDS);
@@ -111,8 +115,13 @@ fn every_task_that_many_processes_take_next_goes_to_one() {
                 }
             }
         };
-        let running: Vec<_> = (0..RACERS).map(|racer| scope.spawn(move || run(racer))).collect();
-        let mut taken: Vec<usize> = running.into_iter().flat_map(|one| one.join().unwrap()).collect();
+        let running: Vec<_> = (0..RACERS)
+            .map(|racer| scope.spawn(move || run(racer)))
+            .collect();
+        let mut taken: Vec<usize> = running
+            .into_iter()
+            .flat_map(|one| one.join().unwrap())
+            .collect();
         taken.sort_unstable();
         taken
     });
@@ -136,7 +145,12 @@ fn one_of_many_processes_updates_the_version_that_all_saw() {
     for results in &rounds {
         only_one_won(results, "version_conflict");
     }
-    let read = api(&cli, "read-task", &json!({"team_name": "demo", "task_id": "1"})).unwrap();
+    let read = api(
+        &cli,
+        "read-task",
+        &json!({"team_name": "demo", "task_id": "1"}),
+    )
+    .unwrap();
     assert_eq!(read["task"]["version"], ROUNDS + 1);
     let last = rounds.last().unwrap().iter().flatten().next().unwrap();
     assert_eq!(read["task"]["subject"], last["task"]["subject"]);
@@ -157,7 +171,11 @@ fn many_processes_send_and_nothing_is_lost_or_doubled() {
     for results in &rounds {
         let mut ids: Vec<&str> = results
             .iter()
-            .map(|result| result.as_ref().unwrap()["message"]["message_id"].as_str().unwrap())
+            .map(|result| {
+                result.as_ref().unwrap()["message"]["message_id"]
+                    .as_str()
+                    .unwrap()
+            })
             .collect();
         ids.sort_unstable();
         ids.dedup();
@@ -185,15 +203,19 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     let cli = team();
     let create = json!({"team_name": "demo", "subject": "one", "description": "all of it"});
     api(&cli, "create-task", &create).unwrap();
-    let claim = |worker: &str, lease: u64| {
-        json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease})
-    };
+    let claim = |worker: &str, lease: u64| json!({"team_name": "demo", "task_id": "1", "worker": worker, "lease_ms": lease});
     let held = api(&cli, "claim-task", &claim("worker-0", 3_000)).unwrap();
     // Whoever comes meanwhile may die at any moment; the claim stands.
     for delay in 0..20_u64 {
         let mut killed = cli
             .command("")
-            .args(["api", "claim-task", "--input", &claim("worker-1", 3_000).to_string(), "--json"])
+            .args([
+                "api",
+                "claim-task",
+                "--input",
+                &claim("worker-1", 3_000).to_string(),
+                "--json",
+            ])
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
@@ -203,7 +225,14 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     }
     // All that is derived may be lost with the process.
     std::fs::remove_dir_all(cli.dir().join("teams/demo/derived")).unwrap();
-    let read = || api(&cli, "read-task", &json!({"team_name": "demo", "task_id": "1"})).unwrap();
+    let read = || {
+        api(
+            &cli,
+            "read-task",
+            &json!({"team_name": "demo", "task_id": "1"}),
+        )
+        .unwrap()
+    };
     let first = read();
     assert_eq!(first["task"]["epoch"], held["task"]["epoch"]);
     let taken = loop {
@@ -219,7 +248,10 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
         "team_name": "demo", "task_id": "1", "from": "in_progress", "to": "completed",
         "claim_token": held["claimToken"],
     });
-    assert_eq!(api(&cli, "transition-task-status", &late).unwrap_err(), "claim_conflict");
+    assert_eq!(
+        api(&cli, "transition-task-status", &late).unwrap_err(),
+        "claim_conflict"
+    );
     let trace = cli.ok("replay demo --kind task_lease_expired --json");
     let expired: Value = serde_json::from_str(trace.lines().next().unwrap()).unwrap();
     assert_eq!(expired["payload"]["worker"], "worker-0");
