@@ -313,15 +313,14 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
     match kind {
         "worker_identity_written" => of(payload, Fact::Identity),
         "worker_heartbeat_updated" => of(payload, Fact::Heartbeat),
-        "worker_status_changed" => match of(payload, Fact::Status)? {
-            Fact::Status(worker, status) => {
-                let task = status.current_task_id.iter();
-                task.map(|task| stored::id("current_task_id", task))
-                    .collect::<Decoded<()>>()?;
-                Ok(Fact::Status(worker, status))
+        "worker_status_changed" => {
+            let Of::<StatusChange> { worker, said } = read(payload)?;
+            name("worker", &worker)?;
+            if let Some(task) = &said.current_task_id {
+                stored::id("current_task_id", task)?;
             }
-            other => Ok(other),
-        },
+            Ok(Fact::Status(worker, said))
+        }
         "worker_inbox_written" => {
             let StoredInbox { worker, .. } = read(payload)?;
             name("worker", &worker)?;

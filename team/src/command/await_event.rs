@@ -81,13 +81,15 @@ impl Team {
         let mut cursor = String::new();
         let mut follower = Follower::start(self, |live, reader| {
             let head = reader.head();
-            let newest = head.last_id.map(|id| id.to_string()).unwrap_or_default();
-            cursor = known.map_or(newest, str::to_owned);
+            let known = match known {
+                Some(id) => place_of(live, reader, id)?.map(|(seq, _)| (seq, id.to_owned())),
+                None => None,
+            };
             // Behind an event that the log does not hold there is only what is to come.
-            let place = known
-                .map(|known| place_of(live, reader, known))
-                .transpose()?;
-            Ok(place.flatten().map_or(head.last_seq, |(seq, _)| seq))
+            let newest = || head.last_id.map(|id| id.to_string()).unwrap_or_default();
+            let (seq, id) = known.unwrap_or_else(|| (head.last_seq, newest()));
+            cursor = id;
+            Ok(seq)
         })?;
         let mut stream = Stream::new(self.name(), wait.filter());
         loop {

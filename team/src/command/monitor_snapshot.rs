@@ -110,8 +110,7 @@ impl MonitorSnapshot {
 
 fn complete(timings: &Map<String, Value>) -> bool {
     let number = |name: &&str| timings.get(*name).is_some_and(Value::is_number);
-    TIMINGS.iter().all(|name| number(&name))
-        && timings.get("updated_at").is_some_and(Value::is_string)
+    TIMINGS.iter().all(number) && timings.get("updated_at").is_some_and(Value::is_string)
 }
 
 /// What the monitor last saw, and the event that holds it.
