@@ -3,6 +3,7 @@
 use crate::world::{World, assign, message};
 use std::collections::BTreeMap;
 use teamlog_engine::Format;
+use teamlog_team::command::claim_next::ClaimNext;
 use teamlog_team::command::init::Init;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::trace::Trace;
@@ -73,6 +74,22 @@ fn commands_cost_the_same_on_a_long_history() {
         };
         drop(team.read(read).unwrap());
     };
+    let work = |team: &mut Team| {
+        let id = team
+            .task_create(crate::claims::new("work"))
+            .unwrap()
+            .task
+            .id;
+        let held = team.task_claim(crate::claims::claim(&id, "dev")).unwrap();
+        drop(team.task_finish(crate::claims::complete(&held)).unwrap());
+        drop(
+            team.claim_next(ClaimNext {
+                worker: "qa".into(),
+                ..ClaimNext::default()
+            })
+            .unwrap(),
+        );
+    };
     let mut grow = |count: usize| {
         for n in 0..count {
             let mut assignment = assign(&format!("t{}", n % 50), "dev");
@@ -86,6 +103,7 @@ fn commands_cost_the_same_on_a_long_history() {
             calls(&world, send),
             calls(&world, trace),
             calls(&world, read),
+            calls(&world, work),
         ];
         all.map(|calls| calls.values().sum::<u64>())
     };
