@@ -125,10 +125,10 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(id, task, to, minute, deps)| Said::Assign { id, task, to, minute, deps }),
         3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(id, task, minute, status)| Said::Update { id, task, minute, status }),
-        3 => (0u8..40, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
-        3 => (0u8..40, 0u8..3, any::<bool>())
+        4 => (0u8..12, 0u8..3).prop_map(|(id, to)| Said::Mail { id, to }),
+        5 => (0u8..12, 0u8..3, any::<bool>())
             .prop_map(|(id, by, delivered)| Said::Marked { id, by, delivered }),
-        2 => (0u8..REQUESTS, 0u8..40, 0u8..3)
+        2 => (0u8..REQUESTS, 0u8..12, 0u8..3)
             .prop_map(|(request, id, to)| Said::Requested { request, id, to }),
         2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| Said::Moved { request, step }),
         2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack { id, by }),

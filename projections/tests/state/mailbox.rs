@@ -177,22 +177,30 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
 #[test]
 fn an_ack_is_a_delivery_a_delivery_is_no_ack() {
     let team = Team::new();
-    team.send(&[
+    let sent = [
         mail("m1", "dev", "a"),
         mail("m2", "dev", "b"),
         mail("m3", "dev", "c"),
-    ]);
+    ];
+    team.send(&sent);
     team.append(vec![marked(Mark::Delivered, "m1", "dev"), ack("m2", "dev")]);
     let live = team.live();
+    check_mail(&live, &["dev"], &sent);
     assert_eq!(live.message("m1").unwrap().unwrap().acked, None);
     assert_eq!(live.agent("dev").unwrap().unread, 2);
     assert!(live.marks("m2").unwrap().delivered_at.is_some());
     let undelivered = live.undelivered("dev", None, 10).unwrap();
     assert_eq!(undelivered.seqs, [4]);
-    assert_eq!(live.mail_counts("dev").unwrap().undelivered, 1);
+    let unread = InboxQuery {
+        unread: true,
+        before: None,
+        limit: 10,
+    };
+    assert_eq!(live.inbox("dev", unread).unwrap().seqs, [2, 4]);
     team.append(vec![ack("m1", "dev"), marked(Mark::Delivered, "m2", "dev")]);
     let live = team.live();
-    assert_eq!(live.unread_count("dev").unwrap(), 1);
+    check_mail(&live, &["dev"], &sent);
+    assert_eq!(live.inbox("dev", unread).unwrap().seqs, [4]);
     assert_eq!(live.mail_counts("dev").unwrap().undelivered, 1);
 }
 

@@ -7,7 +7,10 @@
 )]
 
 mod appending;
+mod broker_calls;
 mod broker_events;
+mod broker_shapes;
+mod broker_waits;
 mod claims;
 mod claims_seen;
 mod costs;
@@ -24,6 +27,7 @@ mod keys;
 mod leases;
 mod mail_histories;
 mod mailbox;
+mod mailbox_marks;
 mod messages;
 mod moving;
 mod nudges;

@@ -1,0 +1,146 @@
+//! Waiting for what happens to a team.
+
+use crate::broker_events::{report, send};
+use crate::world::{MINUTE, World, events, json};
+use serde_json::json;
+use std::thread;
+use std::time::Duration;
+use teamlog_engine::Format;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
+use teamlog_team::event_type::EventType;
+
+/// No test waits that long, unless it fails.
+const LONG_MS: u64 = 30_000;
+
+fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnswer> {
+    let mut team = world.root.team("demo").unwrap();
+    thread::spawn(move || team.await_event(&wait).unwrap())
+}
+
+/// Waits for what comes behind an event, so that it does not matter who is first.
+fn behind(cursor: &str) -> AwaitEvent {
+    AwaitEvent {
+        after_event_id: Some(cursor.into()),
+        timeout_ms: Some(LONG_MS),
+        ..AwaitEvent::default()
+    }
+}
+
+#[test]
+fn whoever_waits_is_woken_by_another_handle() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+        let known = report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
+        let any = waiting(&world, behind(&known.event_id));
+        let wakeable = AwaitEvent {
+            wakeable_only: Some(true),
+            ..behind(&known.event_id)
+        };
+        let wakeable = waiting(&world, wakeable);
+        let done = AwaitEvent {
+            kind: Some(EventType::WorkerIdle),
+            worker: Some("dev".into()),
+            ..behind(&known.event_id)
+        };
+        let idle = waiting(&world, done);
+        let audit = report(
+            &mut team,
+            json!({"type": "worker_diff_report", "worker": "dev"}),
+        );
+        let any = any.join().unwrap();
+        assert_eq!(any.status, AwaitStatus::Event);
+        assert_eq!(any.event.as_ref(), Some(&audit));
+        assert_eq!(any.cursor, audit.event_id);
+        send(&mut team, "dev", "a");
+        let woken = wakeable.join().unwrap().event.unwrap();
+        assert_eq!(
+            (woken.kind.as_str(), woken.worker.as_str()),
+            ("message_received", "dev")
+        );
+        report(&mut team, json!({"type": "worker_idle", "worker": "qa"}));
+        report(&mut team, json!({"type": "worker_idle", "worker": "dev"}));
+        let idle = idle.join().unwrap().event.unwrap();
+        assert_eq!(
+            (idle.kind.as_str(), idle.worker.as_str()),
+            ("worker_state_changed", "dev")
+        );
+    }
+}
+
+#[test]
+fn without_a_cursor_only_what_is_to_come_counts() {
+    let world = World::new();
+    let mut team = world.demo();
+    let known = report(
+        &mut team,
+        json!({"type": "worker_stopped", "worker": "dev"}),
+    );
+    let at_once = AwaitEvent {
+        timeout_ms: Some(0),
+        poll_ms: Some(5),
+        ..AwaitEvent::default()
+    };
+    assert_eq!(
+        json(&team.await_event(&at_once).unwrap()),
+        json!({"status": "timeout", "cursor": known.event_id, "event": null})
+    );
+    // Even then it looks once.
+    let earlier = AwaitEvent {
+        after_event_id: Some(events(&mut team)[0]["id"].as_str().unwrap().into()),
+        ..at_once.clone()
+    };
+    let found = team.await_event(&earlier).unwrap();
+    assert_eq!(
+        (found.status, found.event),
+        (AwaitStatus::Event, Some(known))
+    );
+    // With a cursor of another log it begins at the newest event, and says so.
+    let astray = AwaitEvent {
+        after_event_id: Some("nonsense".into()),
+        ..at_once
+    };
+    let newest = events(&mut team).pop().unwrap()["id"].clone();
+    assert_eq!(json(&team.await_event(&astray).unwrap())["cursor"], newest);
+    let mut waits = world.root.team("demo").unwrap();
+    let (ready, go) = std::sync::mpsc::channel();
+    let waiting = thread::spawn(move || {
+        ready.send(()).unwrap();
+        let wait = AwaitEvent {
+            timeout_ms: Some(LONG_MS),
+            ..AwaitEvent::default()
+        };
+        waits.await_event(&wait).unwrap()
+    });
+    go.recv().unwrap();
+    // It may begin late: somebody reports until it ends.
+    while !waiting.is_finished() {
+        report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
+        team.finish().unwrap();
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(waiting.join().unwrap().event.unwrap().worker, "qa");
+}
+
+#[test]
+fn what_is_no_team_event_wakes_nobody() {
+    let world = World::new();
+    let mut team = world.demo();
+    let wait = AwaitEvent {
+        timeout_ms: Some(120),
+        ..AwaitEvent::default()
+    };
+    let waiting = waiting(&world, wait);
+    for _ in 0..3 {
+        world.later(MINUTE);
+        team.append(Append {
+            kind: "seen".into(),
+            ..Append::default()
+        })
+        .unwrap();
+    }
+    let answer = waiting.join().unwrap();
+    assert_eq!((answer.status, answer.event), (AwaitStatus::Timeout, None));
+    assert!(!answer.cursor.is_empty());
+}
