@@ -1,7 +1,8 @@
 //! When an agent last did something, and whether the last it said was that it has nothing to do.
 
 use crate::error::Result;
-use crate::fact::Fact;
+use crate::fact::worker::WorkerState;
+use crate::fact::{Fact, WorkerFact};
 use crate::message::MessageType;
 use crate::tx::{Recorded, Rows, Tx, key_of, row};
 use teamlog_engine::Timestamp;
@@ -16,7 +17,7 @@ pub struct Activity {
     pub seq: u64,
     /// When that was recorded.
     pub at: Timestamp,
-    /// Whether its last message was an `idle_notification`.
+    /// Whether the last it said of itself was that it has nothing to do: by an `idle_notification`, or as its status.
     pub said_idle: bool,
 }
 
@@ -34,13 +35,25 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
         Fact::MessageSent(sent) => {
             let idle = sent.kind == MessageType::IdleNotification;
-            touch(tx, recorded, &sent.from, Some(idle))?;
-            match sent.from == actor {
-                true => Ok(()),
-                false => touch(tx, recorded, actor, None),
-            }
+            said(tx, recorded, &sent.from, idle)
         }
+        Fact::Worker(fact) => match &**fact {
+            WorkerFact::Status(worker, status) => {
+                said(tx, recorded, worker, status.state == WorkerState::Idle)
+            }
+            _ => touch(tx, recorded, actor, None),
+        },
         _ => touch(tx, recorded, actor, None),
+    }
+}
+
+/// An agent said whether it has nothing to do; somebody else may have recorded it.
+fn said(tx: &mut Tx<'_>, recorded: Recorded<'_>, agent: &str, idle: bool) -> Result<()> {
+    let actor: &str = &recorded.event.actor;
+    touch(tx, recorded, agent, Some(idle))?;
+    match agent == actor {
+        true => Ok(()),
+        false => touch(tx, recorded, actor, None),
     }
 }
 

@@ -65,7 +65,7 @@ impl Projection for TeamProjection {
         "team"
     }
     fn version(&self) -> u32 {
-        3
+        4
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;

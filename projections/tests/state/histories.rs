@@ -357,7 +357,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         held: held.clone(),
         leased_until: at(i64::from(number) + 1),
     };
-    let text = (number % 2 == 0).then(|| format!("said {number}"));
+    let text = number.is_multiple_of(2).then(|| format!("said {number}"));
     match what {
         0..=3 => TaskAct::Created(TaskCreated {
             subject: format!("s{number}"),
@@ -372,7 +372,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         4 => TaskAct::Updated(TaskUpdated {
             subject: text.clone(),
             description: text,
-            requires_code_change: (number % 3 == 0).then_some(false),
+            requires_code_change: number.is_multiple_of(3).then_some(false),
         }),
         5 => TaskAct::DepsChanged(deps),
         6 => TaskAct::Blocked(deps),

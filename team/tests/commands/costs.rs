@@ -1,11 +1,15 @@
 //! What a command costs, counted in calls of the storage: flat in history, and no sync more than durability needs.
 
+use crate::workers::{heartbeat, says};
 use crate::world::{World, assign, message};
 use std::collections::BTreeMap;
 use teamlog_engine::Format;
 use teamlog_team::command::claim_next::ClaimNext;
+use teamlog_team::command::idle::ReadIdle;
 use teamlog_team::command::init::Init;
 use teamlog_team::command::read::Read;
+use teamlog_team::command::stall::ReadStall;
+use teamlog_team::command::summary::GetSummary;
 use teamlog_team::command::trace::Trace;
 use teamlog_team::{Root, Team};
 
@@ -112,6 +116,47 @@ fn commands_cost_the_same_on_a_long_history() {
     grow(6_000);
     let long = measure();
     // More runs mean a few more opens, not a cost per event.
+    for (short, long) in short.into_iter().zip(long) {
+        assert!(long <= short + 40, "{short} calls grew to {long}");
+    }
+}
+
+#[test]
+fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
+    let world = World::new();
+    // With views: a word of a worker writes its own file and no other.
+    let mut team = world.demo();
+    let states = ["working", "idle"];
+    let mut grow = |count: usize| {
+        for n in 0..count {
+            let worker = ["dev", "qa"][n / 2 % 2];
+            team.update_heartbeat(heartbeat(worker, n as u32, true))
+                .unwrap();
+            team.write_worker_status(says(worker, states[n % 2], None))
+                .unwrap();
+            team.finish().unwrap();
+        }
+    };
+    let measure = || {
+        let all = [
+            calls(&world, |team| {
+                team.update_heartbeat(heartbeat("dev", 0, true)).unwrap();
+            }),
+            calls(&world, |team| {
+                team.write_worker_status(says("dev", "blocked", None))
+                    .unwrap();
+                team.write_worker_status(says("dev", "done", None)).unwrap();
+            }),
+            calls(&world, |team| drop(team.summary(GetSummary {}).unwrap())),
+            calls(&world, |team| drop(team.idle_state(ReadIdle {}).unwrap())),
+            calls(&world, |team| drop(team.stall_state(ReadStall {}).unwrap())),
+        ];
+        all.map(|calls| calls.values().sum::<u64>())
+    };
+    grow(400);
+    let short = measure();
+    grow(3_000);
+    let long = measure();
     for (short, long) in short.into_iter().zip(long) {
         assert!(long <= short + 40, "{short} calls grew to {long}");
     }

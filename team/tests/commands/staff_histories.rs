@@ -36,7 +36,7 @@ fn input(operation: &'static str, worker: u8, value: u8) -> Value {
             json!({"worker": worker, "index": value, "role": "executor", "assigned_tasks": [task]})
         }
         "update-worker-heartbeat" => {
-            json!({"worker": worker, "pid": 1, "turn_count": value, "alive": value % 3 > 0})
+            json!({"worker": worker, "pid": 1, "turn_count": value, "alive": !value.is_multiple_of(3)})
         }
         "write-worker-status" => json!({
             "worker": worker,

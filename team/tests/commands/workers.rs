@@ -1,12 +1,15 @@
 //! What workers say of themselves and are told: identity, heartbeat, status, instructions, shutdown.
 
-use crate::world::{MINUTE, NOON, SECOND, World, assign, events, json, kinds, refused, time};
+use crate::world::{
+    MINUTE, NOON, SECOND, World, assign, events, json, kinds, message, refused, time,
+};
 use serde_json::{Value, json};
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
 use teamlog_team::act::Control;
 use teamlog_team::command::approval::{ReadApproval, WriteApproval};
 use teamlog_team::command::manifest::{ReadConfig, ReadManifest};
+use teamlog_team::command::nudge::Nudge;
 use teamlog_team::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
 use teamlog_team::command::task_assign::TaskAssign;
 use teamlog_team::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
@@ -433,4 +436,27 @@ fn a_command_of_a_worker_is_answered_again_under_its_key() {
         later.write_worker_status(says("dev", "blocked", None)),
         Code::IdempotencyKeyReused,
     );
+}
+
+#[test]
+fn a_worker_whose_status_is_idle_is_nudged_about_its_mail_at_once() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.send(message("lead", "dev")).unwrap();
+    let nudged = |team: &mut Team| {
+        let dry = Nudge {
+            dry_run: true,
+            ..Nudge::default()
+        };
+        team.nudge(dry).unwrap().count
+    };
+    team.write_worker_status(says("dev", "working", None))
+        .unwrap();
+    assert_eq!(nudged(&mut team), 0, "it just did something");
+    team.write_worker_status(says("dev", "idle", None)).unwrap();
+    team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
+    assert_eq!(nudged(&mut team), 1);
+    team.write_worker_status(says("dev", "working", None))
+        .unwrap();
+    assert_eq!(nudged(&mut team), 0);
 }
