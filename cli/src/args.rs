@@ -1,8 +1,9 @@
 //! What may be typed: the global flags and the subcommands, and the way from argv to one subcommand's `run`.
 
-use crate::command::Command;
+use crate::command::{self, Command};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit};
+use crate::link::{self, Called};
 use crate::output::Output;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
@@ -86,6 +87,7 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Ok(args) => args,
         Err(error) => return usage(&error, &argv, json),
     };
+    let is_api = matches!(args.command, Command::Api(_));
     let outcome = Context::new(&args.global).and_then(|mut context| {
         let outcome = args.command.run(&mut context);
         // What was answered is owed to the reader also when something failed behind it.
@@ -95,8 +97,14 @@ pub fn run(argv: Vec<OsString>) -> Exit {
     });
     match outcome {
         Ok(exit) => exit,
+        // What is wrong with a call of the contract is said in its words.
+        Err(error) if is_api => command::api::unreadable(called(), json, &error),
         Err(error) => error.report(json),
     }
+}
+
+fn called() -> Called {
+    Called::of(std::env::args_os().next().as_deref())
 }
 
 /// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
@@ -130,7 +138,21 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
         let _ = error.print();
         return Exit::Done;
     }
-    CommandError::usage(error, &format!("{} --help", subcommand(argv))).report(json)
+    let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
+    match link::is_api(argv) {
+        true => command::api::unreadable(called(), json, &error),
+        false => error.report(json),
+    }
+}
+
+/// The help of a subcommand, for one that reads its words itself.
+pub fn help_of(name: &str) -> String {
+    let mut root = Args::command();
+    root.build();
+    let command = root.find_subcommand_mut(name);
+    command.map_or_else(String::new, |command| {
+        command.render_long_help().to_string()
+    })
 }
 
 /// `teamlog task show`: how far argv names subcommands.

@@ -4,6 +4,7 @@
 use crate::args::Global;
 use crate::command::append::open;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::link::Called;
 use crate::output::Output;
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
@@ -37,6 +38,7 @@ pub struct Context {
     last_receipt: Option<Presented>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
+    called: Called,
 }
 
 /// `{note}`: the line that a program gets.
@@ -92,6 +94,7 @@ impl Context {
             receipt: global.receipt,
             last_receipt: global.last_receipt.as_deref().map(presented).transpose()?,
             now: None,
+            called: Called::of(std::env::args_os().next().as_deref()),
         })
     }
 
@@ -103,6 +106,27 @@ impl Context {
     /// The `--data-root` of this command line.
     pub fn data_root_flag(&self) -> Option<PathBuf> {
         self.data_root_flag.clone()
+    }
+
+    /// By which name the program was called.
+    pub fn called(&self) -> Called {
+        self.called
+    }
+
+    /// Whether `--receipt` was given.
+    pub fn wants_receipt(&self) -> bool {
+        self.receipt
+    }
+
+    /// Holds a team against the caller's last receipt, if there is one.
+    ///
+    /// # Errors
+    /// The team cannot be opened; it no longer holds what the receipt vouches for.
+    pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
+        match self.last_receipt {
+            Some(_) => self.team(team).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// Who acts, if said by `--actor` or the environment.

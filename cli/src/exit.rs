@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use teamlog_team::engine::Error as EngineError;
+use teamlog_team::failure::{code_of, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
 
@@ -245,43 +246,20 @@ impl From<Refusal> for CommandError {
 
 impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> CommandError {
-        let (exit, code) = match &error {
-            EngineError::Io { source, .. } => {
-                let exit = io_exit(source);
-                (exit, io_code(exit))
-            }
-            EngineError::Poisoned(_) => (Exit::Io, "poisoned"),
-            EngineError::Derived { .. } => (Exit::Io, "derived_unusable"),
-            EngineError::Locked { .. } => (Exit::Locked, "locked"),
-            EngineError::Corrupt { .. } => (Exit::Damaged, "damaged"),
-            EngineError::ForeignFile { .. } => (Exit::Damaged, "foreign_file"),
-            EngineError::UnsupportedFormat { .. } => (Exit::Refused, "unsupported_format"),
-            EngineError::NoLog { .. } => (Exit::Refused, "team_not_found"),
-            EngineError::LogExists { .. } => (Exit::Refused, "team_exists"),
-            EngineError::TooLarge { .. } => (Exit::Refused, "too_large"),
-            EngineError::Invalid { .. } => (Exit::Refused, "invalid_input"),
-            _ => (Exit::Io, "failed"),
+        let code = code_of(&error);
+        let exit = match code {
+            "not_permitted" => Exit::NotPermitted,
+            "locked" => Exit::Locked,
+            "damaged" | "foreign_file" => Exit::Damaged,
+            "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
+            | "invalid_input" => Exit::Refused,
+            _ => Exit::Io,
         };
         let mut reported = CommandError::new(exit, code, error.to_string());
         reported.body.hint = engine_hint(&error);
-        match &error {
-            EngineError::Corrupt {
-                path, offset, seq, ..
-            } => {
-                let details = &mut reported.body.details;
-                details.insert("file".to_owned(), path.display().to_string().into());
-                details.insert("offset".to_owned(), (*offset).into());
-                details.insert("seq".to_owned(), (*seq).into());
-            }
-            EngineError::Locked {
-                holder, waited_ms, ..
-            } => {
-                let details = &mut reported.body.details;
-                details.insert("holder".to_owned(), holder.clone().into());
-                details.insert("waited_ms".to_owned(), (*waited_ms).into());
-            }
-            EngineError::Invalid { field, .. } => reported.body.field = Some((*field).to_owned()),
-            _ => {}
+        reported.body.details = details_of(&error);
+        if let EngineError::Invalid { field, .. } = &error {
+            reported.body.field = Some((*field).to_owned());
         }
         reported
     }

@@ -8,6 +8,7 @@ mod command;
 mod complete;
 mod context;
 mod exit;
+mod link;
 mod output;
 mod render;
 mod root;
@@ -17,6 +18,7 @@ fn main() -> std::process::ExitCode {
     if complete::answered(&argv) {
         return exit::Exit::Done.into();
     }
+    let argv = link::arranged(argv);
     exit::install_panic_hook(args::wants_json(&argv));
     args::run(argv).into()
 }

@@ -153,7 +153,7 @@ pub const KINDS: &[Kind] = &[
     kind("shutdown_gated", Seed::TeamApi, "teamlog api cleanup", false, "The gate before a cleanup was evaluated or forced."),
     kind("shutdown_requested", Seed::TeamApi, "teamlog api write-shutdown-request", true, "A worker was asked to stop."),
     kind("summary_snapshot_written", Seed::TeamApi, "teamlog api get-summary", true, "The baseline of the team's summary was moved."),
-    kind("task_assigned", Seed::TeamApi, "teamlog task assign TEAM ID", true, "A task got an owner without a claim."),
+    kind("task_assigned", Seed::TeamApi, "teamlog task-assign TEAM", true, "A task got an owner without a claim."),
     kind("task_blocked", Seed::TeamApi, "teamlog api update-task", true, "A task began to wait for others."),
     kind("task_canceled", Seed::Teamd, "teamlog task cancel TEAM ID", true, "A task was canceled."),
     kind("task_claimed", Seed::TeamApi, "teamlog task claim TEAM ID", true, "An agent took a task: token, lease, epoch."),

@@ -1,6 +1,7 @@
 //! The subcommands, one a file: what may be typed, and the run from there to an answer.
 
 mod ack;
+pub mod api;
 pub mod append;
 mod backup;
 mod completions;
@@ -129,6 +130,7 @@ commands! {
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
     Tail(tail) = "tail": "Print the newest events; -f goes on with those to come",
     Diff(diff) = "diff": "Show what changed between two points: tasks field by field, inboxes, members",
+    Api(api) = "api": "Carry out an operation of the team API, for brokers and agents",
     Append(append) = "append": "Record facts of your own kinds: ordered, traced and indexed, they move no state",
     Rehydrate(rehydrate) = "rehydrate": "Rebuild state, index and view files from the log alone",
     Verify(verify) = "verify": "Check every byte of the log, and that it still holds what a receipt says",

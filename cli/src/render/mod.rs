@@ -13,6 +13,7 @@ pub mod hand;
 pub mod inbox;
 pub mod integrity;
 pub mod moving;
+pub mod pretty;
 pub mod progress;
 pub mod shell;
 pub mod status;

@@ -15,7 +15,7 @@ use crate::projections::Live;
 use crate::projections::fact::{MembersAdded, TeamCreated};
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
-use crate::team::{Team, input_fault};
+use crate::team::{self, Team, input_fault};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
 use std::time::Instant;
@@ -120,6 +120,7 @@ impl Team {
         let latest = (!import.restamp).then(|| self.options.clock.now());
         let entries = index(source, latest, report)?;
         let (exclusive, live) = self.exclusive()?;
+        team::open(&live)?;
         let mut entries = admitted(&live, entries, report)?;
         if report.rejects(import.strict) {
             return Ok(Found::Rejected);

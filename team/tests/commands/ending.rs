@@ -5,11 +5,14 @@ use crate::world::{
     SECOND, World, assign, events, json, kinds, message, refused, settled_digest, status, update,
 };
 use serde_json::{Value, json};
+use std::io::Cursor;
 use std::path::Path;
-use teamlog_engine::storage::Storage;
+use std::sync::Arc;
+use teamlog_engine::storage::{Fault, Faulty, Storage};
 use teamlog_team::command::append::Append;
 use teamlog_team::command::cleanup::{Cleanup, OrphanCleanup};
 use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::import_messages::ImportMessages;
 use teamlog_team::command::init::Init;
 use teamlog_team::command::nudge::Nudge;
 use teamlog_team::command::purge::Purge;
@@ -21,7 +24,7 @@ use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::command::tick::Tick;
 use teamlog_team::command::worker_status::ReadStatus;
 use teamlog_team::doctor::DoctorCheck;
-use teamlog_team::{Code, Refusal, Team, api};
+use teamlog_team::{Code, Refusal, Root, Team, api};
 
 fn gentle() -> Cleanup {
     Cleanup::default()
@@ -247,6 +250,14 @@ fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
         ..Init::of("demo")
     };
     refused(world.root.init(more), Code::TeamClosed);
+    let import = ImportMessages {
+        team: "demo".into(),
+        restamp: true,
+        ..ImportMessages::default()
+    };
+    let line = r#"{"id":"m","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T08:00:00Z","payload":{}}"#;
+    let imported = world.root.import_messages(import, &mut Cursor::new(line));
+    refused(imported, Code::TeamClosed);
     let found = status(&mut team);
     assert_eq!(
         (
@@ -494,4 +505,58 @@ fn only_a_closed_team_is_purged_and_then_there_is_none() {
     // The name is free.
     let mut again = world.demo();
     assert_eq!(kinds(&mut again), ["team_created"]);
+}
+
+fn purge() -> Purge {
+    Purge {
+        team: "demo".into(),
+    }
+}
+
+#[test]
+fn a_purge_that_is_stopped_anywhere_leaves_the_whole_team_or_none() {
+    let (mut whole, mut none) = (0, 0);
+    for call in 0.. {
+        let world = World::new();
+        let recorded = kinds(&mut closed(&world)).len();
+        let faulty = Faulty::new(world.memory.clone());
+        faulty.arm(call, Fault::Stop);
+        let root = Root::on(Arc::new(faulty.clone()), world.root.options().clone());
+        let done = root.purge(&purge());
+        if faulty.count() <= call {
+            done.unwrap();
+            break;
+        }
+        for after in [world.memory.lose_unsynced(), world.memory.keep_unsynced()] {
+            let root = Root::on(Arc::new(after), world.root.options().clone());
+            if root.teams().unwrap().is_empty() {
+                none += 1;
+                refused(root.team("demo"), Code::TeamNotFound);
+                continue;
+            }
+            whole += 1;
+            let mut team = root.team("demo").unwrap();
+            assert_eq!(kinds(&mut team).len(), recorded, "call {call}");
+            assert!(team.verify(None).unwrap().ok, "call {call}");
+            drop(team);
+            root.purge(&purge()).unwrap();
+        }
+    }
+    assert!(whole > 5 && none > 2, "{whole} {none}");
+}
+
+#[test]
+fn nobody_writes_into_a_team_that_was_purged_meanwhile() {
+    let world = World::new();
+    let mut team = closed(&world);
+    let mut other = world.root.team("demo").unwrap();
+    world.root.purge(&purge()).unwrap();
+    for handle in [&mut team, &mut other] {
+        handle.send(message("lead", "dev")).unwrap_err();
+        handle.cleanup(gentle()).unwrap_err();
+    }
+    assert_eq!(
+        world.memory.list(Path::new("teams")).unwrap(),
+        Vec::<String>::new()
+    );
 }

@@ -1,0 +1,166 @@
+//! What the operations are, for people and for programs.
+
+use crate::command::api::words;
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::link::Called;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use teamlog_team::api::shape::{Field, Kind, Shape};
+use teamlog_team::api::{OPERATIONS, Operation};
+
+/// `{operations[]}`: the table.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Listing {
+    /// Every operation, in the order in which they are documented.
+    operations: Vec<Listed>,
+}
+
+/// An operation.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Operation")]
+struct Listed {
+    /// Its name.
+    name: &'static str,
+    /// What it does.
+    doc: &'static str,
+    /// Whether it records events.
+    mutates: bool,
+}
+
+/// `{operation, input, data}`: what an operation takes and answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Schemas {
+    /// Its name.
+    operation: &'static str,
+    /// The JSON Schema of its input.
+    input: Schema,
+    /// The JSON Schema of the data that it answers.
+    data: Schema,
+}
+
+/// What stands behind the help of `api`: examples, then the operations.
+pub fn behind() -> String {
+    let mut text = "\
+Examples:
+  teamlog api --list
+  teamlog api claim-task --help
+  teamlog api read-task --schema
+  teamlog api list-tasks --input '{\"team_name\":\"demo\"}' --json
+  echo '{\"team_name\":\"demo\"}' | teamlog api get-summary --input - --json
+
+Operations:"
+        .to_owned();
+    for line in lines() {
+        text.push_str("\n  ");
+        text.push_str(&line);
+    }
+    text
+}
+
+fn lines() -> Vec<String> {
+    let widest = OPERATIONS.iter().map(|operation| operation.name.len());
+    let width = widest.max().unwrap_or_default();
+    let line = |operation: &Operation| format!("{:<width$}  {}", operation.name, operation.doc);
+    OPERATIONS.iter().map(line).collect()
+}
+
+/// The help of `api`.
+pub fn of_all(context: &mut Context) -> Outcome {
+    match context.called() {
+        // As of any other command.
+        Called::Teamlog => {
+            let text = crate::args::help_of("api");
+            context.out.text(&text)?;
+        }
+        called @ Called::Rcs => {
+            let usage = words::usage(called, "Carry out an operation of the team API");
+            context.out.line(usage)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The table.
+pub fn list(context: &mut Context) -> Outcome {
+    let operations = OPERATIONS.iter().map(|operation| Listed {
+        name: operation.name,
+        doc: operation.doc,
+        mutates: operation.mutates,
+    });
+    let listing = Listing {
+        operations: operations.collect(),
+    };
+    context.answer(&listing, |_, _| lines())?;
+    Ok(Exit::Done)
+}
+
+/// What one takes and answers, for programs.
+pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome {
+    let schemas = Schemas {
+        operation: operation.name,
+        input: operation.input_schema(),
+        data: operation.data_schema(),
+    };
+    if context.out.is_json() {
+        context.out.json(&schemas)?;
+    } else {
+        let text = serde_json::to_string_pretty(&schemas).unwrap_or_default();
+        context.out.line(text)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// What one takes and answers, for people.
+pub fn of_one(context: &mut Context, operation: &'static Operation) -> Outcome {
+    let program = context.called().words("api");
+    let shape = operation.shape();
+    let (required, optional): (Vec<&Field>, Vec<&Field>) =
+        shape.fields.iter().partition(|field| field.required);
+    let mut text = format!(
+        "{}\n\nUsage: {program} {} --input <json> [--json]\n",
+        operation.doc, operation.name
+    );
+    text.push_str(&section("Required input fields", &required));
+    text.push_str(&section("Optional input fields", &optional));
+    let data = Shape::of(&operation.data_schema());
+    let data: Vec<&Field> = data.fields.iter().collect();
+    text.push_str(&section("Data", &data));
+    text.push_str(&format!(
+        "\nSchemas: {program} {} --schema\n",
+        operation.name
+    ));
+    context.out.text(&text)?;
+    Ok(Exit::Done)
+}
+
+fn section(title: &str, fields: &[&Field]) -> String {
+    let width = |text: &dyn Fn(&Field) -> String| {
+        let widths = fields.iter().map(|field| text(field).chars().count());
+        widths.max().unwrap_or_default()
+    };
+    let names = width(&|field| field.name.clone());
+    let kinds = width(&|field| kind(&field.kind));
+    let mut text = format!("\n{title}:\n");
+    if fields.is_empty() {
+        text.push_str("  none\n");
+    }
+    for field in fields {
+        let (name, kind) = (&field.name, kind(&field.kind));
+        let line = format!("  {name:<names$}  {kind:<kinds$}  {}", field.doc);
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// What a field holds, in few words.
+fn kind(kind: &Kind) -> String {
+    let rule = match kind {
+        Kind::Choice(words) => return words.join("|"),
+        Kind::Any => return "any".to_owned(),
+        kind => kind.rule(),
+    };
+    let bare = rule.strip_prefix("an ").or_else(|| rule.strip_prefix("a "));
+    bare.unwrap_or(&rule).to_owned()
+}

@@ -1,0 +1,129 @@
+//! The grammar of what stands behind `api`.
+
+use crate::link::Called;
+use std::ffi::OsString;
+use teamlog_team::api::{Fault, OPERATIONS, Operation, find};
+
+/// What is asked.
+pub enum Asked {
+    /// What there is, or what one operation takes.
+    Help(Option<&'static Operation>),
+    /// The table.
+    List,
+    /// What one operation takes and answers, for programs.
+    Schema(&'static Operation),
+    /// To carry one out.
+    Call(&'static Operation, Source),
+}
+
+/// Where the input is.
+pub enum Source {
+    /// In the words.
+    Given(String),
+    /// In a file.
+    File(String),
+    /// On standard input.
+    Standard,
+}
+
+/// Reads the words.
+///
+/// # Errors
+/// `invalid_input`: what is wrong, and what is right.
+pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, Fault> {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let fault = |message: String| Fault::new("invalid_input", message);
+    if receipt {
+        return Err(fault(unknown(called, "--receipt")));
+    }
+    let (name, rest) = match words.split_first() {
+        None => return Err(fault(usage(called, "an operation is required"))),
+        Some((word, rest)) => (word, rest),
+    };
+    if is_help(name) {
+        return Ok(Asked::Help(rest.first().and_then(|name| find(name))));
+    }
+    if name == "--list" {
+        return match rest.first() {
+            None => Ok(Asked::List),
+            Some(word) => Err(fault(unknown(called, word))),
+        };
+    }
+    let Some(operation) = find(name) else {
+        let what = format!("there is no operation {:?}", short(name));
+        return Err(fault(usage(called, &what)));
+    };
+    of_operation(operation, rest, called).map_err(fault)
+}
+
+fn of_operation(
+    operation: &'static Operation,
+    words: &[String],
+    called: Called,
+) -> Result<Asked, String> {
+    let mut source = Source::Given("{}".to_owned());
+    let mut schema = false;
+    if words.iter().any(|word| is_help(word)) {
+        return Ok(Asked::Help(Some(operation)));
+    }
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--schema" {
+            schema = true;
+        } else if word == "--input" {
+            let value = words.next().filter(|value| !value.is_empty());
+            let value = value.ok_or("Missing value after --input")?;
+            source = Source::of(value);
+        } else if let Some(value) = word.strip_prefix("--input=") {
+            source = Source::of(value);
+        } else {
+            return Err(unknown(called, word));
+        }
+    }
+    Ok(match schema {
+        true => Asked::Schema(operation),
+        false => Asked::Call(operation, source),
+    })
+}
+
+impl Source {
+    fn of(value: &str) -> Source {
+        match value.strip_prefix('@') {
+            Some(path) => Source::File(path.to_owned()),
+            None if value == "-" => Source::Standard,
+            None => Source::Given(value.to_owned()),
+        }
+    }
+}
+
+fn is_help(word: &str) -> bool {
+    ["--help", "-h", "help"]
+        .iter()
+        .any(|help| word.eq_ignore_ascii_case(help))
+}
+
+/// How `api` is used, and what there is.
+pub fn usage(called: Called, what: &str) -> String {
+    let names: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
+    format!(
+        "{what}\nUsage: {} <operation> [--input <json>] [--json]\nSupported operations: {}",
+        called.words("api"),
+        names.join(", ")
+    )
+}
+
+fn unknown(called: Called, word: &str) -> String {
+    format!(
+        "Unknown argument for \"{}\": {}",
+        called.words("api"),
+        short(word)
+    )
+}
+
+/// What somebody typed, as messages repeat it.
+fn short(word: &str) -> String {
+    word.chars().take(200).collect()
+}

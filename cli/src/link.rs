@@ -1,0 +1,194 @@
+//! What was called, and argv as the rest of the program wants it.
+//!
+//! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`. The words behind
+//! `api` have a grammar of their own, whose faults are answers too; the global flags among them are moved to the front.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// The name of the link.
+const LINK: &str = "rcs";
+/// The command whose words are not clap's.
+const API: &str = "api";
+/// Global flags that stand alone, and those with a value.
+const FLAGS: [&str; 1] = ["--json"];
+const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
+
+/// The name by which the program was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called {
+    /// Its own.
+    Teamlog,
+    /// That of the link.
+    Rcs,
+}
+
+impl Called {
+    /// By the first word of argv.
+    pub fn of(program: Option<&OsStr>) -> Called {
+        let name = program.and_then(|program| Path::new(program).file_stem());
+        match name.is_some_and(|name| name == LINK) {
+            true => Called::Rcs,
+            false => Called::Teamlog,
+        }
+    }
+
+    /// How a command is typed.
+    pub fn words(self, command: &str) -> String {
+        match self {
+            Called::Teamlog => format!("teamlog {command}"),
+            Called::Rcs => format!("rcs team {command}"),
+        }
+    }
+}
+
+/// Whether the words are those of `api`, behind global flags only.
+pub fn is_api(argv: &[OsString]) -> bool {
+    place_of_api(argv).is_some()
+}
+
+/// The words as they would have been typed without the link, and with global flags before `api`.
+pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
+    let argv = match Called::of(argv.first().map(OsString::as_os_str)) {
+        Called::Teamlog => argv,
+        Called::Rcs => without_link(argv),
+    };
+    match place_of_api(&argv) {
+        Some(place) => with_globals_first(&argv, place),
+        None => argv,
+    }
+}
+
+/// `rcs [-w…] team api` is `teamlog api`; any other word is left for the parser to refuse.
+fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
+    let mut words = argv.into_iter().skip(1).filter(|word| !is_worktree(word));
+    let mut arranged = vec![OsString::from("teamlog")];
+    let first = words.next();
+    arranged.extend(first.filter(|word| word != "team"));
+    arranged.extend(words);
+    arranged
+}
+
+/// A flag that callers of the link may still send, and that never meant anything to the log.
+fn is_worktree(word: &OsStr) -> bool {
+    let bytes = word.as_encoded_bytes();
+    bytes == b"--worktree"
+        || bytes.starts_with(b"--worktree=")
+        || (bytes.starts_with(b"-w") && !bytes.starts_with(b"--"))
+}
+
+fn place_of_api(argv: &[OsString]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = argv.get(at) {
+        at += match width(word) {
+            Some(width) => width,
+            None if word == API => return Some(at),
+            None if word == "--receipt" => 1,
+            None => return None,
+        };
+    }
+    None
+}
+
+/// How many words a global flag takes; `None` for any other word.
+fn width(word: &OsStr) -> Option<usize> {
+    let with_value = |flag: &&str| {
+        let bytes = word.as_encoded_bytes();
+        bytes
+            .strip_prefix(flag.as_bytes())
+            .is_some_and(|rest| rest.starts_with(b"="))
+    };
+    if FLAGS.iter().any(|flag| word == *flag) || WITH_VALUE.iter().any(|flag| with_value(&flag)) {
+        return Some(1);
+    }
+    WITH_VALUE.iter().any(|flag| word == *flag).then_some(2)
+}
+
+fn with_globals_first(argv: &[OsString], place: usize) -> Vec<OsString> {
+    let (before, behind) = argv.split_at(place);
+    let mut arranged = before.to_vec();
+    let mut words = Vec::new();
+    let mut rest = behind.iter().skip(1);
+    while let Some(word) = rest.next() {
+        match width(word) {
+            // What stands behind this flag is its value, whatever it looks like.
+            None if word == "--input" => {
+                words.push(word.clone());
+                words.extend(rest.next().cloned());
+            }
+            None => words.push(word.clone()),
+            Some(1) => arranged.push(word.clone()),
+            Some(_) => {
+                arranged.push(word.clone());
+                arranged.extend(rest.next().cloned());
+            }
+        }
+    }
+    arranged.push(API.into());
+    arranged.push("--".into());
+    arranged.extend(words);
+    arranged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn argv(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_link_is_a_name_of_the_program() {
+        for (line, meant) in [
+            (
+                "/usr/bin/rcs team api read-task",
+                "teamlog api -- read-task",
+            ),
+            ("rcs team await demo", "teamlog await demo"),
+            ("rcs -w team api x", "teamlog api -- x"),
+            (
+                "rcs team --worktree=a api x --json",
+                "teamlog --json api -- x",
+            ),
+            ("rcs status demo", "teamlog status demo"),
+            ("teamlog team api", "teamlog team api"),
+            ("teamlog", "teamlog"),
+        ] {
+            assert_eq!(arranged(argv(line)), argv(meant), "{line}");
+        }
+        assert_eq!(Called::of(Some(OsStr::new("/x/rcs"))), Called::Rcs);
+        assert_eq!(
+            Called::of(Some(OsStr::new("/rcs/teamlog"))),
+            Called::Teamlog
+        );
+        assert_eq!(Called::of(None), Called::Teamlog);
+    }
+
+    #[test]
+    fn global_flags_go_before_api_and_its_words_stay_as_they_are() {
+        for (line, meant) in [
+            (
+                "teamlog api op --json --input {} --data-root /r",
+                "teamlog --json --data-root /r api -- op --input {}",
+            ),
+            (
+                "teamlog --actor a api op --actor=b",
+                "teamlog --actor a --actor=b api -- op",
+            ),
+            (
+                "teamlog api op --input --json",
+                "teamlog api -- op --input --json",
+            ),
+            (
+                "teamlog api op --data-root",
+                "teamlog --data-root api -- op",
+            ),
+            ("teamlog --receipt api op", "teamlog --receipt api -- op"),
+            ("teamlog send api --json", "teamlog send api --json"),
+            ("teamlog --nonsense api", "teamlog --nonsense api"),
+        ] {
+            assert_eq!(arranged(argv(line)), argv(meant), "{line}");
+        }
+    }
+}
