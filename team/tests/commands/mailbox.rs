@@ -223,6 +223,10 @@ fn a_broadcast_goes_to_every_worker_but_the_sender_and_nobody_is_to_be_told() {
     assert_eq!(told.dispatch.reason, "queued_for_hook_dispatch");
     assert_eq!(broadcast(&mut team, "leader-fixed").unwrap().count, 3);
     refused(broadcast(&mut team, "stranger"), Code::WorkerNotFound);
+    let world = World::new();
+    let mut team = world.team(Some(&["leader-fixed", "dev"]), Format::Jsonl);
+    let none = broadcast(&mut team, "dev").unwrap();
+    assert_eq!(none.count, 0, "the leader is no worker");
 }
 
 #[test]
