@@ -18,7 +18,7 @@ use teamlog_engine::{Event, NewEvent, Timestamp};
 const EXPIRED_MAX: usize = 64;
 
 /// What `claim-next-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimNext {
     /// Who takes it

@@ -11,11 +11,11 @@ use crate::projections::fact::{TaskAct, TaskCanceled};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `cancel-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskCancel {
     /// The task

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, Event, IdSource, Timestamp};
 
 /// What `claim-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClaim {
     /// The task

@@ -18,7 +18,7 @@ use teamlog_engine::{Event, Json, NewEvent, Timestamp};
 pub const DEPENDENCIES_MAX: usize = 256;
 
 /// What `create-task` is asked; fields that it does not know are kept with the task.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskCreate {
     /// What it is, in a line
     pub subject: String,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `transition-task-status` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFinish {
     /// The task

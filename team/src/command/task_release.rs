@@ -11,11 +11,11 @@ use crate::refusal::Code;
 use crate::team::Team;
 use crate::{blocking, names};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `release-task-claim` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRelease {
     /// The task

@@ -9,11 +9,11 @@ use crate::projections::Live;
 use crate::projections::fact::{Lease, TaskAct};
 use crate::team::Team;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `renew-task-claim` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRenew {
     /// The task
