@@ -19,7 +19,7 @@ use teamlog_team::team_event::TeamEvent;
     after_help = "\
 Examples:
   teamlog await demo --timeout-ms 100
-  teamlog await demo --type task_completed --task-id T-3 --timeout-ms 100 --json"
+  teamlog await demo --type task_completed --task-id T-6 --timeout-ms 100 --json"
 )]
 pub struct Args {
     /// The team

@@ -120,6 +120,10 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
             "invalid_input",
             "task create demo --subject S --extra-json '[1]'",
         ),
+        (
+            "invalid_input",
+            "task create demo --subject S --extra-json '{\"subject\":\"other\"}'",
+        ),
         ("invalid_transition", "task reopen demo T-1"),
         (
             "version_conflict",

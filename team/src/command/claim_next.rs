@@ -25,7 +25,7 @@ pub struct ClaimNext {
     pub worker: String,
     /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
 }
 

@@ -21,11 +21,11 @@ pub struct TaskReopen {
     /// The task, which failed
     pub task_id: String,
     /// Who reopens it
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 

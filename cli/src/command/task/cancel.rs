@@ -14,9 +14,9 @@ use teamlog_team::command::task_cancel::TaskCancel;
         presents the claim, or by the leader with --force.",
     after_help = "\
 Examples:
-  teamlog task cancel demo T-2 --reason 'no longer wanted'
-  teamlog task cancel demo T-3 --epoch 1
-  teamlog task cancel demo T-3 --worker leader-fixed --force"
+  teamlog task cancel demo T-5 --reason 'no longer wanted'
+  teamlog task cancel demo T-6 --epoch 1
+  teamlog task cancel demo T-6 --worker leader-fixed --force"
 )]
 pub struct Cancel {
     #[command(flatten)]

@@ -11,8 +11,8 @@ use teamlog_team::command::task_claim::TaskClaim;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task claim demo T-2 --worker dev
-  teamlog task claim demo T-2 --worker dev --lease-ms 3600000 --expected-version 1 --json")]
+  teamlog task claim demo T-5 --worker dev
+  teamlog task claim demo T-5 --worker dev --lease-ms 3600000 --expected-version 1 --json")]
 pub struct Claim {
     #[command(flatten)]
     target: Target,

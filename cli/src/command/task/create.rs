@@ -6,6 +6,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::claim;
 use serde_json::{Map, Value};
 use teamlog_team::Team;
+use teamlog_team::api;
 use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::engine::Json;
 
@@ -82,9 +83,21 @@ fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
     };
     // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
     let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
-    match serde_json::from_str(json.as_str()) {
-        Ok(Value::Object(fields)) => Ok(fields),
+    match serde_json::from_str::<Value>(json.as_str()) {
+        Ok(Value::Object(fields)) => match fields.keys().find(|name| is_known(name)) {
+            Some(name) => Err(invalid(format!("{name} is not more than what options say"))),
+            None => Ok(fields),
+        },
         Ok(_) => Err(invalid("is none".to_owned())),
         Err(error) => Err(invalid(error.to_string())),
     }
+}
+
+/// Whether the operation has a field of that name, which would get in the way of what options say.
+fn is_known(name: &str) -> bool {
+    let operation = api::find("create-task");
+    operation.is_some_and(|operation| {
+        let fields = operation.shape().fields;
+        fields.iter().any(|field| field.name == name)
+    })
 }

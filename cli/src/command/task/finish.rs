@@ -11,8 +11,8 @@ use teamlog_team::command::task_finish::TaskFinish;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task complete demo T-3 --epoch 1
-  teamlog task complete demo T-3 --epoch 1 --result 'on branch fix-login' --key done-3")]
+  teamlog task complete demo T-6 --epoch 1
+  teamlog task complete demo T-6 --epoch 1 --result 'on branch fix-login' --key done-6")]
 pub struct Complete {
     #[command(flatten)]
     target: Target,
@@ -29,7 +29,7 @@ pub struct Complete {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task fail demo T-3 --epoch 1 --error 'the schema is missing'")]
+  teamlog task fail demo T-6 --epoch 1 --error 'the schema is missing'")]
 pub struct Fail {
     #[command(flatten)]
     target: Target,

@@ -11,7 +11,7 @@ use teamlog_team::command::task_release::TaskRelease;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task release demo T-3 --worker dev --epoch 1")]
+  teamlog task release demo T-6 --worker dev --epoch 1")]
 pub struct Release {
     #[command(flatten)]
     target: Target,

@@ -11,8 +11,8 @@ use teamlog_team::command::task_renew::TaskRenew;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task renew demo T-3 --epoch 1
-  teamlog task renew demo T-3 --epoch 1 --lease-ms 3600000")]
+  teamlog task renew demo T-6 --epoch 1
+  teamlog task renew demo T-6 --epoch 1 --lease-ms 3600000")]
 pub struct Renew {
     #[command(flatten)]
     target: Target,

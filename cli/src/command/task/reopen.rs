@@ -11,8 +11,8 @@ use teamlog_team::command::task_reopen::TaskReopen;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog task reopen demo T-4
-  teamlog task reopen demo T-4 --worker lead --key again-4")]
+  teamlog task reopen demo T-7
+  teamlog task reopen demo T-7 --worker lead --key again-7")]
 pub struct Reopen {
     #[command(flatten)]
     target: Target,

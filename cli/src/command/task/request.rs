@@ -111,7 +111,6 @@ impl Stamp {
             Ok(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        fields.retain(|_, value| !matches!(value, Value::Null | Value::Bool(false)));
         fields.insert("team_name".to_owned(), team.into());
         if let Some(trace) = &self.trace_id {
             fields.insert("trace_id".to_owned(), trace.as_str().into());
