@@ -328,6 +328,13 @@ impl Context {
             "dead_letter_not_found" | "delivery_open" | "already_acked" => {
                 error.or_hint(|| command(format!("dead-letter list {team}")))
             }
+            "task_not_found" => error.hinting(format!("list them with: {}", command(format!("tasks {team}")))),
+            "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
+            "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
+            | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
+                Some(task) => error.and_hint(&command(format!("task show {team} {task}"))),
+                None => error,
+            },
             "team_not_found" => {
                 let error = error.and_hint(&format!("the data root is {}", self.data_root.display()));
                 error.and_hint(&format!("to create it: {}", command(format!("init {team}"))))

@@ -141,6 +141,13 @@ impl CommandError {
         self
     }
 
+    /// The same with that hint alone, where what it has is for another surface.
+    #[must_use]
+    pub fn hinting(mut self, hint: String) -> CommandError {
+        self.body.hint = Some(hint);
+        self
+    }
+
     /// The same with one more hint behind those that it has.
     #[must_use]
     pub fn and_hint(mut self, hint: &str) -> CommandError {

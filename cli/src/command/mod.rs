@@ -3,6 +3,7 @@
 mod ack;
 pub mod api;
 pub mod append;
+pub mod await_event;
 mod backup;
 mod completions;
 mod config;
@@ -20,6 +21,7 @@ mod man;
 mod mcp;
 mod nudge;
 mod prime;
+mod purge;
 mod read;
 mod ready;
 mod rehydrate;
@@ -121,10 +123,11 @@ commands! {
     DeadLetter(dead_letter) = "dead-letter": "Look at messages that nobody acknowledged in time, or try one again",
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
-    Task(task) = "task": "Look at one task",
+    Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
+    Await(await_event) = "await": "Wait until something happens to a team that is worth waking up for",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
     Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
@@ -142,6 +145,7 @@ commands! {
     Convert(convert) = "convert": "Store a team's log in the other format, in place; the original is kept",
     Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
     Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
+    Purge(purge) = "purge": "Delete a team that was closed, log and all",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Mcp(mcp) = "mcp": "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",

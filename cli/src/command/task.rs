@@ -1,10 +1,19 @@
-//! `task show`: one task in full.
+//! `task`: one task in full, and what may be done to it: made, taken under a claim, finished, given back.
 
+mod cancel;
+mod claim;
+mod create;
+mod finish;
+mod next;
+mod release;
+mod renew;
+mod reopen;
+mod request;
+mod show;
+
+use super::{point, whole};
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::task;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::engine::reader::Point;
+use crate::exit::Outcome;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -14,47 +23,32 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    Show(Show),
-}
-
-/// Show a task, with --history also what happened to it
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog task show demo T-1
-  teamlog task show demo T-1 --history --json")]
-struct Show {
-    /// The team
-    team: String,
-    /// The task
-    #[arg(value_name = "TASK")]
-    task_id: String,
-    /// Show the events that name the task, superseded ones marked
-    #[arg(long)]
-    history: bool,
-    /// Most events of the history, the newest ones; 0 is all [default: 50]
-    #[arg(long, value_name = "N", requires = "history", value_parser = super::whole::<usize>)]
-    limit: Option<usize>,
-    /// Go on to older events: the next_cursor of the page before
-    #[arg(long, value_name = "EVENT_ID", requires = "history")]
-    cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    Show(show::Show),
+    Create(create::Create),
+    Next(next::Next),
+    Claim(claim::Claim),
+    Renew(renew::Renew),
+    Complete(finish::Complete),
+    Fail(finish::Fail),
+    Release(release::Release),
+    Cancel(cancel::Cancel),
+    Reopen(reopen::Reopen),
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let Action::Show(show) = self.action;
-        let mut team = context.team_at(&show.team, show.at)?;
-        let answer = team.task_show(TaskShow {
-            task_id: show.task_id,
-            history: show.history,
-            limit: show.limit,
-            cursor: show.cursor,
-        })?;
-        context.answer(&answer, task::card)?;
-        context.done(team, Exit::Done)
+        match self.action {
+            Action::Show(show) => show.run(context),
+            Action::Create(create) => create.run(context),
+            Action::Next(next) => next.run(context),
+            Action::Claim(claim) => claim.run(context),
+            Action::Renew(renew) => renew.run(context),
+            Action::Complete(complete) => complete.run(context),
+            Action::Fail(fail) => fail.run(context),
+            Action::Release(release) => release.run(context),
+            Action::Cancel(cancel) => cancel.run(context),
+            Action::Reopen(reopen) => reopen.run(context),
+        }
     }
 }

@@ -13,6 +13,7 @@ use teamlog_team::command::replay::Replay;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::RefKind;
+use teamlog_team::event_type::EVENT_TYPES;
 use teamlog_team::projections::settings::Setting;
 use teamlog_team::projections::tasks::Status as TaskStatus;
 use teamlog_team::projections::{MessageType, Priority, vocabulary};
@@ -42,7 +43,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TASK" | "T,U" => Source::tasks,
         "TRACE" => Source::traces,
         "MESSAGE_ID" => Source::messages,
-        "KEY" if command != "append" => {
+        "KEY" if matches!(command, "get" | "set" | "unset") => {
             |_, begun| Some(beginning(Setting::all().map(Setting::key), begun))
         }
         "ID" if command == "requeue" => match arg.get_id() == "message_id" {
@@ -53,6 +54,10 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "KIND" if matches!(command, "replay" | "tail") => |_, begun| {
             let kinds = vocabulary::KINDS.iter().map(|kind| kind.name);
             Some(beginning(kinds, begun))
+        },
+        "EVENT_TYPE" => |_, begun| {
+            let types = EVENT_TYPES.iter().map(|(_, name, _)| *name);
+            Some(beginning(types, begun))
         },
         "TYPE" => |_, begun| Some(beginning(MessageType::ALL.map(MessageType::name), begun)),
         "PRIORITY" => |_, begun| Some(beginning(Priority::ALL.map(Priority::name), begun)),

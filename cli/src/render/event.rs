@@ -81,6 +81,7 @@ pub fn what(event: &Event<'_>) -> String {
             word(&payload["segment"]),
             payload["offset"]
         ),
+        kind if kind.starts_with("task_") => task(event, payload),
         _ => event.payload.to_string(),
     };
     visible(&cut(&text)).into_owned()
@@ -97,6 +98,15 @@ fn message(envelope: &Value) -> String {
         text.push_str(&format!("  {said}"));
     }
     text
+}
+
+/// What happened to a task: `T-1  worker=dev epoch=1`. Whose the claim is the token proves, so it is not shown around.
+fn task(event: &Event<'_>, mut payload: Value) -> String {
+    if let Some(fields) = payload.as_object_mut() {
+        fields.retain(|name, _| !matches!(name.as_str(), "task_id" | "token"));
+    }
+    let text = format!("{}  {}", reference(event, RefKind::Task), said(&payload));
+    text.trim_end().to_owned()
 }
 
 /// As [`said`], from JSON text.

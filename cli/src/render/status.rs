@@ -21,6 +21,9 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
             answer.format
         ),
     )];
+    if let Some(closed) = &answer.closed_at {
+        shown.push(format!("closed at {}", visible(closed)));
+    }
     section(&mut shown, "unread", members(answer, view));
     section(&mut shown, "tasks", statuses(answer, view));
     let tasks = |tasks: &[Task]| {

@@ -110,6 +110,11 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         0 => String::new(),
         epoch => epoch.to_string(),
     };
+    let code = match governed.requires_code_change {
+        Some(true) => "required",
+        _ => "",
+    };
+    let extra = governed.extra.as_ref().map_or("", Json::as_str);
     vec![
         ("lease", lease),
         ("claims so far", plain(epoch)),
@@ -117,6 +122,8 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ("finished", when(governed.completed_at)),
         ("result", text(&governed.result)),
         ("error", text(&governed.error)),
+        ("code change", plain(code)),
+        ("extra", plain(extra)),
     ]
 }
 

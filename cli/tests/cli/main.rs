@@ -8,6 +8,7 @@
 
 mod answers;
 mod append;
+mod claims;
 mod completions;
 mod delivery;
 mod demo;

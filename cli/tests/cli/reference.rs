@@ -57,6 +57,12 @@ fn prepared() -> Cli {
         "send demo --from lead --to dev --type decision_required --message-id m-1 --trace-id tr-1",
         "task-update demo --from dev --to lead --task-id T-1 --status in_progress --message-id m-2",
         "send demo --from lead --to dev --type handoff --message-id msg_1 --require-ack --ack-timeout-seconds 1 --max-retries 0",
+        "task create demo --task-id T-5 --subject 'Test it'",
+        "task create demo --task-id T-6 --subject 'Ship it'",
+        "task claim demo T-6 --worker dev",
+        "task create demo --task-id T-7 --subject 'Tell of it'",
+        "task claim demo T-7 --worker qa",
+        "task fail demo T-7 --epoch 1",
     ] {
         cli.ok(line);
     }

@@ -18,14 +18,14 @@ use teamlog_engine::{Event, NewEvent, Timestamp};
 const EXPIRED_MAX: usize = 64;
 
 /// What `claim-next-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimNext {
     /// Who takes it
     pub worker: String,
     /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, Event, IdSource, Timestamp};
 
 /// What `claim-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskClaim {
     /// The task
@@ -24,11 +24,11 @@ pub struct TaskClaim {
     pub worker: String,
     /// The version that the task must have
     #[schemars(range(min = 1))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
     /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
 }
 

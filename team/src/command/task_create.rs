@@ -18,27 +18,27 @@ use teamlog_engine::{Event, Json, NewEvent, Timestamp};
 pub const DEPENDENCIES_MAX: usize = 256;
 
 /// What `create-task` is asked; fields that it does not know are kept with the task.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct TaskCreate {
     /// What it is, in a line
     pub subject: String,
     /// What it is, at length
     pub description: String,
     /// Its id; else the next number of the team
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
     /// Who is to take it; else whoever wants it
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The tasks it waits for; they need not exist yet
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Vec<String>>,
     /// Whether it cannot be done without changing code
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_code_change: Option<bool>,
     /// How urgent it is; else `normal`
     #[schemars(with = "Option<Priority>")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
     /// What else there is to say of it, kept as it is
     #[serde(flatten)]

@@ -11,11 +11,11 @@ use crate::refusal::Code;
 use crate::team::Team;
 use crate::{blocking, names};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `release-task-claim` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRelease {
     /// The task
@@ -23,14 +23,14 @@ pub struct TaskRelease {
     /// Who gives it back; what counts is the claim presented
     pub worker: String,
     /// What the claim was answered with; required unless `epoch` is given
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_token: Option<String>,
     /// The number of the claim, in place of its token
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 

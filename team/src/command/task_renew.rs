@@ -9,28 +9,28 @@ use crate::projections::Live;
 use crate::projections::fact::{Lease, TaskAct};
 use crate::team::Team;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `renew-task-claim` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRenew {
     /// The task
     pub task_id: String,
     /// What the claim was answered with; required unless `epoch` is given
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_token: Option<String>,
     /// The number of the claim, in place of its token
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 

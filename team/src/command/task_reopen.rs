@@ -11,21 +11,21 @@ use crate::refusal::Code;
 use crate::team::Team;
 use crate::{blocking, names};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
 
 /// What `reopen-task` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskReopen {
     /// The task, which failed
     pub task_id: String,
     /// Who reopens it
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
 }
 

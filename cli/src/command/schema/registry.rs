@@ -2,7 +2,7 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
-use crate::command::{demo, man};
+use crate::command::{await_event, demo, man};
 use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
@@ -16,6 +16,7 @@ use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
 use teamlog_team::command::dead_letter::{DeadLetterListAnswer, RequeueAnswer};
@@ -27,12 +28,16 @@ use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::prime::PrimeAnswer;
+use teamlog_team::command::purge::PurgeAnswer;
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
 use teamlog_team::command::status::StatusAnswer;
+use teamlog_team::command::task_claim::ClaimAnswer;
+use teamlog_team::command::task_create::TaskAnswer;
+use teamlog_team::command::task_finish::HolderAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::tick::TickAnswer;
@@ -87,9 +92,19 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ConfigChangeAnswer>("config unset"),
     answer::<TasksAnswer>("tasks"),
     answer::<TaskShowAnswer>("task show"),
+    recorded::<TaskAnswer>("task create"),
+    recorded::<ClaimNextAnswer>("task next"),
+    recorded::<ClaimAnswer>("task claim"),
+    recorded::<ClaimAnswer>("task renew"),
+    recorded::<HolderAnswer>("task complete"),
+    recorded::<HolderAnswer>("task fail"),
+    recorded::<HolderAnswer>("task release"),
+    recorded::<TaskAnswer>("task cancel"),
+    recorded::<TaskAnswer>("task reopen"),
     answer::<ReadyAnswer>("ready"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),
+    answer::<await_event::Answer>("await"),
     answer::<StatusAnswer>("status"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
@@ -107,6 +122,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ConvertAnswer>("convert"),
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
     recorded::<RestoreAnswer>("restore"),
+    answer::<PurgeAnswer>("purge"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     text("mcp"),

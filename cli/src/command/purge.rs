@@ -1,0 +1,47 @@
+//! `purge`: a closed team is deleted, log and all.
+
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::time;
+use teamlog_team::command::purge::{Purge, PurgeAnswer};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Delete a team that was closed, log and all: the one command that destroys events\n\n\
+        A team is closed by `api cleanup`, which keeps its log.",
+    after_help = "\
+Examples:
+  teamlog api cleanup --input '{\"team_name\":\"demo\",\"force\":true}' && teamlog purge demo --yes"
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// Yes, its events are to be gone for good
+    #[arg(long)]
+    yes: bool,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let root = context.root(&self.team)?;
+        if !self.yes {
+            let message = "purge destroys every event of the team for good, so --yes is required";
+            let again = context.command(&format!("purge {} --yes", self.team));
+            return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| again));
+        }
+        let answer = root.purge(&Purge { team: self.team })?;
+        context.answer(&answer, gone)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn gone(answer: &PurgeAnswer, _: &View) -> Vec<String> {
+    let events = time::plural(answer.events, "event");
+    vec![format!(
+        "purged {}: {events} are gone",
+        visible(&answer.team)
+    )]
+}

@@ -1,0 +1,103 @@
+//! `task create`: a task that is taken under claims.
+
+use super::request::Stamp;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::claim;
+use serde_json::{Map, Value};
+use teamlog_team::Team;
+use teamlog_team::api;
+use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::engine::Json;
+
+/// Make a task, to be taken under a claim
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task create demo --subject 'Fix the login'
+  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --priority high --key k-9")]
+pub struct Create {
+    /// The team
+    team: String,
+    /// What it is, in a line
+    #[arg(long, value_name = "TEXT")]
+    subject: String,
+    /// What it is, at length
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    description: String,
+    /// Its id [default: the next number of the team]
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// Who is to take it [default: whoever wants it]
+    #[arg(long, value_name = "AGENT")]
+    owner: Option<String>,
+    /// Tasks that must be completed first, separated by commas
+    #[arg(long, value_name = "T,U", value_delimiter = ',')]
+    blocked_by: Vec<String>,
+    /// low, normal, high or critical [default: normal]
+    #[arg(long, value_name = "PRIORITY")]
+    priority: Option<String>,
+    /// It cannot be done without changing code
+    #[arg(long)]
+    requires_code_change: bool,
+    /// More to say of it, a JSON object; kept with the task as it is
+    #[arg(long, value_name = "JSON")]
+    extra_json: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+impl Create {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskCreate {
+            subject: self.subject,
+            description: self.description,
+            task_id: self.task_id,
+            owner: self.owner,
+            blocked_by: Some(self.blocked_by).filter(|tasks| !tasks.is_empty()),
+            requires_code_change: self.requires_code_change.then_some(true),
+            priority: self.priority,
+            extra: extra(self.extra_json.as_deref())?,
+        };
+        let asked = (&*self.team, "create-task");
+        self.stamp
+            .carry_out(context, asked, input, Team::task_create, claim::created)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
+    let Some(text) = text else {
+        return Ok(Map::new());
+    };
+    let invalid = |why: String| {
+        CommandError::invalid(
+            "extra_json",
+            format!("extra_json must be a JSON object, but {why}"),
+        )
+    };
+    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
+    let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
+    match serde_json::from_str::<Value>(json.as_str()) {
+        Ok(Value::Object(fields)) => match fields.keys().find(|name| is_known(name)) {
+            Some(name) => Err(invalid(format!("{name} is not more than what options say"))),
+            None => Ok(fields),
+        },
+        Ok(_) => Err(invalid("is none".to_owned())),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// Whether the operation has a field of that name, which would get in the way of what options say.
+fn is_known(name: &str) -> bool {
+    let operation = api::find("create-task");
+    operation.is_some_and(|operation| {
+        let fields = operation.shape().fields;
+        fields.iter().any(|field| field.name == name)
+    })
+}

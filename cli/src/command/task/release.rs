@@ -1,0 +1,40 @@
+//! `task release`: the holder of a claim gives its task back.
+
+use super::request::{Hold, Request, Target};
+use crate::context::Context;
+use crate::exit::Outcome;
+use crate::render::claim;
+use teamlog_team::Team;
+use teamlog_team::command::task_release::TaskRelease;
+
+/// Give a claimed task back, for whoever wants it; that is no completion
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog task release demo T-6 --worker dev --epoch 1")]
+pub struct Release {
+    #[command(flatten)]
+    target: Target,
+    /// Who gives it back [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    worker: Option<String>,
+    #[command(flatten)]
+    hold: Hold,
+    #[command(flatten)]
+    request: Request,
+}
+
+impl Release {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let input = TaskRelease {
+            task_id: self.target.task_id,
+            worker: context.agent("--worker", self.worker)?,
+            claim_token: self.hold.claim_token,
+            epoch: self.hold.epoch,
+            expected_version: self.request.expected_version,
+        };
+        let asked = (&*self.target.team, "release-task-claim");
+        self.request
+            .carry_out(context, asked, input, Team::task_release, claim::held)
+    }
+}

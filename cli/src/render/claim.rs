@@ -1,0 +1,82 @@
+//! Claims: what became of a task that somebody makes, takes, finishes or gives back.
+
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use teamlog_team::command::claim_next::ClaimNextAnswer;
+use teamlog_team::command::task_claim::ClaimAnswer;
+use teamlog_team::command::task_create::TaskAnswer;
+use teamlog_team::command::task_finish::HolderAnswer;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::task_record::TaskRecord;
+
+/// A task that came to be.
+pub fn created(answer: &TaskAnswer, view: &View) -> Vec<String> {
+    stands("created ", &answer.task, view)
+}
+
+/// A task that its caller need not hold.
+pub fn changed(answer: &TaskAnswer, view: &View) -> Vec<String> {
+    stands("", &answer.task, view)
+}
+
+/// A task that its holder is done with.
+pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
+    stands("", &answer.task, view)
+}
+
+/// A task that somebody took, and what shows that it is theirs.
+pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
+    let (task, until) = (&answer.task, &answer.leased_until);
+    taken(task, &answer.claim_token, until, view)
+}
+
+/// The same, if there was one to take.
+pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
+    match (&answer.task, &answer.claim_token, &answer.leased_until) {
+        (Some(task), Some(token), Some(until)) => taken(task, token, until, view),
+        _ => vec!["nothing is ready".to_owned()],
+    }
+}
+
+/// `T-1  completed  Fix it`, with what it waits for, brought or failed with.
+fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
+    let style = match &*task.status {
+        "completed" => Style::Good,
+        "failed" => Style::Bad,
+        "blocked" => Style::Warn,
+        _ => Style::Plain,
+    };
+    let mut line = format!(
+        "{did}{}  {}  {}",
+        view.paint.show(Style::Bold, visible(&task.id)),
+        view.paint.show(style, visible(&task.status)),
+        visible(&task.subject)
+    );
+    if task.status == "blocked" {
+        let tasks = task.blocked_by.join(", ");
+        line.push_str(&format!("  waits for {}", visible(&tasks)));
+    }
+    let outcome = task.result.as_deref().or(task.error.as_deref());
+    let outcome = outcome.map(|text| format!("  {}", visible(text)));
+    [line].into_iter().chain(outcome).collect()
+}
+
+fn taken(task: &TaskRecord, token: &str, until: &str, view: &View) -> Vec<String> {
+    let owner = task.owner.as_deref().unwrap_or_default();
+    let ends = Timestamp::parse(until).map(|until| view.ago(until));
+    vec![
+        format!(
+            "{}  {}",
+            view.paint.show(Style::Bold, visible(&task.id)),
+            visible(&task.subject)
+        ),
+        format!(
+            "  {} holds it until {}{}",
+            visible(owner),
+            visible(until),
+            ends.map(|ends| format!("  ({ends})")).unwrap_or_default()
+        ),
+        format!("  claim {}, token {}", task.epoch, visible(token)),
+    ]
+}
