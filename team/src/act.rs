@@ -10,6 +10,9 @@ use teamlog_engine::{Durability, Event, NewEvent, RefKind, Timestamp};
 use teamlog_projections::Live;
 use teamlog_projections::fact::ResponseStored;
 
+/// Kinds that follow from what a command, or time, did.
+const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
+
 /// What may stand beside the input of any command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
@@ -180,13 +183,16 @@ impl Control {
         }
     }
 
-    /// What the caller said of all that the command records.
+    /// What the caller said of what the command records. What only follows from it belongs to the story of its own task,
+    /// and is nobody's doing.
     fn mark(&self, event: &mut NewEvent) {
-        if let Some(actor) = &self.actor {
-            event.actor.clone_from(actor);
-        }
-        if let Some(trace) = &self.trace_id {
-            event.refs.set(RefKind::Trace, trace.clone());
+        if !CONSEQUENCES.contains(&&*event.kind) {
+            if let Some(actor) = &self.actor {
+                event.actor.clone_from(actor);
+            }
+            if let Some(trace) = &self.trace_id {
+                event.refs.set(RefKind::Trace, trace.clone());
+            }
         }
         if let Some(key) = &self.key {
             event.refs.set(RefKind::Key, key.clone());
@@ -211,6 +217,10 @@ impl Control {
         let Some(key) = &self.key else {
             return Vec::new();
         };
+        // What a closed team answers changes nothing, so it is answered anew each time.
+        if events.is_empty() && live.is_closed().unwrap_or(true) {
+            return Vec::new();
+        }
         let stored = ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),

@@ -30,29 +30,70 @@ pub(crate) fn block(
     Ok(())
 }
 
-/// The task that a message which is about to be recorded completes, as its fold will.
-pub(crate) fn completed_by<'a>(live: &Live, message: &'a Message) -> Result<Option<&'a str>> {
+/// How a message that is about to be recorded turns a message-governed task, as its fold will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Completed, which it was not.
+    Completed,
+    /// No longer completed.
+    Resumed,
+}
+
+/// The task that a message turns, and how.
+pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<(&'a str, Turn)>> {
+    let (Some(id), Some(status)) = (&message.task_id, reported(message)) else {
+        return Ok(None);
+    };
+    let task = live.task(id)?;
+    let follows = |task: &Task| {
+        let last = (task.last_message_created_at, task.last_message_id.as_str());
+        !task.claim_governed && (message.created_at, message.id.as_str()) > last
+    };
+    if !task.as_ref().is_none_or(follows) {
+        return Ok(None);
+    }
+    let was = task.is_some_and(|task| task.status == Status::Completed);
+    Ok(match (was, status == Status::Completed) {
+        (false, true) => Some((id, Turn::Completed)),
+        (true, false) => Some((id, Turn::Resumed)),
+        _ => None,
+    })
+}
+
+/// The status that a message gives its task.
+fn reported(message: &Message) -> Option<Status> {
     #[derive(Deserialize)]
     struct Reported<'a> {
         #[serde(borrow)]
         status: Option<Cow<'a, str>>,
     }
-    let (MessageType::TaskUpdate, Some(id)) = (message.kind, &message.task_id) else {
-        return Ok(None);
-    };
-    let reported: Option<Reported<'_>> = serde_json::from_str(message.payload.as_str()).ok();
-    let status = reported.and_then(|reported| reported.status);
-    if status.and_then(|name| Status::from_name(&name)) != Some(Status::Completed) {
-        return Ok(None);
+    match message.kind {
+        MessageType::TaskAssign => Some(Status::Assigned),
+        MessageType::TaskUpdate => {
+            let reported: Reported<'_> = serde_json::from_str(message.payload.as_str()).ok()?;
+            Status::from_name(&reported.status?)
+        }
+        _ => None,
     }
-    let follows = |task: &Task| {
-        let last = (task.last_message_created_at, task.last_message_id.as_str());
-        !task.claim_governed
-            && task.status != Status::Completed
-            && (message.created_at, message.id.as_str()) > last
-    };
-    let completes = live.task(id)?.as_ref().is_none_or(follows);
-    Ok(completes.then_some(id))
+}
+
+/// Records which pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.
+pub(crate) fn reblock(
+    live: &Live,
+    resumed: &str,
+    cause: usize,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let waits = |task: &Task| task.claim_governed && task.status == Status::Pending;
+    let dependents = live.dependents(resumed)?.into_iter().filter(waits);
+    for task in dependents.take(AT_ONCE_MAX) {
+        let act = TaskAct::Blocked(vec![resumed.to_owned()]);
+        let mut blocked = event(&task, act, actor, task.owner.as_deref());
+        blocked.cause = Some(Cause::Earlier(cause));
+        events.push(blocked);
+    }
+    Ok(())
 }
 
 /// Records which tasks wait for nothing any more once the task `completed` is completed, by the event at `cause`.

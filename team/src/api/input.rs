@@ -19,6 +19,8 @@ use serde_json::{Map, Value};
 /// Fields that every operation takes.
 const WORKING_DIRECTORY: &str = "workingDirectory";
 const EXPECTED_VERSION: &str = "expected_version";
+/// Read as a text that is required, though an epoch may stand in for it.
+const TOKEN: &str = "claim_token";
 
 /// Names, in the order in which they are checked.
 const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", TEAM];
@@ -247,7 +249,7 @@ impl Reading<'_> {
             let Some(value) = self.input.get_mut(&field.name) else {
                 continue;
             };
-            if field.required
+            if (field.required || field.name == TOKEN)
                 && matches!(field.kind, Kind::Text | Kind::Choice(_))
                 && let Some(text) = text(value)
             {
@@ -327,6 +329,7 @@ fn mistyped(rules: Rules, field: &Field, rule: &str, value: &Value) -> Fault {
 fn lacks(field: &Field, value: &Value) -> bool {
     match (field.required, &field.kind) {
         (true, Kind::Text | Kind::Choice(_) | Kind::Any) => is_missing(value),
+        (false, Kind::Text) if field.name == TOKEN => is_missing(value),
         _ => value.is_null(),
     }
 }

@@ -5,6 +5,7 @@
 
 use super::append::DEFAULT_ACTOR;
 use super::dead_letter::DeadLetterShown;
+use crate::blocking::{self, Turn};
 use crate::failure::Result;
 use crate::projections::deliveries::Delivery;
 use crate::projections::fact::DeliveryRequired;
@@ -13,7 +14,7 @@ use crate::projections::messages::MessageInfo;
 use crate::projections::{Envelope, Live, MessageType, Policy, Setting};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Done, Mutation, Team};
-use crate::{Recorded, blocking, membership, names};
+use crate::{Recorded, membership, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
@@ -116,8 +117,8 @@ pub struct Terms {
 
 /// The kind of the event that stands behind `message_sent` where an ack is needed.
 const REQUIRED: &str = "delivery_required";
-/// The kind of those that stand between where the message completes a task that others wait for.
-const UNBLOCKED: &str = "task_unblocked";
+/// The kinds of those that stand between where the message completes, or resumes, a task that others wait for.
+const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
 /// A live message's own time may lie this far ahead: clocks differ, but not by more.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
@@ -147,7 +148,10 @@ impl Team {
         let done = self.mutate(Job { send, random })?;
         let mut events = done.events;
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
-        while events.pop_if(|event| event.kind == UNBLOCKED).is_some() {}
+        while events
+            .pop_if(|event| DEPENDENTS.contains(&&*event.kind))
+            .is_some()
+        {}
         let (decision, event) = Done {
             decision: done.decision,
             events,
@@ -219,8 +223,14 @@ impl Mutation for Job {
             return Ok((decision, events));
         };
         let cause = events.len() - 1;
-        if let Some(task) = blocking::completed_by(live, message)? {
-            blocking::unblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+        match blocking::turned_by(live, message)? {
+            Some((task, Turn::Completed)) => {
+                blocking::unblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+            }
+            Some((task, Turn::Resumed)) => {
+                blocking::reblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+            }
+            None => {}
         }
         if let Some(require) = self.send.delivery {
             let required = require.of(live, message)?;

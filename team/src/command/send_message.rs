@@ -106,7 +106,15 @@ impl Letter {
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<Posted> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
-            let mail = Mail::plain(&same.id, &self.from, &self.to, &self.body, same.created_at);
+            let stored = live.message(&same.id)?;
+            let (task_id, trace_id) = stored
+                .map(|stored| (stored.task_id, stored.trace_id))
+                .unwrap_or_default();
+            let mail = Mail {
+                task_id,
+                trace_id,
+                ..Mail::plain(&same.id, &self.from, &self.to, &self.body, same.created_at)
+            };
             return Ok(Posted {
                 mail: mail.marked(&marks),
                 event: None,
@@ -130,13 +138,7 @@ impl Letter {
             .map_err(Refusal::from)?;
         Ok(Posted {
             event: Some(message.sent().map_err(Refusal::from)?),
-            mail: Mail::plain(
-                &message.id,
-                &self.from,
-                &self.to,
-                &self.body,
-                message.created_at,
-            ),
+            mail: Mail::of(&message),
         })
     }
 }

@@ -10,6 +10,7 @@ use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
+use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, Event, IdSource, Timestamp};
@@ -74,9 +75,9 @@ impl Act for Job {
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         let claim = &self.claim;
-        check_worker(live, &claim.worker)?;
         let until = lease_end(claim.lease_ms, now)?;
         holding::check_expected(claim.expected_version)?;
+        check_worker(live, &claim.worker)?;
         let scene = Scene::of(live, &claim.task_id, now)?;
         scene.ruling(|scene| {
             check_ready(live, scene)?;
@@ -112,20 +113,9 @@ pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
     }
 }
 
-/// A random token, as a UUID of version 4.
+/// What a holder will have to present.
 pub(crate) fn token(ids: &dyn IdSource) -> String {
-    let bits = (u128::from(ids.random()) << 64) | u128::from(ids.random());
-    let bits = bits & !(0xF << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
-    let digits = format!("{bits:032x}");
-    let part = |from: usize, to: usize| digits.get(from..to).unwrap_or_default();
-    let parts = [
-        part(0, 8),
-        part(8, 12),
-        part(12, 16),
-        part(16, 20),
-        part(20, 32),
-    ];
-    parts.join("-")
+    uuid::random(ids.random(), ids.random())
 }
 
 /// Whoever may work may claim; the leader only leads.

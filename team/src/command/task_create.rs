@@ -3,12 +3,13 @@
 use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
+use crate::membership::{self, LEADER};
 use crate::projections::fact::{TaskAct, TaskCreated, TaskFact};
 use crate::projections::{Live, Priority};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
-use crate::{holding, membership, names};
+use crate::{holding, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -90,12 +91,20 @@ impl Act for TaskCreate {
     }
 }
 
+/// The last number that is counted.
+const NUMBER_MAX: u64 = 999_999_999_999_999;
+
 impl TaskCreate {
     fn created(&self, live: &Live) -> Result<TaskCreated> {
         if self.subject.trim().is_empty() {
             return Err(Refusal::invalid("subject", &self.subject, "must not be empty").into());
         }
         if let Some(owner) = &self.owner {
+            if owner == LEADER {
+                let message = format!("owner must be one who works on tasks, but is {LEADER:?}");
+                let refusal = Refusal::new(Code::WorkerNotFound, message).field("owner");
+                return Err(refusal.detail("worker", owner.as_str()).into());
+            }
             membership::check(live, "owner", owner)?;
         }
         let depends_on = dependencies(self.blocked_by.as_deref().unwrap_or_default())?;
@@ -163,9 +172,14 @@ impl TaskCreate {
                 Some(_) => Err(exists(id).into()),
             };
         }
-        let mut number = live.next_task_number()?;
-        while live.task(&number.to_string())?.is_some() {
-            number = number.saturating_add(1);
+        let number = live.next_task_number()?;
+        if number > NUMBER_MAX {
+            let message = format!(
+                "task_id must be given, since a task has the last number that is counted, {NUMBER_MAX}"
+            );
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("task_id")
+                .into());
         }
         Ok(number.to_string())
     }

@@ -20,7 +20,7 @@ use teamlog_engine::{Cause, NewEvent, Timestamp};
 const GROUP_MAX: usize = 256;
 
 /// Most leases that run out as one group, and most tasks that wait no longer.
-const SWEPT_MAX: usize = 128;
+const SWEPT_MAX: usize = 64;
 
 /// Why a message becomes a dead letter.
 const ACK_TIMEOUT: &str = "ack_timeout";

@@ -94,6 +94,33 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
 }
 
 #[test]
+fn a_report_that_takes_a_completion_back_blocks_those_that_wait_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_assign(assign("bd-1", "dev")).unwrap();
+    team.task_create(waiting("waits", &["bd-1"])).unwrap();
+    world.later(SECOND);
+    team.task_update(update("bd-1", "done")).unwrap();
+    assert_eq!(status(&mut team, "1"), "pending");
+    world.later(SECOND);
+    let seq = count(&mut team);
+    let sent = team.task_update(update("bd-1", "in_progress")).unwrap();
+    assert_eq!(sent.event.event.kind, "message_sent");
+    let recorded = after(&mut team, seq);
+    assert_eq!(recorded[1]["kind"], "task_blocked");
+    assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
+    assert_eq!(recorded[1]["payload"]["waits_for"], json!(["bd-1"]));
+    assert_eq!(status(&mut team, "1"), "blocked");
+    world.later(SECOND);
+    team.task_update(update("bd-1", "done")).unwrap();
+    assert_eq!(status(&mut team, "1"), "pending");
+    // A new assignment is work to be done, too.
+    world.later(SECOND);
+    team.task_assign(assign("bd-1", "qa")).unwrap();
+    assert_eq!(status(&mut team, "1"), "blocked");
+}
+
+#[test]
 fn a_message_cannot_complete_what_a_claim_governs() {
     let world = World::new();
     let mut team = world.demo();

@@ -129,3 +129,109 @@ fn an_answer_that_is_too_large_to_keep_is_said_to_have_been_given() {
     );
     assert_eq!(events(&mut team).len(), before);
 }
+
+#[test]
+fn a_closed_team_keeps_no_answers_but_that_of_its_closing() {
+    let world = World::new();
+    let mut team = world.demo();
+    let close = json!({"team_name": "demo", "key": "k-1"});
+    let closed = call(&world, "orphan-cleanup", close.clone()).unwrap();
+    let before = events(&mut team).len();
+    assert_eq!(kinds(&mut team).last().unwrap(), "response_stored");
+    assert_eq!(call(&world, "orphan-cleanup", close).unwrap(), closed);
+    for operation in ["get-summary", "cleanup", "orphan-cleanup"] {
+        let input = json!({"team_name": "demo", "key": format!("for {operation}")});
+        call(&world, operation, input).unwrap();
+    }
+    assert_eq!(events(&mut team).len(), before);
+}
+
+#[test]
+fn what_only_follows_stays_in_the_story_of_its_own_task() {
+    let world = World::new();
+    let mut team = world.demo();
+    call(&world, "create-task", create("k-1", "one")).unwrap();
+    for story in [None, Some("story-b")] {
+        let mut waits = create(&format!("k-{story:?}"), "waits");
+        waits["blocked_by"] = json!(["1"]);
+        waits["trace_id"] = json!(story);
+        call(&world, "create-task", waits).unwrap();
+    }
+    let claim = json!({"team_name": "demo", "task_id": "1", "worker": "dev"});
+    let held = call(&world, "claim-task", claim).unwrap();
+    let done = json!({
+        "team_name": "demo", "task_id": "1", "from": "in_progress", "to": "completed",
+        "claim_token": held["claimToken"], "trace_id": "story-a", "actor": "boss",
+    });
+    call(&world, "transition-task-status", done).unwrap();
+    let recorded = events(&mut team);
+    let [.., completed, first, second] = &recorded[..] else {
+        unreachable!()
+    };
+    let said = |event: &Value| {
+        (
+            event["kind"].clone(),
+            event["actor"].clone(),
+            event["trace_id"].clone(),
+        )
+    };
+    assert_eq!(
+        said(completed),
+        (json!("task_completed"), json!("boss"), json!("story-a"))
+    );
+    assert_eq!(
+        said(first),
+        (json!("task_unblocked"), json!("teamlog"), Value::Null)
+    );
+    assert_eq!(
+        said(second),
+        (json!("task_unblocked"), json!("teamlog"), json!("story-b"))
+    );
+}
+
+#[test]
+fn a_number_beyond_those_that_are_counted_is_never_given() {
+    let world = World::new();
+    world.demo();
+    let mut last = create("k-1", "last");
+    last["task_id"] = json!("999999999999999");
+    call(&world, "create-task", last).unwrap();
+    let fault = call(&world, "create-task", create("k-2", "next")).unwrap_err();
+    assert_eq!(
+        (&*fault.code, &fault.details["field"]),
+        ("invalid_input", &json!("task_id"))
+    );
+    let mut named = create("k-3", "named");
+    named["task_id"] = json!("next-1");
+    call(&world, "create-task", named).unwrap();
+}
+
+#[test]
+fn a_blank_token_is_none_and_the_leader_owns_no_task() {
+    let world = World::new();
+    world.demo();
+    call(&world, "create-task", create("k-1", "one")).unwrap();
+    let claim = json!({"team_name": "demo", "task_id": "1", "worker": "dev"});
+    let held = call(&world, "claim-task", claim).unwrap();
+    let token = held["claimToken"].as_str().unwrap();
+    let finish = |token: &str| {
+        json!({
+            "team_name": "demo", "task_id": "1", "from": "in_progress", "to": "completed",
+            "claim_token": token,
+        })
+    };
+    let fault = call(&world, "transition-task-status", finish("  ")).unwrap_err();
+    assert_eq!(fault.code, "invalid_input");
+    call(
+        &world,
+        "transition-task-status",
+        finish(&format!(" {token} ")),
+    )
+    .unwrap();
+    let mut owned = create("k-2", "two");
+    owned["owner"] = json!("leader-fixed");
+    assert_eq!(
+        call(&world, "create-task", owned).unwrap_err().code,
+        "worker_not_found"
+    );
+}
