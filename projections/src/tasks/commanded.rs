@@ -168,6 +168,7 @@ fn cancel(task: &mut TaskRow, at: i64) {
     end_claim(task, ClaimState::Ended);
     task.claim_governed = true;
     task.status = Status::Canceled as u8;
+    task.blocked = false;
     governed(task).completed_at = Some(at);
 }
 

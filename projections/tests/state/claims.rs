@@ -334,3 +334,13 @@ fn the_largest_number_among_ids_counts_whoever_gave_it() {
     make("999999999999999");
     assert_eq!(next(), 1_000_000_000_000_000);
 }
+
+#[test]
+fn a_canceled_task_is_not_blocked_whatever_was_reported() {
+    let team = Team::new();
+    team.send(&[update("m1", "1", "dev", 1, r#"{"blocked":true}"#)]);
+    assert_eq!(team.live().blocked_tasks(None, 9).unwrap().tasks.len(), 1);
+    let task = after(&team, TaskAct::Canceled(TaskCanceled::default()));
+    assert!(task.claim_governed && !task.blocked);
+    assert!(team.live().blocked_tasks(None, 9).unwrap().tasks.is_empty());
+}
