@@ -49,6 +49,13 @@ fn what_exists_is_offered_from_the_state() {
         ("teamlog status d", &["demo"]),
         ("teamlog task show demo ", &["T-1", "T-2", "T-10", "X-1"]),
         ("teamlog task show demo T-1", &["T-1", "T-10"]),
+        ("teamlog task claim demo X", &["X-1"]),
+        ("teamlog task create demo --blocked-by T-2,X", &["T-2,X-1"]),
+        (
+            "teamlog await demo --type task_",
+            &["task_completed", "task_failed"],
+        ),
+        ("teamlog purge o", &["other"]),
         ("teamlog tasks demo --cursor X", &["X-1"]),
         ("teamlog read demo --agent ", &["dev", "lead", "qa"]),
         ("teamlog send demo --from lead --to q", &["qa"]),
@@ -97,6 +104,8 @@ fn what_exists_is_offered_from_the_state() {
     assert!(offered(&cli, "teamlog read demo --un").contains(&"--unread".to_owned()));
     // A new message's id is nobody's business but its sender's.
     assert!(!offered(&cli, "teamlog send demo --message-id ").contains(&"m-T-1".to_owned()));
+    let keys = offered(&cli, "teamlog task claim demo T-1 --key ");
+    assert!(!keys.contains(&"nudge.idle_seconds".to_owned()), "{keys:?}");
 }
 
 #[test]
