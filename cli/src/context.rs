@@ -16,6 +16,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
+use teamlog_team::membership::LEADER;
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.
@@ -315,10 +316,10 @@ impl Context {
                 format!("nothing was written; look at what is there: {verify}")
             }),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
-            "worker_not_found" => match error.detail("worker").map(quoted) {
+            "worker_not_found" => match error.detail("worker").filter(|name| *name != LEADER) {
                 Some(worker) => error.and_hint(&format!(
                     "to add it: {}",
-                    command(format!("init {team} --members {worker}"))
+                    command(format!("init {team} --members {}", quoted(worker)))
                 )),
                 None => error,
             },
