@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod api;
 mod append;
 mod claims;
 mod completions;
@@ -22,6 +23,7 @@ mod integrity;
 mod kills;
 mod mcp;
 mod moving;
+mod operations;
 mod processes;
 mod races;
 mod reference;

@@ -220,7 +220,7 @@ fn every_command_stands_in_the_table_of_schemas() {
 
 /// Holds a document in `docs/` against what it should hold, or writes it.
 #[track_caller]
-fn document(name: &str, text: &str) {
+pub fn document(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../docs")
         .join(name);

@@ -80,6 +80,7 @@ fn is_text(name: &str, argv: &[String]) -> bool {
     let has = |word: &str| argv.iter().any(|one| one == word);
     match name {
         "man" => !has("--out"),
+        "api" => has("--help"),
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,
     }

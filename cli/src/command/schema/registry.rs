@@ -2,7 +2,7 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
-use crate::command::{await_event, demo, man};
+use crate::command::{api, await_event, demo, man};
 use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
@@ -12,6 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use teamlog_team::Recorded;
+use teamlog_team::api::Envelope;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
@@ -125,6 +126,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<PurgeAnswer>("purge"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
+    answer::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),
     text("mcp"),
     text("completions"),
     answer::<man::Answer>("man"),
