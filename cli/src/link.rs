@@ -98,7 +98,7 @@ fn width(word: &OsStr) -> Option<usize> {
             .strip_prefix(flag.as_bytes())
             .is_some_and(|rest| rest.starts_with(b"="))
     };
-    if FLAGS.iter().any(|flag| word == *flag) || WITH_VALUE.iter().any(|flag| with_value(flag)) {
+    if FLAGS.iter().any(|flag| word == *flag) || WITH_VALUE.iter().any(with_value) {
         return Some(1);
     }
     WITH_VALUE.iter().any(|flag| word == *flag).then_some(2)
