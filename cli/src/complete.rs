@@ -52,9 +52,9 @@ fn answer(shell: &str, argv: &[OsString]) -> io::Result<()> {
     };
     let words = argv.iter().skip_while(|word| *word != "--").skip(1);
     let words: Vec<OsString> = words.cloned().collect();
+    let source = Arc::new(Source::new(Typed::read(Args::command(), &words)));
     let mut teamlog = Args::command();
     teamlog.build();
-    let source = Arc::new(Source::new(Typed::read(teamlog.clone(), &words)));
     let mut teamlog = equipped(teamlog, &source);
     let here = std::env::current_dir().ok();
     let mut out = Vec::new();

@@ -16,6 +16,7 @@ use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
+use teamlog_team::membership::LEADER;
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.
@@ -315,12 +316,13 @@ impl Context {
                 format!("nothing was written; look at what is there: {verify}")
             }),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
-            "worker_not_found" => match error.detail("worker").map(quoted) {
-                Some(worker) => error.and_hint(&format!(
+            "worker_not_found" => match error.detail("worker").map(str::to_owned) {
+                // The leader of every team is none who works.
+                Some(worker) if worker != LEADER => error.and_hint(&format!(
                     "to add it: {}",
-                    command(format!("init {team} --members {worker}"))
+                    command(format!("init {team} --members {}", quoted(&worker)))
                 )),
-                None => error,
+                _ => error,
             },
             "setting_unknown" => {
                 error.and_hint(&command(format!("config list {team}")))

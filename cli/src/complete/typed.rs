@@ -16,7 +16,8 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Reads as much of an unfinished command line as is there.
+    /// Reads as much of an unfinished command line as is there. The definition must not be built yet: what is built bears
+    /// with unfinished words at its first level only.
     pub fn read(teamlog: Command, words: &[OsString]) -> Typed {
         let mut typed = Typed::default();
         let matches = teamlog.ignore_errors(true).try_get_matches_from(words);
@@ -50,10 +51,8 @@ mod tests {
     #[test]
     fn an_unfinished_line_says_what_is_meant() {
         let read = |line: &str| {
-            let mut teamlog = crate::args::Args::command();
-            teamlog.build();
             Typed::read(
-                teamlog,
+                crate::args::Args::command(),
                 &line.split(' ').map(OsString::from).collect::<Vec<_>>(),
             )
         };
@@ -66,6 +65,11 @@ mod tests {
         assert_eq!(
             read("teamlog task show demo "),
             typed(Some("demo"), None, None)
+        );
+        assert_eq!(
+            read("teamlog task create demo --owner "),
+            typed(Some("demo"), None, None),
+            "an option that is required is still to come"
         );
         assert_eq!(
             read("teamlog --data-root /r ack demo --agent dev --message-id "),

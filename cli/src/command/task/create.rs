@@ -15,7 +15,7 @@ use teamlog_team::engine::Json;
 #[command(after_help = "\
 Examples:
   teamlog task create demo --subject 'Fix the login'
-  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --priority high --key k-9")]
+  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9")]
 pub struct Create {
     /// The team
     team: String,
@@ -23,13 +23,8 @@ pub struct Create {
     #[arg(long, value_name = "TEXT")]
     subject: String,
     /// What it is, at length
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    description: String,
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
     /// Its id [default: the next number of the team]
     #[arg(long, value_name = "ID")]
     task_id: Option<String>,
@@ -56,7 +51,7 @@ impl Create {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = TaskCreate {
             subject: self.subject,
-            description: self.description,
+            description: self.description.unwrap_or_default(),
             task_id: self.task_id,
             owner: self.owner,
             blocked_by: Some(self.blocked_by).filter(|tasks| !tasks.is_empty()),
