@@ -316,16 +316,14 @@ impl Context {
                 format!("nothing was written; look at what is there: {verify}")
             }),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
-            "worker_not_found" => {
-                let stranger = error.detail("worker").filter(|name| *name != LEADER);
-                match stranger.map(quoted) {
-                    Some(worker) => error.and_hint(&format!(
-                        "to add it: {}",
-                        command(format!("init {team} --members {worker}"))
-                    )),
-                    None => error,
-                }
-            }
+            "worker_not_found" => match error.detail("worker").map(str::to_owned) {
+                // The leader of every team is none who works.
+                Some(worker) if worker != LEADER => error.and_hint(&format!(
+                    "to add it: {}",
+                    command(format!("init {team} --members {}", quoted(&worker)))
+                )),
+                _ => error,
+            },
             "setting_unknown" => {
                 error.and_hint(&command(format!("config list {team}")))
             }

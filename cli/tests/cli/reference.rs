@@ -110,10 +110,13 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
         bin = bin.display(),
         real = env!("CARGO_BIN_EXE_teamlog"),
     );
-    let path = bin.join("teamlog");
-    std::fs::write(&path, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&path, mode).unwrap();
+    let (written, path) = (bin.join("script"), bin.join("teamlog"));
+    std::fs::write(&written, script).unwrap();
+    // Copied by another process: one that a test beside this one starts could hold a file open that this process writes,
+    // and what is open for writing does not run.
+    let mut install = Command::new("install");
+    let installed = install.args(["-m", "755"]).args([&written, &path]).status();
+    assert!(installed.unwrap().success());
     bin
 }
 
