@@ -11,6 +11,7 @@ mod api;
 mod append;
 mod claims;
 mod completions;
+mod contract;
 mod delivery;
 mod demo;
 mod doctor;
@@ -28,6 +29,8 @@ mod processes;
 mod races;
 mod reference;
 mod replay;
+#[path = "../../../team/tests/commands/scenario.rs"]
+mod scenario;
 mod schemas;
 mod surface;
 mod tasks;

@@ -109,9 +109,14 @@ fn keeps(name: &str, line: &str) {
 
 fn strict(name: &str) -> Validator {
     let text = Cli::new().ok_of_any_shape(&format!("schema {name} --json"));
-    let mut schema: Value = serde_json::from_str(&text).unwrap();
-    close(&mut schema);
+    let schema = closed(serde_json::from_str(&text).unwrap());
     jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
+}
+
+/// The same schema without room for what it does not name.
+pub fn closed(mut schema: Value) -> Value {
+    close(&mut schema);
+    schema
 }
 
 /// Forbids what is not named, wherever something is.

@@ -1,0 +1,103 @@
+//! Every operation as a process: what it takes is done and answered as its schema says, what it does not take is
+//! refused, by the schema of its input as by the program.
+
+use crate::harness::{Cli, parse};
+use crate::scenario::{Given, mistyped, scenario};
+use crate::schemas::closed;
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+use teamlog_team::api::{Operation, find};
+
+fn validator(schema: Value) -> Validator {
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+/// Runs it and demands one line, the exit code that goes with it, and silence on standard error.
+#[track_caller]
+fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
+    let text = Value::Object(input.clone()).to_string();
+    let line = format!("api {} --input - --json", operation.name);
+    let ran = cli.run_with_input(&line, &text);
+    assert_eq!(ran.stderr, "", "{line} {text}");
+    let answer: Value = parse(&ran.stdout);
+    let code = if answer["ok"] == true { 0 } else { 1 };
+    assert_eq!(ran.code, Some(code), "{line} {text}: {answer}");
+    assert_eq!(
+        answer["operation"], operation.name,
+        "{line} {text}: {answer}"
+    );
+    answer
+}
+
+/// What it does not take, each with the field that is wrong.
+fn wrong(operation: &Operation, good: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
+    let shape = operation.shape();
+    let mut wrong = Vec::new();
+    let last = shape.required().last().unwrap();
+    let mut missing = good.clone();
+    missing.remove(last);
+    wrong.push((last.to_owned(), missing));
+    let typed = shape
+        .fields
+        .iter()
+        .filter(|field| field.name != "team_name");
+    let first = typed
+        .map(|field| (field, mistyped(field)))
+        .find(|(_, values)| !values.is_empty());
+    let (field, values) = first.unwrap();
+    let mut other = good.clone();
+    other.insert(field.name.clone(), values[0].clone());
+    wrong.push((field.name.clone(), other));
+    wrong
+}
+
+#[test]
+fn every_operation_is_what_its_schemas_say() {
+    let cli = Cli::with_team();
+    let mut given = Given::default();
+    for (name, input) in scenario() {
+        let operation = find(name).unwrap();
+        let input = given.fill(input);
+        let takes = validator(operation.input_schema().to_value());
+        for (field, input) in wrong(operation, &input) {
+            let answer = call(&cli, operation, &input);
+            assert_eq!(
+                answer["error"]["details"]["field"], field,
+                "{name}: {answer}"
+            );
+            assert!(
+                !takes.is_valid(&Value::Object(input.clone())),
+                "{name}: {input:?}"
+            );
+        }
+        let mut hostile = input.clone();
+        hostile.insert("team_name".to_owned(), json!("../\u{1b}[2J"));
+        let answer = call(&cli, operation, &hostile);
+        assert_eq!(
+            answer["error"]["code"], "operation_failed",
+            "{name}: {answer}"
+        );
+        assert!(
+            takes.is_valid(&Value::Object(input.clone())),
+            "{name}: {input:?}"
+        );
+        let answer = call(&cli, operation, &input);
+        assert_eq!(answer["ok"], true, "{name}: {answer}");
+        let gives = validator(closed(operation.data_schema().to_value()));
+        let faults: Vec<String> = gives
+            .iter_errors(&answer["data"])
+            .map(|fault| format!("{} at {}", fault, fault.instance_path()))
+            .collect();
+        assert!(faults.is_empty(), "{name}: {faults:#?}\n{answer}");
+        given.learn(&answer["data"]);
+    }
+    // Nothing of it went elsewhere: beside the team there is what the home had.
+    let mut beside: Vec<_> = std::fs::read_dir(cli.dir().join("teams"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| !name.to_string_lossy().starts_with('.'))
+        .collect();
+    beside.sort();
+    assert_eq!(beside, ["demo"]);
+    cli.ok("verify demo");
+}

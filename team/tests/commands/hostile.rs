@@ -1,0 +1,238 @@
+//! Every operation, given what it does not take: each field missing, of another type, unknown, or meant to do harm.
+
+use crate::scenario::{Given, NAMES, mistyped, scenario};
+use crate::world::{World, events, settled_digest};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use teamlog_team::act::Control;
+use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
+
+/// What a fault may leave behind.
+const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
+
+/// Longest message of a fault: it repeats what it was given, cut.
+const MESSAGE_MAX: usize = 4_000;
+
+fn call(world: &World, operation: &Operation, input: Map<String, Value>) -> Result<Value, Fault> {
+    let answered = api::call(&world.root, operation, input, Control::default())?;
+    if let Some(mut team) = answered.team {
+        team.finish().unwrap();
+    }
+    Ok(serde_json::from_str(answered.data.get()).unwrap())
+}
+
+/// A team at the moment before the step of that number, and what that step is given.
+fn before(step: usize) -> (World, Map<String, Value>) {
+    let world = World::new();
+    world.demo();
+    let mut given = Given::default();
+    let mut steps = scenario().into_iter();
+    for (name, input) in steps.by_ref().take(step) {
+        let operation = api::find(name).unwrap();
+        let data = call(&world, operation, given.fill(input));
+        given.learn(&data.unwrap_or_else(|fault| panic!("{name}: {fault:?}")));
+    }
+    let (_, input) = steps.next().unwrap();
+    (world, given.fill(input))
+}
+
+/// Every operation with a team at the moment at which it can be carried out.
+fn each(mut check: impl FnMut(&'static Operation, &World, &Map<String, Value>)) {
+    for (step, (name, _)) in scenario().iter().enumerate() {
+        let (world, input) = before(step);
+        check(api::find(name).unwrap(), &world, &input);
+    }
+}
+
+fn with(input: &Map<String, Value>, field: &str, value: Value) -> Map<String, Value> {
+    let mut input = input.clone();
+    input.insert(field.to_owned(), value);
+    input
+}
+
+/// How many events there are.
+fn recorded(world: &World) -> usize {
+    events(&mut world.root.team("demo").unwrap()).len()
+}
+
+/// What is wrong unless there is a fault of the input itself that says that, and nothing is recorded.
+fn refused(
+    world: &World,
+    operation: &Operation,
+    input: Map<String, Value>,
+    field: &str,
+    said: &str,
+) -> Option<String> {
+    let shown = Value::Object(input.clone()).to_string();
+    let shown = format!("{} {shown:.200}", operation.name);
+    let count = recorded(world);
+    let fault = match call(world, operation, input) {
+        Ok(data) => return Some(format!("{shown} was taken: {data}")),
+        Err(fault) => fault,
+    };
+    let good = ["invalid_input", "operation_failed"].contains(&&*fault.code)
+        && fault.message.contains(said)
+        && fault.details["field"] == field
+        && recorded(world) == count;
+    (!good).then(|| format!("{shown}: {fault:?}"))
+}
+
+#[test]
+fn the_story_has_every_operation_and_each_can_be_carried_out() {
+    let told: BTreeSet<&str> = scenario().iter().map(|(name, _)| *name).collect();
+    let all: BTreeSet<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
+    assert_eq!(told, all);
+    let (world, input) = before(scenario().len() - 1);
+    call(&world, api::find("orphan-cleanup").unwrap(), input).unwrap();
+    settled_digest(&mut world.root.team("demo").unwrap());
+}
+
+#[test]
+fn a_field_that_has_to_be_there_is_asked_for_by_name() {
+    let mut faults = Vec::new();
+    each(|operation, world, input| {
+        for field in operation.shape().required() {
+            let mut input = input.clone();
+            input.remove(field);
+            faults.extend(refused(
+                world,
+                operation,
+                input.clone(),
+                field,
+                &format!("{field} is required"),
+            ));
+            input.insert(field.to_owned(), Value::Null);
+            faults.extend(refused(
+                world,
+                operation,
+                input,
+                field,
+                &format!("{field} is required"),
+            ));
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn a_value_of_another_type_is_refused_by_the_name_of_its_field() {
+    let mut faults = Vec::new();
+    each(|operation, world, input| {
+        for field in &operation.shape().fields {
+            for value in mistyped(field) {
+                let input = with(input, &field.name, value);
+                faults.extend(refused(world, operation, input, &field.name, &field.name));
+            }
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn a_field_that_nobody_knows_is_refused_by_name_or_kept() {
+    let mut faults = Vec::new();
+    each(|operation, world, input| {
+        if operation.shape().open {
+            return;
+        }
+        for field in ["qqqqqqqqqq", "team_nam", "__proto__", "\u{1b}[31m", ""] {
+            faults.extend(refused(
+                world,
+                operation,
+                with(input, field, json!(1)),
+                field,
+                "unsupported fields",
+            ));
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Values that are meant to do harm, whatever the field.
+fn hostile() -> Vec<Value> {
+    let mut deep = json!(1);
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    vec![
+        json!("../../etc/passwd"),
+        json!("/etc/passwd"),
+        json!("a/b"),
+        json!("a\\b"),
+        json!(".."),
+        json!(".hidden"),
+        json!("a\u{0}b"),
+        json!("\u{1b}[2Jgone"),
+        json!("line\nline"),
+        json!("\u{202e}evil"),
+        json!("x".repeat(300_000)),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e308),
+        json!(true),
+        json!(["../x", "1", "1"]),
+        json!({"$ref": "#", "": null}),
+        deep,
+    ]
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_refused_before_anything_else() {
+    let mut faults = Vec::new();
+    each(|operation, world, input| {
+        for name in operation
+            .shape()
+            .names()
+            .filter(|name| NAMES.contains(name))
+        {
+            for value in hostile().into_iter().take(11) {
+                faults.extend(refused(
+                    world,
+                    operation,
+                    with(input, name, value),
+                    name,
+                    &format!("Invalid {name}"),
+                ));
+            }
+        }
+    });
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
+    each(|operation, world, input| {
+        let shape = operation.shape();
+        // Nobody else is there to wake it up.
+        let fields = shape.names().filter(|name| *name != "timeout_ms");
+        for field in fields {
+            for value in hostile() {
+                let shown = value.to_string();
+                let what = || format!("{} {field}={:.80}", operation.name, shown);
+                let count = recorded(world);
+                let input = with(input, field, value);
+                if let Err(fault) = call(world, operation, input) {
+                    assert!(
+                        fault.message.len() < MESSAGE_MAX,
+                        "{}: {}",
+                        what(),
+                        fault.message.len()
+                    );
+                    let code = fault.code.chars();
+                    assert!(code.clone().count() > 0, "{}", what());
+                    for c in code {
+                        assert!(c == '_' || c.is_ascii_lowercase(), "{}: {fault:?}", what());
+                    }
+                    let mut team = world.root.team("demo").unwrap();
+                    for event in events(&mut team).split_off(count) {
+                        let kind = event["kind"].as_str().unwrap();
+                        assert!(FACTS.contains(&kind), "{}: {fault:?} left {event}", what());
+                    }
+                } else if !operation.mutates {
+                    assert_eq!(recorded(world), count, "{}", what());
+                }
+            }
+        }
+        settled_digest(&mut world.root.team("demo").unwrap());
+    });
+}
