@@ -251,6 +251,10 @@ fn await_wakes_for_what_is_worth_it_and_says_how_it_ended() {
     cli.ok("task claim demo T-1 --worker dev");
     let woken: Value = cli.json(&format!("await demo --after {cursor} --timeout-ms 0"));
     assert_eq!(woken["status"], "timeout", "a claim wakes nobody: {woken}");
+    let silent = r#"{"team_name":"demo","type":"worker_rebase_applied","worker":"dev"}"#;
+    cli.ok_of_any_shape(&format!("api append-event --input '{silent}'"));
+    let woken: Value = cli.json(&format!("await demo --after {cursor} --timeout-ms 0"));
+    assert_eq!(woken["status"], "timeout", "nor does a rebase: {woken}");
     let mut waits = cli.command(&format!(
         "await demo --after {cursor} --worker dev --task-id T-1 --type task_completed --json"
     ));
