@@ -3,6 +3,7 @@
 //! The code outside is the one that the contract has for such a fault: `invalid_input`, `operation_failed`, or that of
 //! the rule that refused. Where it says less than is known, the precise one is `details.code`.
 
+use super::rules::TEAM;
 use crate::failure::{Failure, code_of, details_of};
 use crate::projections;
 use crate::refusal::{Code, Refusal};
@@ -94,15 +95,24 @@ impl Fault {
 
     fn under(code: &str, refusal: &Refusal) -> Fault {
         let mut details = refusal.details.clone();
+        let mut message = refusal.message.clone();
         if let Some(field) = &refusal.field {
-            details.insert("field".to_owned(), field.clone().into());
+            // Here the team has the name of its field.
+            let field = match &**field {
+                "team" => TEAM,
+                field => field,
+            };
+            if let Some(rest) = message.strip_prefix("team ").filter(|_| field == TEAM) {
+                message = format!("{TEAM} {rest}");
+            }
+            details.insert("field".to_owned(), field.into());
         }
         if let Some(hint) = &refusal.hint {
             details.insert("hint".to_owned(), hint.clone().into());
         }
         Fault {
             code: code.to_owned(),
-            message: refusal.message.clone(),
+            message,
             details,
         }
     }

@@ -236,3 +236,47 @@ fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
         settled_digest(&mut world.root.team("demo").unwrap());
     });
 }
+
+#[test]
+fn on_a_team_that_is_not_there_reads_are_empty_and_nothing_comes_into_being() {
+    let world = World::new();
+    world.demo();
+    let known = world.root.teams().unwrap();
+    for (name, input) in scenario() {
+        let operation = api::find(name).unwrap();
+        let outcome = call(
+            &world,
+            operation,
+            with(&input, "team_name", json!("nowhere")),
+        );
+        let code = match &outcome {
+            Ok(_) => "ok",
+            Err(fault) => &*fault.code,
+        };
+        let expected = match name {
+            "mailbox-list"
+            | "list-tasks"
+            | "read-events"
+            | "read-worker-status"
+            | "read-worker-heartbeat"
+            | "read-shutdown-ack"
+            | "read-monitor-snapshot"
+            | "read-task-approval"
+            | "mailbox-mark-delivered"
+            | "cleanup"
+            | "orphan-cleanup" => "ok",
+            "read-manifest" => "manifest_not_found",
+            "read-task" => "task_not_found",
+            _ => "team_not_found",
+        };
+        assert_eq!(code, expected, "{name}: {outcome:?}");
+        if let (Err(fault), "team_not_found") = (&outcome, code) {
+            assert!(
+                fault.message.starts_with("team_name must name a team"),
+                "{name}: {fault:?}"
+            );
+            assert_eq!(fault.details["field"], "team_name", "{name}: {fault:?}");
+        }
+    }
+    assert_eq!(world.root.teams().unwrap(), known);
+}
