@@ -39,6 +39,7 @@ fn the_tour_of_the_readme_runs() {
         "\"kind\":\"build_failed\"",
         "changed_since_receipt",
         "exit 65: damaged, and it says where",
+        "exit 1: dev holds it",
     ] {
         assert!(
             said.contains(claim),

@@ -12,7 +12,7 @@ use crate::link::Called;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
 use serde_json::{Map, Value};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use teamlog_team::act::Control;
 use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
@@ -187,9 +187,9 @@ fn failed_input(error: CommandError) -> Fault {
     Fault::new("invalid_input", error.message()).detail("code", error.code())
 }
 
-fn read_all(what: &str, from: &mut dyn io::Read) -> Result<String, Fault> {
+fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
     let mut text = String::new();
-    let read = io::Read::take(from, INPUT_BYTES_MAX + 1).read_to_string(&mut text);
+    let read = Read::take(from, INPUT_BYTES_MAX + 1).read_to_string(&mut text);
     let error = match read {
         Ok(_) if text.len() as u64 <= INPUT_BYTES_MAX => return Ok(text),
         Ok(_) => format!("{what} must have at most {INPUT_BYTES_MAX} bytes, but has more"),
@@ -200,8 +200,6 @@ fn read_all(what: &str, from: &mut dyn io::Read) -> Result<String, Fault> {
         format!("Invalid --input JSON: {error}"),
     ))
 }
-
-use io::Read as _;
 
 /// Says it on standard error, with what to do next.
 fn say(line: &str, fault: &Fault) {
