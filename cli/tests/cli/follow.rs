@@ -91,10 +91,12 @@ fn a_follower_shows_what_other_processes_append_and_sleeps_between() {
         ));
         let people = Killed(Following::start(
             &cli,
-            "tail demo --follow -n 0 --agent dev",
+            "tail demo --follow -n 1 --agent dev",
         ));
         assert_eq!(tail.0.seqs(2), [3, 4]);
         assert_eq!(replay.0.seqs(3), [2, 3, 4]);
+        // Once it showed what is there it follows.
+        people.0.line();
         cli.ok(SEND);
         cli.ok("append demo --kind ci_run_finished --actor ci");
         cli.ok(SEND);
