@@ -249,11 +249,16 @@ impl Reading<'_> {
             let Some(value) = self.input.get_mut(&field.name) else {
                 continue;
             };
-            if (field.required || field.name == TOKEN)
+            if field.required
                 && matches!(field.kind, Kind::Text | Kind::Choice(_))
                 && let Some(text) = text(value)
             {
                 *value = Value::String(text);
+            }
+            if field.name == TOKEN
+                && let Value::String(token) = value
+            {
+                *token = token.trim().to_owned();
             }
             if field.kind == Kind::Texts && value.as_array().is_some_and(|items| !texts(items)) {
                 return Err(mistyped(rules, field, "entries must be strings", value));
