@@ -21,6 +21,9 @@ pub(crate) use query::{
 use crate::message::Priority;
 use teamlog_engine::{Json, Timestamp};
 
+/// Ids of more digits do not count as numbers.
+pub const NUMBER_DIGITS_MAX: usize = 15;
+
 /// How messages that arrive out of order are dealt with; the name in every snapshot.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 

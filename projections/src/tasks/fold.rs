@@ -3,14 +3,11 @@
 use super::row::{
     COUNTS, CountsRow, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key,
 };
-use super::{Status, commanded, deps, ready};
+use super::{NUMBER_DIGITS_MAX, Status, commanded, deps, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange, TaskImported};
 use crate::message::{MessageType, Priority};
 use crate::tx::{Projection, Recorded, Tx, numbered};
-
-/// Ids of more digits do not count as numbers.
-const NUMBER_DIGITS_MAX: usize = 15;
 
 /// The fold.
 #[derive(Debug, Clone, Copy)]

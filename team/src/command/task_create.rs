@@ -5,6 +5,7 @@ use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::fact::{TaskAct, TaskCreated, TaskFact};
+use crate::projections::tasks::NUMBER_DIGITS_MAX;
 use crate::projections::{Live, Priority};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
@@ -92,7 +93,7 @@ impl Act for TaskCreate {
 }
 
 /// The last number that is counted.
-const NUMBER_MAX: u64 = 999_999_999_999_999;
+const NUMBER_MAX: u64 = 10_u64.pow(NUMBER_DIGITS_MAX as u32) - 1;
 
 impl TaskCreate {
     fn created(&self, live: &Live) -> Result<TaskCreated> {
