@@ -17,6 +17,7 @@ mod fields;
 pub mod live;
 pub mod message;
 pub mod messages;
+pub mod modes;
 pub mod natural;
 pub mod rehydrate;
 pub mod responses;

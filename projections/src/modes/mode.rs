@@ -1,0 +1,113 @@
+//! The modes that are tracked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A tracked workflow mode. The order is the canonical one, in which modes are listed.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    rkyv::Archive,
+    rkyv::Serialize,
+    rkyv::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// From a plan to reviewed code, in cycles.
+    Autopilot,
+    /// Research without a human.
+    Autoresearch,
+    /// Several agents at once.
+    Team,
+    /// Work until it is verified.
+    Forge,
+    /// Many small jobs at once; goes with every other mode.
+    Ultrawork,
+    /// Tests and mends in cycles.
+    Ultraqa,
+    /// A plan, reviewed before anything is built.
+    Blueprint,
+    /// Questions before a plan.
+    DeepInterview,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Mode; 8] = [
+        Mode::Autopilot,
+        Mode::Autoresearch,
+        Mode::Team,
+        Mode::Forge,
+        Mode::Ultrawork,
+        Mode::Ultraqa,
+        Mode::Blueprint,
+        Mode::DeepInterview,
+    ];
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Autopilot => "autopilot",
+            Mode::Autoresearch => "autoresearch",
+            Mode::Team => "team",
+            Mode::Forge => "forge",
+            Mode::Ultrawork => "ultrawork",
+            Mode::Ultraqa => "ultraqa",
+            Mode::Blueprint => "blueprint",
+            Mode::DeepInterview => "deep-interview",
+        }
+    }
+    /// The mode of exactly that name.
+    pub fn from_name(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+    /// Whether it plans; every other one executes.
+    pub fn plans(self) -> bool {
+        matches!(
+            self,
+            Mode::DeepInterview | Mode::Blueprint | Mode::Autoresearch
+        )
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_reads_back_and_stands_in_json_as_it_is() {
+        for mode in Mode::ALL {
+            assert_eq!(Mode::from_name(mode.name()), Some(mode));
+            assert_eq!(
+                serde_json::to_string(&mode).unwrap(),
+                format!("{:?}", mode.name())
+            );
+        }
+        assert_eq!(Mode::from_name("Forge"), None);
+        assert_eq!(Mode::from_name("crew"), None);
+    }
+
+    #[test]
+    fn three_modes_plan() {
+        let planning: Vec<&str> = Mode::ALL
+            .into_iter()
+            .filter(|mode| mode.plans())
+            .map(Mode::name)
+            .collect();
+        assert_eq!(planning, ["autoresearch", "blueprint", "deep-interview"]);
+    }
+}
