@@ -11,34 +11,63 @@ use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamRe
 /// What can be reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Event {
+    /// `team_create_returned`.
     TeamCreateReturned,
+    /// `branch_taken`.
     BranchTaken,
+    /// `fallback_entered`.
     FallbackEntered,
+    /// `roster_built`.
     RosterBuilt,
+    /// `team_launched`.
     TeamLaunched,
+    /// `task_launched`.
     TaskLaunched,
+    /// `launch_unavailable`.
     LaunchUnavailable,
+    /// `core_pinged`.
     CorePinged,
+    /// `core_ready_ack`.
     CoreReadyAck,
+    /// `core_handshake_timed_out`.
     CoreHandshakeTimedOut,
+    /// `core_relaunched`.
     CoreRelaunched,
+    /// `running_entered`.
     RunningEntered,
+    /// `swarm_declared`.
     SwarmDeclared,
+    /// `skeleton_sent`.
     SkeletonSent,
+    /// `domain_started`.
     DomainStarted,
+    /// `mapping_result`.
     MappingResult,
+    /// `lead_content`.
     LeadContent,
+    /// `delivery_ack`.
     DeliveryAck,
+    /// `delivery_ack_timeout`.
     DeliveryAckTimeout,
+    /// `obstruction_feedback`.
     ObstructionFeedback,
+    /// `round1_complete`.
     Round1Complete,
+    /// `domain_excluded`.
     DomainExcluded,
+    /// `revision_submitted`.
     RevisionSubmitted,
+    /// `gate_cleared`.
     GateCleared,
+    /// `final_synthesis_requested`.
     FinalSynthesisRequested,
+    /// `final_synthesis_ack`.
     FinalSynthesisAck,
+    /// `synthesis_result`.
     SynthesisResult,
+    /// `member_added`.
     MemberAdded,
+    /// `signal`.
     Signal,
 }
 
@@ -94,7 +123,8 @@ const MESSAGE_ID: Field = must("message_id", &["id"]);
 const ROUND: Field = may("round", &[]);
 const TEAM_NAME: Field = may("team_name", &["name", "team"]);
 const BY: Field = may("by", &["from", "actor"]);
-const METHOD: Field = may("method", &["launch_method", "launch_mode"]);
+const METHOD: Field = may("method", &["launch_method"]);
+const MODE: Field = may("launch_mode", &["mode"]);
 const MISSING: Field = may("missing", &["members", "to"]);
 
 /// Everything that can be reported, in the order in which a run goes.
@@ -113,7 +143,7 @@ pub const EVENTS: &[EventRow] = &[
         fields: &[may("core", &[]), may("domains", &["selected_domains"]), may("members", &["roster"])],
         guard: "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)" },
     EventRow { event: Event::TeamLaunched, name: "team_launched", from: &[MembersReady], to: "CORE_READY",
-        fields: &[must("method", &["launch_method", "launch_mode"]), may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
+        fields: &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
         guard: "the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)" },
     EventRow { event: Event::TaskLaunched, name: "task_launched", from: &[Running], to: "",
         fields: &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
@@ -131,7 +161,7 @@ pub const EVENTS: &[EventRow] = &[
         fields: &[MISSING],
         guard: "an ack is missing (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`" },
     EventRow { event: Event::CoreRelaunched, name: "core_relaunched", from: &[CoreReady], to: "",
-        fields: &[MISSING, METHOD],
+        fields: &[MISSING, METHOD, MODE],
         guard: "at team level, and of the core only (`illegal_event`)" },
     EventRow { event: Event::RunningEntered, name: "running_entered", from: &[CoreReady], to: "RUNNING",
         fields: &[may("evidence", &["launch_evidence", "LAUNCH_EVIDENCE"]), may("launch_mode", &[]), may("launch_method", &[]), may("team_name", &[]),
@@ -183,7 +213,7 @@ pub const EVENTS: &[EventRow] = &[
         fields: &[must("by", &["from", "actor"])],
         guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
     EventRow { event: Event::MemberAdded, name: "member_added", from: &[Running], to: "",
-        fields: &[must("domain", &["d", "member", "name"]), METHOD],
+        fields: &[must("domain", &["d", "member", "name"]), METHOD, MODE],
         guard: "at team level, no member yet (`illegal_event`); opens round 1 and the gate anew" },
     EventRow { event: Event::Signal, name: "signal", from: &[Init, TeamProbed, TeamReady, MembersReady, CoreReady, Running, Fallback], to: "",
         fields: &[must("signal", &["name"])],

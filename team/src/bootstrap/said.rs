@@ -3,7 +3,7 @@
 use super::events::{Event, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
 use super::probe;
-use crate::projections::bootstrap::{Case, Core, Method, Outcome, Verdict};
+use crate::projections::bootstrap::{Case, Core, LAUNCH_MODE, Method, Outcome, Verdict};
 use crate::projections::fact::bootstrap::Probe;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
@@ -446,7 +446,12 @@ fn launch(fields: &Fields) -> Result<Said, Refusal> {
     Ok(Said::Launch { how, members })
 }
 
+/// By what, and in which mode; in any mode but that of a team it is by tasks.
 fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
+    let mode = fields.text("launch_mode")?;
+    if mode.is_some_and(|mode| mode != LAUNCH_MODE) {
+        return Ok(Some(How::ByTask));
+    }
     let Some(text) = fields.text("method")? else {
         return Ok(None);
     };
