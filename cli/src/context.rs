@@ -331,6 +331,12 @@ impl Context {
                 error.or_hint(|| command(format!("dead-letter list {team}")))
             }
             "task_not_found" => error.hinting(format!("list them with: {}", command(format!("tasks {team}")))),
+            "run_not_found" => {
+                error.hinting(format!("to begin one: {}", command(format!("bootstrap start {team}"))))
+            }
+            "run_exists" | "not_launched" => {
+                error.and_hint(&command(format!("bootstrap show {team}")))
+            }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
             | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {

@@ -8,7 +8,7 @@ mod next;
 mod release;
 mod renew;
 mod reopen;
-mod request;
+pub mod request;
 mod show;
 
 use super::{point, whole};

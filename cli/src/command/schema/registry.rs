@@ -17,6 +17,9 @@ use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
+use teamlog_team::command::bootstrap_show::BootstrapShown;
+use teamlog_team::command::bootstrap_start::BootstrapStarted;
 use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
@@ -48,6 +51,7 @@ use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
+use teamlog_team::projections::bootstrap::Evidence;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,6 +106,11 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<HolderAnswer>("task release"),
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
+    recorded::<BootstrapStarted>("bootstrap start"),
+    recorded::<BootstrapRecorded>("bootstrap record"),
+    answer::<BootstrapShown>("bootstrap show"),
+    answer::<Evidence>("bootstrap evidence"),
+    answer::<BootstrapExplained>("bootstrap explain"),
     answer::<ReadyAnswer>("ready"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),

@@ -73,6 +73,11 @@ impl Request {
 }
 
 impl Stamp {
+    /// Of a command that says of its own what these are.
+    pub fn of(key: Option<String>, trace_id: Option<String>) -> Stamp {
+        Stamp { key, trace_id }
+    }
+
     /// Carries out the operation of that name, answers, and hands over the answer.
     ///
     /// # Errors
