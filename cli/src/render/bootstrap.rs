@@ -78,7 +78,7 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
         &answer.team,
         &format!(": run {} stands in {}", run.run, run.state.name()),
     )];
-    let steps: Vec<_> = run.checklist.iter().map(|step| {
+    let steps = run.checklist.iter().map(|step| {
         let style = match step.status {
             StepStatus::Done => Style::Good,
             StepStatus::Next => Style::Bold,
@@ -109,13 +109,8 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
 fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let breach = run.last_breach.as_ref().map(|breach| {
-        let times = time::plural(run.breaches, "breach");
-        let times = times.replace("breachs", "breaches");
-        format!(
-            "{times}, last {} in {}",
-            breach.code,
-            breach.at_state.name()
-        )
+        let (count, at) = (time::count(run.breaches), breach.at_state.name());
+        format!("{count}, the last {} in {at}", breach.code)
     });
     let due = run
         .due_at
