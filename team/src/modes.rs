@@ -6,5 +6,6 @@ pub mod contract;
 pub mod denial;
 pub mod outcome;
 pub mod phase;
+pub mod prompt;
 pub mod skill;
 pub mod transition;

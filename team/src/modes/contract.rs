@@ -428,7 +428,6 @@ mod tests {
                 &written.state,
                 noon(),
             );
-            assert_eq!(again.is_err(), false);
             assert_eq!(again.unwrap().state, written.state);
         }
     }
