@@ -81,6 +81,10 @@ pub enum Code {
     ShutdownConfirm,
     /// A worker rejected its shutdown.
     ShutdownRejected,
+    /// There is no mode of that name.
+    UnsupportedMode,
+    /// The mode does not go with those that are active.
+    ModeDenied,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
@@ -138,6 +142,8 @@ impl Code {
             Code::ShutdownGateBlocked => "shutdown_gate_blocked",
             Code::ShutdownConfirm => "shutdown_confirm_issues_required",
             Code::ShutdownRejected => "shutdown_rejected",
+            Code::UnsupportedMode => "unsupported_mode",
+            Code::ModeDenied => "mode_denied",
             Code::BackupNotFound => "backup_not_found",
             Code::BackupDiverged => "backup_diverged",
             Code::UnsafeFileSystem => "unsafe_file_system",
