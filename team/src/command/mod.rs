@@ -30,6 +30,8 @@ pub mod keygen;
 pub mod mailbox_list;
 pub mod mailbox_mark;
 pub mod manifest;
+pub mod mode_end;
+pub mod mode_start;
 pub mod monitor_snapshot;
 pub mod nudge;
 pub mod prime;
