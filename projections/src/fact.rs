@@ -3,18 +3,22 @@
 //! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+pub mod bootstrap;
 mod delivery;
 mod imported;
 mod mail;
+pub mod mode;
 mod response;
 mod stored;
 pub mod supervision;
 mod task;
 pub mod worker;
 
+pub use bootstrap::{BootstrapAct, BootstrapFact};
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
 pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
+pub use mode::ModeFact;
 pub use response::ResponseStored;
 pub use task::{
     Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
@@ -57,6 +61,10 @@ pub enum Fact {
     Worker(Box<WorkerFact>),
     /// Marks of a message, and requests to tell its recipient.
     Mail(Box<MailFact>),
+    /// What happened to the state of a mode.
+    Mode(Box<ModeFact>),
+    /// What happened in a run of the bootstrap contract.
+    Bootstrap(Box<BootstrapFact>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -191,8 +199,14 @@ impl Fact {
             kind if worker::KINDS.contains(&kind) => {
                 worker::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
             }
+            kind if bootstrap::KINDS.contains(&kind) => {
+                bootstrap::parse(kind, payload).map(|fact| Fact::Bootstrap(Box::new(fact)))
+            }
             kind if mail::KINDS.contains(&kind) => {
                 mail::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))
+            }
+            kind if mode::KINDS.contains(&kind) => {
+                mode::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
             }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(

@@ -7,29 +7,36 @@
 //! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
 //! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
 //! | `workers/<name>/…` | what is known of a worker, a file for each part |
+//! | `modes/…` | the states of workflow modes, at the root and of each session |
+//! | `bootstrap/<run>.json` | a run of the bootstrap contract |
 //! | `views` | the cursor: up to which event the files are current |
 //!
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
+mod bootstrap;
 mod check;
 mod cursor;
 mod dead_letter;
 mod inbox;
 mod mend;
+mod mode;
 mod task;
 mod team;
 mod worker;
 
+pub(crate) use bootstrap::mend as mend_bootstrap;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
 pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
 pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
+pub(crate) use mode::mend as mend_modes;
 pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::live::Live;
+use crate::modes::Scope;
 use crate::settings::Setting;
 use crate::{messages, tasks};
 use cursor::Cursor;
@@ -117,6 +124,8 @@ struct Touched {
     /// The events of new dead letters.
     dead_letters: Vec<u64>,
     workers: worker::TouchedParts,
+    modes: BTreeSet<Scope>,
+    runs: BTreeSet<String>,
     /// Views came into being.
     all: bool,
 }
@@ -167,6 +176,12 @@ impl Touched {
                         .or_default()
                         .insert(part);
                 }
+            }
+            Fact::Mode(fact) => {
+                self.modes.insert(mode::touched(&fact));
+            }
+            Fact::Bootstrap(fact) => {
+                self.runs.insert(fact.run);
             }
             _ => {}
         }
@@ -258,6 +273,12 @@ impl Views {
         if !touched.workers.is_empty() {
             let reader = live.log().reader()?;
             mended.add(worker::write(live, &reader, &self.home, &touched.workers)?);
+        }
+        if !touched.modes.is_empty() {
+            mended.add(mode::write(live, &self.home, &touched.modes)?);
+        }
+        if !touched.runs.is_empty() {
+            mended.add(bootstrap::write(live, &self.home, &touched.runs)?);
         }
         if !touched.dead_letters.is_empty() {
             let reader = live.log().reader()?;

@@ -7,10 +7,12 @@
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
+use crate::bootstrap::BootstrapProjection;
 use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::messages::MessagesProjection;
+use crate::modes::ModesProjection;
 use crate::responses::ResponsesProjection;
 use crate::staff::StaffProjection;
 use crate::tasks::TasksProjection;
@@ -27,13 +29,15 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 6] = [
+pub const PROJECTIONS: [&dyn Projection; 8] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
     &DeliveriesProjection,
     &StaffProjection,
     &ResponsesProjection,
+    &ModesProjection,
+    &BootstrapProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

@@ -2,6 +2,7 @@
 
 use super::{Counts, Live};
 use crate::activity::{self, Activity};
+use crate::bootstrap::{self, Run};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
 use crate::fact::supervision::{Approval, Baseline};
@@ -12,6 +13,7 @@ use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
     SeqPage, Unacked,
 };
+use crate::modes::{self, Mode, ModeScope, ModeState, Scope};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
@@ -505,6 +507,82 @@ impl Live {
     /// I/O, `Derived`.
     pub fn phase(&self) -> Result<Option<Noted<String>>> {
         staff::phase(self.rows())
+    }
+
+    // --- modes ----------------------------------------------------------------------------------
+
+    /// The state of a mode in a scope.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_state(&self, scope: &Scope, mode: Mode) -> Result<Option<ModeState>> {
+        modes::state(self.rows(), scope, mode)
+    }
+    /// The states of a scope in short; `None` where nothing is known of it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_scope(&self, scope: &Scope) -> Result<Option<ModeScope>> {
+        modes::scope_of(self.rows(), scope)
+    }
+    /// Sessions of which any mode is known, in order, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
+        modes::sessions(self.rows(), after, limit)
+    }
+    /// Sessions in which a mode is active, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn active_sessions(&self) -> Result<Vec<String>> {
+        modes::active_sessions(self.rows())
+    }
+    /// Sessions that hold a state of a mode, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
+        modes::holders(self.rows(), mode)
+    }
+
+    // --- the bootstrap --------------------------------------------------------------------------
+
+    /// A run of the bootstrap contract by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn bootstrap_run(&self, id: &str) -> Result<Option<Run>> {
+        bootstrap::run(self.rows(), id)
+    }
+    /// The runs that began last, the newest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn newest_bootstrap_runs(&self, limit: usize) -> Result<Vec<Run>> {
+        bootstrap::newest(self.rows(), limit)
+    }
+    /// A number that is the id of no run, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_bootstrap_number(&self) -> Result<u64> {
+        bootstrap::next_number(self.rows())
+    }
+    /// The runs of which something timed out by `now`, the earliest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn bootstrap_due_by(&self, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
+        bootstrap::due_by(self.rows(), now, limit)
+    }
+    /// When the next thing of any run times out.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
+        bootstrap::next_due(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------
