@@ -29,6 +29,7 @@ mod replay;
 mod restore;
 mod schema;
 mod send;
+mod session;
 mod status;
 mod tail;
 mod task;

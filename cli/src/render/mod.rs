@@ -10,6 +10,7 @@ pub mod diff;
 pub mod doctor;
 pub mod escape;
 pub mod event;
+pub mod flow;
 pub mod hand;
 pub mod inbox;
 pub mod integrity;
