@@ -9,6 +9,7 @@ mod events;
 mod fault;
 mod input;
 mod mailbox;
+mod modes;
 mod operation;
 mod rules;
 pub mod shape;

@@ -16,6 +16,11 @@ use crate::command::idle::ReadIdle;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
+use crate::command::mode_clear::ModeClear;
+use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use crate::command::mode_show::{ModeList, ModeShow};
+use crate::command::mode_start::ModeStart;
+use crate::command::mode_write::{ModeUpdate, ModeWrite};
 use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
 use crate::command::read_events::ReadEvents;
 use crate::command::send_message::SendMessage;
@@ -195,6 +200,16 @@ pub static OPERATIONS: &[Operation] = &[
     row::<WriteSnapshot>(),
     row::<ReadApproval>(),
     row::<WriteApproval>(),
+    // modes
+    row::<ModeStart>(),
+    row::<ModeUpdate>(),
+    row::<ModeComplete>(),
+    row::<ModeFail>(),
+    row::<ModeCancel>(),
+    row::<ModeClear>(),
+    row::<ModeList>(),
+    row::<ModeShow>(),
+    row::<ModeWrite>(),
     // the end
     row::<RequestShutdown>(),
     row::<ReadAck>(),
