@@ -3,6 +3,7 @@
 //! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+pub mod bootstrap;
 mod delivery;
 mod imported;
 mod mail;
@@ -13,6 +14,7 @@ pub mod supervision;
 mod task;
 pub mod worker;
 
+pub use bootstrap::{BootstrapAct, BootstrapFact};
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
 pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
@@ -61,6 +63,8 @@ pub enum Fact {
     Mail(Box<MailFact>),
     /// What happened to the state of a mode.
     Mode(Box<ModeFact>),
+    /// What happened in a run of the bootstrap contract.
+    Bootstrap(Box<BootstrapFact>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -194,6 +198,9 @@ impl Fact {
             }
             kind if worker::KINDS.contains(&kind) => {
                 worker::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
+            }
+            kind if bootstrap::KINDS.contains(&kind) => {
+                bootstrap::parse(kind, payload).map(|fact| Fact::Bootstrap(Box::new(fact)))
             }
             kind if mail::KINDS.contains(&kind) => {
                 mail::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))

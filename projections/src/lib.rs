@@ -10,6 +10,7 @@
 
 pub mod activity;
 pub mod audit;
+pub mod bootstrap;
 pub mod deliveries;
 pub mod error;
 pub mod fact;

@@ -8,11 +8,13 @@
 //! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
 //! | `workers/<name>/…` | what is known of a worker, a file for each part |
 //! | `modes/…` | the states of workflow modes, at the root and of each session |
+//! | `bootstrap/<run>.json` | a run of the bootstrap contract |
 //! | `views` | the cursor: up to which event the files are current |
 //!
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
+mod bootstrap;
 mod check;
 mod cursor;
 mod dead_letter;
@@ -23,6 +25,7 @@ mod task;
 mod team;
 mod worker;
 
+pub(crate) use bootstrap::mend as mend_bootstrap;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
 pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
@@ -122,6 +125,7 @@ struct Touched {
     dead_letters: Vec<u64>,
     workers: worker::TouchedParts,
     modes: BTreeSet<Scope>,
+    runs: BTreeSet<String>,
     /// Views came into being.
     all: bool,
 }
@@ -175,6 +179,9 @@ impl Touched {
             }
             Fact::Mode(fact) => {
                 self.modes.insert(mode::touched(&fact));
+            }
+            Fact::Bootstrap(fact) => {
+                self.runs.insert(fact.run);
             }
             _ => {}
         }
@@ -269,6 +276,9 @@ impl Views {
         }
         if !touched.modes.is_empty() {
             mended.add(mode::write(live, &self.home, &touched.modes)?);
+        }
+        if !touched.runs.is_empty() {
+            mended.add(bootstrap::write(live, &self.home, &touched.runs)?);
         }
         if !touched.dead_letters.is_empty() {
             let reader = live.log().reader()?;

@@ -7,6 +7,7 @@
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
+use crate::bootstrap::BootstrapProjection;
 use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
@@ -28,7 +29,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 7] = [
+pub const PROJECTIONS: [&dyn Projection; 8] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
@@ -36,6 +37,7 @@ pub const PROJECTIONS: [&dyn Projection; 7] = [
     &StaffProjection,
     &ResponsesProjection,
     &ModesProjection,
+    &BootstrapProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

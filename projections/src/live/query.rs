@@ -2,6 +2,7 @@
 
 use super::{Counts, Live};
 use crate::activity::{self, Activity};
+use crate::bootstrap::{self, Run};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
 use crate::fact::supervision::{Approval, Baseline};
@@ -544,6 +545,44 @@ impl Live {
     /// I/O, `Derived`.
     pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
         modes::holders(self.rows(), mode)
+    }
+
+    // --- the bootstrap --------------------------------------------------------------------------
+
+    /// A run of the bootstrap contract by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn bootstrap_run(&self, id: &str) -> Result<Option<Run>> {
+        bootstrap::run(self.rows(), id)
+    }
+    /// The runs that began last, the newest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn newest_bootstrap_runs(&self, limit: usize) -> Result<Vec<Run>> {
+        bootstrap::newest(self.rows(), limit)
+    }
+    /// A number that is the id of no run, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_bootstrap_number(&self) -> Result<u64> {
+        bootstrap::next_number(self.rows())
+    }
+    /// The runs of which something timed out by `now`, the earliest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn bootstrap_due_by(&self, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
+        bootstrap::due_by(self.rows(), now, limit)
+    }
+    /// When the next thing of any run times out.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
+        bootstrap::next_due(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------

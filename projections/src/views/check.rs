@@ -1,7 +1,7 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, dead_letter, failed, inbox, mend, mode, task, team, worker};
+use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, worker};
 use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
@@ -128,6 +128,7 @@ impl ViewsSource {
         self.dead_letters(live, reader, &mut found)?;
         self.workers(live, reader, &mut found)?;
         self.modes(live, &mut found)?;
+        self.runs(live, &mut found)?;
         Ok(found)
     }
 
@@ -180,6 +181,19 @@ impl ViewsSource {
             found.compared(file, compared);
         }
         self.others(&dir, &mode::names(scope, &files), found)
+    }
+
+    fn runs(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {
+        let mut names = BTreeSet::new();
+        for run in crate::bootstrap::all(live.rows()) {
+            let run = run?;
+            let name = bootstrap::file_name(&run.run);
+            let file = format!("{}/{name}", bootstrap::DIR);
+            let compared = self.compare(&file, &bootstrap::text(&run))?;
+            found.compared(file, compared);
+            names.insert(name);
+        }
+        self.others(bootstrap::DIR, &names, found)
     }
 
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.

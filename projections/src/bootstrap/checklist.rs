@@ -1,0 +1,238 @@
+//! What the contract's list of steps says of a run: what is done, what is next, what must not happen now.
+
+use super::{Case, Run, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A step of the contract's list
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Step {
+    /// Its number, from 1
+    pub number: u8,
+    /// What is to be done
+    pub step: String,
+    /// Whether it is
+    pub status: StepStatus,
+}
+
+/// How a step stands
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepStatus {
+    /// It is done
+    Done,
+    /// It is the next
+    Next,
+    /// Others come before it
+    Open,
+    /// The run ended before it
+    Dropped,
+}
+
+impl StepStatus {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepStatus::Done => "done",
+            StepStatus::Next => "next",
+            StepStatus::Open => "open",
+            StepStatus::Dropped => "dropped",
+        }
+    }
+}
+
+type Test = fn(&Run) -> bool;
+
+/// The contract's steps, and when each is done.
+const STEPS: [(&str, Test); 9] = [
+    ("call TeamCreate", |run| run.probe.is_some()),
+    ("read its answer as case A, B or C", |run| {
+        run.case.is_some()
+    }),
+    (
+        "build the roster: the core and all selected domains",
+        |run| run.roster.is_some(),
+    ),
+    ("launch the whole team at once", |run| run.launch.is_some()),
+    ("ping the core and get both acks", |run| {
+        run.launch.is_some() && run.both_acked()
+    }),
+    ("enter RUNNING with the launch evidence", |run| {
+        run.evidence.is_some()
+    }),
+    (
+        "deliver each domain's result to both of the core and get both acks",
+        |run| {
+            run.evidence.is_some()
+                && run.active().next().is_some()
+                && run.active().all(|domain| domain.is_delivered())
+        },
+    ),
+    (
+        "let the obstruction theorist review every domain once",
+        |run| run.round1_complete,
+    ),
+    (
+        "request the final synthesis once the gate is cleared",
+        |run| run.final_requested,
+    ),
+];
+
+/// What must not happen in a state, as the contract says it.
+const FORBIDDEN: [(State, &[&str]); 7] = [
+    (
+        State::Init,
+        &["analysing directly", "starting members directly"],
+    ),
+    (
+        State::TeamProbed,
+        &["skipping the branch that TeamCreate's answer leads to"],
+    ),
+    (State::TeamReady, &["starting members one by one"]),
+    (
+        State::MembersReady,
+        &["splitting the first launch into batches"],
+    ),
+    (
+        State::CoreReady,
+        &[
+            "starting any domain's work before both acks of the core",
+            "saying that the swarm has started",
+        ],
+    ),
+    (
+        State::Running,
+        &["analysing as the lead", "standing in for the core"],
+    ),
+    (State::Fallback, &["going on with the team flow"]),
+];
+
+/// The steps with how they stand.
+pub fn checklist(run: &Run) -> Vec<Step> {
+    let ended = run.state == State::Fallback;
+    let mut next = Some(StepStatus::Next).filter(|_| !ended);
+    let mut steps = Vec::with_capacity(STEPS.len());
+    for ((step, is_done), number) in STEPS.iter().zip(1..) {
+        let status = match is_done(run) {
+            true => StepStatus::Done,
+            false if ended => StepStatus::Dropped,
+            false => next.take().unwrap_or(StepStatus::Open),
+        };
+        steps.push(Step {
+            number,
+            step: (*step).to_owned(),
+            status,
+        });
+    }
+    steps
+}
+
+/// What must not happen now.
+pub fn forbidden(run: &Run) -> Vec<String> {
+    let of_state = FORBIDDEN.iter().filter(|(state, _)| *state == run.state);
+    let mut all: Vec<&str> = of_state.flat_map(|(_, all)| all.iter().copied()).collect();
+    if run.state == State::Running && run.gate.is_none() {
+        all.push("requesting the final synthesis before the gate is cleared");
+    }
+    if run.is_usable() && run.blocked.is_none() && run.state != State::Fallback {
+        all.push("falling back, since there is a team");
+    }
+    all.into_iter().map(str::to_owned).collect()
+}
+
+/// The names of the events that lead on from here, the best first.
+pub fn next_events(run: &Run) -> Vec<String> {
+    let next: Vec<&str> = match run.state {
+        State::Init => vec!["team_create_returned"],
+        State::TeamProbed => after_probe(run),
+        State::TeamReady => vec!["roster_built"],
+        State::MembersReady if run.blocked.is_some() => vec!["fallback_entered", "team_launched"],
+        State::MembersReady => vec!["team_launched", "launch_unavailable"],
+        State::CoreReady => in_handshake(run),
+        State::Running => while_running(run),
+        State::Fallback => Vec::new(),
+    };
+    next.into_iter().map(str::to_owned).collect()
+}
+
+fn after_probe(run: &Run) -> Vec<&'static str> {
+    match run.probe.as_ref().and_then(|probe| probe.outcome.case()) {
+        Some(Case::C) => vec!["branch_taken", "fallback_entered"],
+        Some(_) => vec!["branch_taken"],
+        // It said nothing: somebody has to look, and say what it was.
+        None => vec!["team_create_returned"],
+    }
+}
+
+fn in_handshake(run: &Run) -> Vec<&'static str> {
+    if run.both_acked() {
+        return vec!["running_entered"];
+    }
+    if !run.missing.is_empty() {
+        return vec!["core_relaunched", "core_ready_ack"];
+    }
+    let unasked = run
+        .core
+        .iter()
+        .any(|handshake| !handshake.pinged && !handshake.acked);
+    match unasked {
+        true => vec!["core_pinged", "core_ready_ack"],
+        false => vec!["core_ready_ack", "core_handshake_timed_out"],
+    }
+}
+
+fn while_running(run: &Run) -> Vec<&'static str> {
+    let any = |test: fn(&super::Domain) -> bool| run.active().any(test);
+    let waits = |domain: &super::Domain| {
+        let waiting = |delivery: &super::Delivery| delivery.sent > 0 && !delivery.acked;
+        domain.deliveries.iter().any(waiting)
+    };
+    let steps: [(&'static str, bool); 11] = [
+        ("skeleton_sent", !run.skeleton_sent),
+        ("domain_started", any(|domain| !domain.started)),
+        (
+            "mapping_result",
+            any(|domain| {
+                domain.deliveries.iter().any(|delivery| {
+                    delivery.sent == 0 || (delivery.timeouts > 0 && !delivery.acked)
+                })
+            }),
+        ),
+        ("delivery_ack", any(waits)),
+        ("domain_excluded", any(|domain| domain.blocked)),
+        (
+            "obstruction_feedback",
+            any(|domain| {
+                !domain.is_reviewed() && domain.deliveries.iter().all(|delivery| delivery.sent > 0)
+            }),
+        ),
+        (
+            "round1_complete",
+            !run.round1_complete && round_is_complete(run),
+        ),
+        (
+            "revision_submitted",
+            any(|domain| domain.is_reviewed() && !domain.passes()),
+        ),
+        (
+            "gate_cleared",
+            run.round1_complete && run.gate.is_none() && run.active().all(|domain| domain.passes()),
+        ),
+        (
+            "final_synthesis_requested",
+            run.gate.is_some() && !run.final_requested,
+        ),
+        (
+            "synthesis_result",
+            run.final_requested && !run.synthesis_delivered,
+        ),
+    ];
+    let open = steps.into_iter().filter(|(_, is_open)| *is_open);
+    open.map(|(event, _)| event).collect()
+}
+
+/// Whether every active domain was reviewed, and confirmed by both of the core.
+pub fn round_is_complete(run: &Run) -> bool {
+    let mut active = run.active().peekable();
+    active.peek().is_some() && active.all(|domain| domain.reviewed > 0 && domain.confirmed)
+}

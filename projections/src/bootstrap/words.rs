@@ -1,0 +1,152 @@
+//! The words of the bootstrap contract, as they are stored and shown.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A word of a fixed list that is stored, shown and read by its name.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        pub enum $name {
+            $($(#[$each])* #[serde(rename = $word)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
+            /// The word.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($name::$variant => $word,)*
+                }
+            }
+            /// The one of that name, in any case.
+            pub fn from_name(name: &str) -> Option<$name> {
+                let is = |one: &&$name| one.name().eq_ignore_ascii_case(name);
+                $name::ALL.iter().find(is).copied()
+            }
+        }
+    };
+}
+
+words! {
+    /// How far a run is, in order; `FALLBACK` is the other end.
+    State {
+        /// Nothing was tried.
+        Init = "INIT",
+        /// The attempt to create a team returned.
+        TeamProbed = "TEAM_PROBED",
+        /// There is a team, and its name is known.
+        TeamReady = "TEAM_READY",
+        /// It is known whom to launch.
+        MembersReady = "MEMBERS_READY",
+        /// All were launched at once; the handshake with the core is under way.
+        CoreReady = "CORE_READY",
+        /// The team works.
+        Running = "RUNNING",
+        /// There is no team; the run ended here.
+        Fallback = "FALLBACK",
+    }
+}
+
+words! {
+    /// What the attempt to create a team gave
+    Outcome {
+        /// A team of that name.
+        Ok = "ok",
+        /// The caller leads one already.
+        AlreadyLeading = "already_leading",
+        /// There are no teams here.
+        Unavailable = "unavailable",
+        /// Something that says none of that.
+        Unrecognised = "unrecognised",
+    }
+}
+
+words! {
+    /// The branch that an outcome leads to
+    Case {
+        /// The team was created.
+        A = "A",
+        /// The team that is led already.
+        B = "B",
+        /// No team.
+        C = "C",
+    }
+}
+
+words! {
+    /// How a whole team can be launched
+    Method {
+        /// By a call that launches all members.
+        TeamApi = "team_api",
+        /// By words that the platform turns into a team.
+        PlatformNlTeamInvocation = "platform_nl_team_invocation",
+    }
+}
+
+words! {
+    /// A member of the core
+    Core {
+        /// Who reviews.
+        Obstruction = "obstruction-theorist",
+        /// Who puts everything together.
+        Synthesizer = "synthesizer",
+    }
+}
+
+words! {
+    /// What a review found
+    Verdict {
+        /// It holds.
+        Pass = "PASS",
+        /// It has to be revised.
+        Revise = "REVISE",
+        /// It does not hold.
+        Reject = "REJECT",
+    }
+}
+
+impl Outcome {
+    /// Whether there is a team to work with.
+    pub fn is_usable(self) -> bool {
+        matches!(self, Outcome::Ok | Outcome::AlreadyLeading)
+    }
+    /// The branch that it leads to; none where it says nothing.
+    pub fn case(self) -> Option<Case> {
+        match self {
+            Outcome::Ok => Some(Case::A),
+            Outcome::AlreadyLeading => Some(Case::B),
+            Outcome::Unavailable => Some(Case::C),
+            Outcome::Unrecognised => None,
+        }
+    }
+}
+
+impl Core {
+    /// Its signal that it is ready.
+    pub fn ready_signal(self) -> &'static str {
+        match self {
+            Core::Obstruction => "OBSTRUCTION_CORE_READY_ACK",
+            Core::Synthesizer => "SYNTHESIZER_CORE_READY_ACK",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_read_as_they_are_written_in_any_case() {
+        for state in State::ALL {
+            let text = serde_json::to_string(state).unwrap();
+            assert_eq!(text, format!("{:?}", state.name()));
+            assert_eq!(State::from_name(&state.name().to_lowercase()), Some(*state));
+        }
+        assert_eq!(Verdict::from_name("pass"), Some(Verdict::Pass));
+        assert_eq!(Core::from_name("lead"), None);
+        assert!(State::Init < State::Running && State::Running < State::Fallback);
+    }
+}
