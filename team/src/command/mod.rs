@@ -49,6 +49,7 @@ pub mod send;
 pub mod send_message;
 pub mod shutdown;
 pub mod stall;
+pub mod state;
 pub mod status;
 pub mod summary;
 pub mod tail;
