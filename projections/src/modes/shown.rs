@@ -81,7 +81,9 @@ pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     );
     let seq = root.map_or(own.seq, |root| root.seq.max(own.seq));
     let mut state = versioned(seq);
-    state.extend(own.metadata.clone());
+    let beside = own.metadata.iter();
+    let beside = beside.filter(|(field, _)| !DERIVED.contains(&field.as_str()));
+    state.extend(beside.map(|(field, value)| (field.clone(), value.clone())));
     state.insert("version".into(), 1.into());
     state.insert("active".into(), (!listed.is_empty()).into());
     state.insert("updated_at".into(), own.at.to_string().into());

@@ -11,6 +11,7 @@ mod input;
 mod mailbox;
 mod modes;
 mod operation;
+mod prompts;
 mod rules;
 pub mod shape;
 mod supervision;

@@ -1,13 +1,14 @@
 //! Operations of workflow modes.
 
 use super::operation::Op;
+use super::rules::Rules;
+use crate::command::mode_clear::{ModeClear, ModeCleared};
 use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use crate::command::mode_show::{ModeList, ModeListAnswer, ModeShow, ModeShowAnswer};
 use crate::command::mode_start::ModeStart;
+use crate::command::mode_write::{ModeUpdate, ModeWrite};
 use crate::failure::Result;
-use crate::modes::outcome::Reading;
-use crate::modes::prompt::answer::PromptAnswer;
 use crate::modes::shown::ModeAnswer;
-use crate::modes::transition::Transition;
 use crate::team::Team;
 
 impl Op for ModeStart {
@@ -18,6 +19,18 @@ impl Op for ModeStart {
 
     fn run(self, team: &mut Team) -> Result<ModeAnswer> {
         team.mode_start(self)
+    }
+}
+
+impl Op for ModeUpdate {
+    type Data = ModeAnswer;
+    const NAME: &'static str = "mode-update";
+    const DOC: &'static str =
+        "Change fields of an active mode; a phase or outcome that ends it does so";
+    const MUTATES: bool = true;
+
+    fn run(self, team: &mut Team) -> Result<ModeAnswer> {
+        team.mode_update(self)
     }
 }
 
@@ -54,35 +67,52 @@ impl Op for ModeCancel {
     }
 }
 
-impl Op for ModePrompt {
-    type Data = PromptAnswer;
-    const NAME: &'static str = "mode-prompt";
-    const DOC: &'static str = "Carry out what a prompt asks for: all of its skills, or none";
+impl Op for ModeClear {
+    type Data = ModeCleared;
+    const NAME: &'static str = "mode-clear";
+    const DOC: &'static str = "Take the state of a mode away, active or not";
     const MUTATES: bool = true;
 
-    fn run(self, team: &mut Team) -> Result<PromptAnswer> {
-        team.mode_prompt(self)
+    fn run(self, team: &mut Team) -> Result<ModeCleared> {
+        team.mode_clear(self)
     }
 }
 
-impl Op for ModeExplain {
-    type Data = Transition;
-    const NAME: &'static str = "mode-explain";
-    const DOC: &'static str = "Say what would become of making a mode active, without doing it";
+impl Op for ModeList {
+    type Data = ModeListAnswer;
+    const NAME: &'static str = "mode-list";
+    const DOC: &'static str =
+        "List the states of modes, those of a session before those of the root";
     const MUTATES: bool = false;
 
-    fn run(self, team: &mut Team) -> Result<Transition> {
-        team.mode_explain(self)
+    fn run(self, team: &mut Team) -> Result<ModeListAnswer> {
+        team.mode_list(self)
     }
 }
 
-impl Op for ModeOutcome {
-    type Data = Reading;
-    const NAME: &'static str = "mode-outcome";
-    const DOC: &'static str = "Read from a state whether its mode ended, and how";
+impl Op for ModeShow {
+    type Data = ModeShowAnswer;
+    const NAME: &'static str = "mode-show";
+    const DOC: &'static str = "Read the state of a mode";
     const MUTATES: bool = false;
 
-    fn run(self, team: &mut Team) -> Result<Reading> {
-        team.mode_outcome(self)
+    fn run(self, team: &mut Team) -> Result<ModeShowAnswer> {
+        team.mode_show(self)
+    }
+}
+
+impl Op for ModeWrite {
+    type Data = ModeAnswer;
+    const NAME: &'static str = "mode-write";
+    const DOC: &'static str =
+        "Write the state of a mode, whose outcome decides whether it is active";
+    const MUTATES: bool = true;
+    const RULES: Rules = Rules {
+        keeps_lookalikes: true,
+        ..Rules::COMMON
+    };
+
+    fn run(self, team: &mut Team) -> Result<ModeAnswer> {
+        team.mode_write(self)
     }
 }

@@ -10,7 +10,7 @@ use super::mode_start::put;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::modes::board::Board;
-use crate::modes::reconcile::{Exit, end, ended, not_active};
+use crate::modes::reconcile::{Ending, Exit, end, ended, not_active};
 use crate::modes::shown::{Decided, ModeAnswer, scope};
 use crate::modes::{phase, skill};
 use crate::names;
@@ -130,9 +130,8 @@ impl Team {
 }
 
 impl How {
-    /// Why the event is, what a lock on input is released for, and the fields.
-    fn parts(&self, mode: Mode) -> Result<(Change, Exit, Fields), Refusal> {
-        Ok(match self {
+    fn ending(&self, mode: Mode) -> Result<Ending, Refusal> {
+        let (change, exit, set) = match self {
             How::Completed(note) => {
                 let mut set = ended(phase::complete(mode), "finish", "finished");
                 put(&mut set, "completion_note", note.clone());
@@ -145,16 +144,18 @@ impl How {
                 (Change::Failed, Exit::Error, set)
             }
             How::Canceled(reason) => {
-                let mut set = canceled();
+                let mut set = ended("cancelled", "cancelled", "userinterlude");
                 put(&mut set, "stop_reason", reason.clone());
                 (Change::Canceled, Exit::Abort, set)
             }
+        };
+        Ok(Ending {
+            change,
+            exit: Some(exit),
+            set,
+            unset: Vec::new(),
         })
     }
-}
-
-fn canceled() -> Fields {
-    ended("cancelled", "cancelled", "userinterlude")
 }
 
 impl Act for Job {
@@ -171,8 +172,7 @@ impl Act for Job {
         if !state.is_active() {
             return Err(not_active(mode, &self.team, &scope).into());
         }
-        let (change, exit, set) = self.how.parts(mode)?;
-        end(&mut board, change, &scope, mode, set, Some(exit))?;
+        end(&mut board, &scope, mode, self.how.ending(mode)?)?;
         if matches!(self.how, How::Canceled(_)) && linked(mode, &state.fields) {
             cancel_linked(&mut board, &scope)?;
         }
@@ -207,11 +207,7 @@ fn cancel_linked(board: &mut Board<'_>, scope: &Scope) -> Result<()> {
     if board.active_state(scope, Mode::Ultrawork)?.is_none() {
         return Ok(());
     }
-    let mut set = canceled();
-    set.insert(
-        "stop_reason".into(),
-        "the forge that it is linked to was canceled".into(),
-    );
-    let exit = Some(Exit::Abort);
-    end(board, Change::Canceled, scope, Mode::Ultrawork, set, exit)
+    let reason = "the forge that it is linked to was canceled".to_owned();
+    let ending = How::Canceled(Some(reason)).ending(Mode::Ultrawork)?;
+    end(board, scope, Mode::Ultrawork, ending)
 }

@@ -59,6 +59,9 @@ fn denied(refusal: Refusal) -> Result<Transition> {
 /// # Errors
 /// `unsupported_mode`.
 pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
-    let active: Vec<Mode> = active.iter().filter_map(|name| Mode::from_name(name)).collect();
+    let active: Vec<Mode> = active
+        .iter()
+        .filter_map(|name| Mode::from_name(name))
+        .collect();
     Ok(decide(&active, skill::mode(mode)?, review))
 }

@@ -50,7 +50,9 @@ impl Team {
             }
             _ => {
                 let message = "mode must be given, or state, and not both";
-                Err(Refusal::new(Code::InvalidInput, message).field("mode").into())
+                Err(Refusal::new(Code::InvalidInput, message)
+                    .field("mode")
+                    .into())
             }
         }
     }

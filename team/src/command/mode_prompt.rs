@@ -85,10 +85,7 @@ impl Act for Job {
             scope,
         };
         match hearing.decide() {
-            Ok(()) => Ok(Ruling::Granted(
-                hearing.told,
-                hearing.board.into_events(),
-            )),
+            Ok(()) => Ok(Ruling::Granted(hearing.told, hearing.board.into_events())),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
                 // Nothing happened, so that what was active is so still.
                 let active = board::active(live, &hearing.scope)?;
@@ -251,12 +248,7 @@ impl Hearing<'_> {
         if let Some(denied) = plan.denied() {
             let mut denied = denied.clone();
             let places = self.board.places(&self.scope)?;
-            denial::word(
-                &mut denied,
-                Action::Activate,
-                Some(&self.job.team),
-                &places,
-            );
+            denial::word(&mut denied, Action::Activate, Some(&self.job.team), &places);
             return Err(denial::refusal(&denied).into());
         }
         self.told.transition_messages = plan.messages();
@@ -282,7 +274,10 @@ impl Hearing<'_> {
         for (field, value) in [
             ("thread_id", &prompt.thread_id),
             ("turn_id", &prompt.turn_id),
-            ("transition_message", &handed.and_then(|step| step.message.clone())),
+            (
+                "transition_message",
+                &handed.and_then(|step| step.message.clone()),
+            ),
         ] {
             if let Some(value) = value {
                 state.insert(field.to_owned(), value.clone().into());
@@ -354,18 +349,39 @@ impl Hearing<'_> {
             false => Value::Null,
         };
         let fields: [(&str, Value); 10] = [
-            ("keyword", told.keywords.first().map(|one| one.keyword.clone()).into()),
+            (
+                "keyword",
+                told.keywords.first().map(|one| one.keyword.clone()).into(),
+            ),
             ("source", Source::Prompt.tag().into()),
             ("thread_id", prompt.thread_id.clone().into()),
             ("turn_id", prompt.turn_id.clone().into()),
-            ("requested_skills", several(told.requested_skills.clone(), 2)),
-            ("deferred_skills", several(names_of(&told.deferred_skills), 1)),
-            ("transition_message", told.transition_messages.first().cloned().into()),
-            ("transition_messages", several(told.transition_messages.clone(), 1)),
+            (
+                "requested_skills",
+                several(told.requested_skills.clone(), 2),
+            ),
+            (
+                "deferred_skills",
+                several(names_of(&told.deferred_skills), 1),
+            ),
+            (
+                "transition_message",
+                told.transition_messages.first().cloned().into(),
+            ),
+            (
+                "transition_messages",
+                several(told.transition_messages.clone(), 1),
+            ),
             ("initialized_mode", first.map(|one| one.mode.name()).into()),
-            ("initialized_state_path", first.map(|one| one.path.clone()).into()),
+            (
+                "initialized_state_path",
+                first.map(|one| one.path.clone()).into(),
+            ),
         ];
-        fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        fields
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 }
 

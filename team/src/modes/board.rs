@@ -301,6 +301,12 @@ fn unstorable(error: JsonError) -> Refusal {
     Refusal::new(Code::InvalidInput, message).field("state")
 }
 
+/// Whether a state only says that it was cleared.
+pub(crate) fn is_tombstone(state: &Standing) -> bool {
+    let phase = state.fields.get("current_phase").and_then(Value::as_str);
+    state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
+}
+
 /// The modes that are active for whoever acts in a scope; see [`Board::active`].
 pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
     Board::new(live, Timestamp::default()).active(scope)

@@ -8,9 +8,7 @@
 //! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
 //! ending phase or outcome ends it.
 
-use super::outcome::{
-    self, Lifecycle, RunOutcome, canonical, filled, inferred, is_asked,
-};
+use super::outcome::{self, Lifecycle, RunOutcome, canonical, filled, inferred, is_asked};
 use super::phase::{check_forge, fill};
 use crate::projections::modes::Mode;
 use crate::refusal::{Code, Refusal};

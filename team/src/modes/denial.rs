@@ -224,7 +224,9 @@ mod tests {
         word(&mut told, Action::Activate, Some("alpha"), &[]);
         let message = told.message.unwrap();
         assert!(
-            message.ends_with("There is nothing to clear with `rcs state clear` or `rcs_state.state_clear`."),
+            message.ends_with(
+                "There is nothing to clear with `rcs state clear` or `rcs_state.state_clear`."
+            ),
             "{message}"
         );
     }

@@ -208,14 +208,13 @@ fn auto_complete(
     set.insert("completion_note".into(), note.into());
     set.insert("transition_source".into(), source.tag().into());
     set.insert("transition_target_mode".into(), destination.name().into());
-    end(
-        board,
-        Change::AutoCompleted,
-        scope,
-        mode,
+    let ending = Ending {
+        change: Change::AutoCompleted,
+        exit: Some(Exit::Handoff),
         set,
-        Some(Exit::Handoff),
-    )
+        unset: Vec::new(),
+    };
+    end(board, scope, mode, ending)
 }
 
 /// The fields of a state that is over.
@@ -228,14 +227,22 @@ pub(crate) fn ended(phase: &str, run: &str, lifecycle: &str) -> Fields {
     set
 }
 
-/// Ends an active mode: releases what it holds, then changes its state. The time of an end that was there already stays.
+/// How an active mode ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    pub change: Change,
+    /// What its lock on input is released for; `None` keeps it.
+    pub exit: Option<Exit>,
+    pub set: Fields,
+    pub unset: Vec<String>,
+}
+
+/// Ends an active mode: changes its state, then releases what it holds. The time of an end that was there already stays.
 pub(crate) fn end(
     board: &mut Board<'_>,
-    change: Change,
     scope: &Scope,
     mode: Mode,
-    mut set: Fields,
-    exit: Option<Exit>,
+    mut ending: Ending,
 ) -> Result<()> {
     let Some(state) = board.state(scope, mode)? else {
         return Ok(());
@@ -243,15 +250,21 @@ pub(crate) fn end(
     let blank = |value: &Value| value.as_str().is_none_or(|text| text.trim().is_empty());
     if state.fields.get("completed_at").is_none_or(blank) {
         let now = board.now().to_string();
+        let set = &mut ending.set;
         set.entry("completed_at").or_insert_with(|| now.into());
     }
-    if let Some(exit) = exit {
-        release(board, scope, mode, exit)?;
-        if let Some(question) = settled_question(board, &state.fields, exit) {
-            set.entry("question_enforcement").or_insert(question);
-        }
+    let question = ending
+        .exit
+        .and_then(|exit| settled_question(board, &state.fields, exit));
+    if let Some(question) = question {
+        let set = &mut ending.set;
+        set.entry("question_enforcement").or_insert(question);
     }
-    board.change(change, scope, mode, set, Vec::new())
+    board.change(ending.change, scope, mode, ending.set, ending.unset)?;
+    match ending.exit {
+        Some(exit) => release(board, scope, mode, exit),
+        None => Ok(()),
+    }
 }
 
 /// Releases the lock on input that a mode holds.

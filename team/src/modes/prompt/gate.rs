@@ -78,7 +78,8 @@ pub struct Gate {
 pub fn gated(prompt: &str, found: &[Found], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
     let waits = |skill: &Skill| skill.mode().is_some_and(|mode| GATED.contains(&mode));
-    let (waiting, mut rest): (Vec<Skill>, Vec<Skill>) = skills.iter().partition(|skill| waits(skill));
+    let (waiting, mut rest): (Vec<Skill>, Vec<Skill>) =
+        skills.iter().partition(|skill| waits(skill));
     if waiting.is_empty() {
         return (skills, None);
     }
@@ -119,7 +120,10 @@ fn reason(prompt: &str, rest: &[Skill], planned: Planned) -> Why {
 
 /// Whether a prompt says too little to be carried out: few words beside the names of modes, and nothing concrete.
 pub fn is_underspecified(prompt: &str) -> bool {
-    let words: Vec<&str> = prompt.split_whitespace().filter(|word| !is_name(word)).collect();
+    let words: Vec<&str> = prompt
+        .split_whitespace()
+        .filter(|word| !is_name(word))
+        .collect();
     if words.is_empty() {
         return true;
     }
@@ -152,10 +156,10 @@ fn bare(word: &str) -> &str {
 
 /// Endings of names of files.
 const ENDINGS: [&str; 44] = [
-    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "rb", "java", "kt", "swift", "c", "h",
-    "cc", "cpp", "hpp", "cs", "php", "sh", "bash", "sql", "html", "css", "scss", "vue", "svelte",
-    "lua", "luau", "md", "txt", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini", "cfg", "env",
-    "lock", "proto", "log",
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "rb", "java", "kt", "swift", "c",
+    "h", "cc", "cpp", "hpp", "cs", "php", "sh", "bash", "sql", "html", "css", "scss", "vue",
+    "svelte", "lua", "luau", "md", "txt", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini",
+    "cfg", "env", "lock", "proto", "log",
 ];
 /// Directories that a path without an ending begins with.
 const DIRECTORIES: [&str; 12] = [
@@ -168,7 +172,10 @@ fn is_path(word: &str) -> bool {
     let plain = |letter: char| is_word(letter) || "-.".contains(letter);
     let mut parts = word.split('/');
     let last = parts.next_back().unwrap_or_default();
-    if !word.chars().all(|letter| plain(letter) || "/~".contains(letter)) {
+    if !word
+        .chars()
+        .all(|letter| plain(letter) || "/~".contains(letter))
+    {
         return false;
     }
     let named = last.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -190,9 +197,8 @@ fn is_symbol(word: &str) -> bool {
     let humped = letters.iter().all(|letter| is_word(*letter))
         && pairs.any(|pair| matches!(pair, [a, b] if a.is_lowercase() && b.is_uppercase()));
     let mut triples = letters.windows(3);
-    let joined = triples.any(
-        |three| matches!(three, [a, '_', b] if a.is_alphanumeric() && b.is_alphanumeric()),
-    );
+    let joined = triples
+        .any(|three| matches!(three, [a, '_', b] if a.is_alphanumeric() && b.is_alphanumeric()));
     called || parted || humped || joined
 }
 
@@ -222,7 +228,9 @@ fn has_steps(prompt: &str) -> bool {
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();
         let mark = match digits {
             0 => line.strip_prefix(['-', '*', '•']),
-            _ => line.get(digits..).and_then(|rest| rest.strip_prefix(['.', ')'])),
+            _ => line
+                .get(digits..)
+                .and_then(|rest| rest.strip_prefix(['.', ')'])),
         };
         mark.is_some_and(|rest| rest.starts_with(' ') && !rest.trim().is_empty())
     })
@@ -284,7 +292,9 @@ fn says(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         lower.match_indices(phrase).any(|(at, _)| {
             let before = lower.get(..at).and_then(|text| text.chars().next_back());
-            let behind = lower.get(at + phrase.len()..).and_then(|text| text.chars().next());
+            let behind = lower
+                .get(at + phrase.len()..)
+                .and_then(|text| text.chars().next());
             !before.is_some_and(is_word) && (phrase.ends_with(':') || !behind.is_some_and(is_word))
         })
     })
@@ -332,18 +342,38 @@ mod tests {
             ("forge it", "blueprint", "underspecified"),
             ("forge", "blueprint", "underspecified"),
             ("make it nice with ultrawork", "blueprint", "underspecified"),
-            ("autopilot and ultrawork, please", "blueprint", "underspecified"),
-            ("ultraqa the thing with ulw", "ultraqa,blueprint", "underspecified"),
-            ("deep-interview, then autopilot", "deep-interview,blueprint", "underspecified"),
+            (
+                "autopilot and ultrawork, please",
+                "blueprint",
+                "underspecified",
+            ),
+            (
+                "ultraqa the thing with ulw",
+                "ultraqa,blueprint",
+                "underspecified",
+            ),
+            (
+                "deep-interview, then autopilot",
+                "deep-interview,blueprint",
+                "underspecified",
+            ),
             ("force: forge it", "forge", "forced"),
             ("!forge it", "forge", "forced"),
             ("forge src/main.rs", "forge", "well_specified"),
-            ("blueprint it, then autopilot", "blueprint,autopilot", "blueprint"),
+            (
+                "blueprint it, then autopilot",
+                "blueprint,autopilot",
+                "blueprint",
+            ),
             ("ultraqa the thing", "ultraqa", ""),
             ("autoresearch the thing", "autoresearch", ""),
             ("nothing of the kind", "", ""),
         ] {
-            assert_eq!(told(prompt, Planned::default()), (skills.to_owned(), reason), "{prompt}");
+            assert_eq!(
+                told(prompt, Planned::default()),
+                (skills.to_owned(), reason),
+                "{prompt}"
+            );
         }
     }
 
@@ -364,9 +394,21 @@ mod tests {
             ("team", planned(true, None), "approved"),
             ("Forge, please!", planned(true, None), ""),
             ("Forge please!", planned(true, None), "approved"),
-            ("team please", planned(true, Some(Mode::Blueprint)), "approved"),
-            ("team please", planned(true, Some(Mode::Ultraqa)), "underspecified"),
-            ("team", planned(false, Some(Mode::Blueprint)), "underspecified"),
+            (
+                "team please",
+                planned(true, Some(Mode::Blueprint)),
+                "approved",
+            ),
+            (
+                "team please",
+                planned(true, Some(Mode::Ultraqa)),
+                "underspecified",
+            ),
+            (
+                "team",
+                planned(false, Some(Mode::Blueprint)),
+                "underspecified",
+            ),
             ("team it up", planned(true, None), "underspecified"),
         ] {
             assert_eq!(told(prompt, planned).1, reason, "{prompt}");
@@ -378,7 +420,9 @@ mod tests {
         let fifteen = "word ".repeat(15);
         assert!(is_underspecified(&fifteen));
         assert!(!is_underspecified(&format!("{fifteen}more")));
-        assert!(is_underspecified(&format!("{fifteen}autopilot ULW, forge!")));
+        assert!(is_underspecified(&format!(
+            "{fifteen}autopilot ULW, forge!"
+        )));
         assert!(is_underspecified(&"forge ".repeat(30)));
         assert!(is_underspecified(""));
     }

@@ -156,7 +156,10 @@ mod tests {
             ("fix it with autopilot", "autopilot"),
             ("Ultrawork and ULW, then autoforge.", "ultrawork,autopilot"),
             ("autoresearch: the market", "autoresearch"),
-            ("a deep-interview first (ultraqa later)", "deep-interview,ultraqa"),
+            (
+                "a deep-interview first (ultraqa later)",
+                "deep-interview,ultraqa",
+            ),
             ("/autopilot fix it", "autopilot"),
             ("ultraworker", ""),
             ("my_autopilot", ""),

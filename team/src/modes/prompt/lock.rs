@@ -39,7 +39,10 @@ mod tests {
             assert_eq!(kept_back(lock, word).as_deref(), Some(word));
             let loud = format!(" {}!\n", word.to_uppercase());
             assert_eq!(kept_back(lock, &loud).as_deref(), Some(word));
-            assert_eq!(kept_back(lock, &format!("{word} with the second one")), None);
+            assert_eq!(
+                kept_back(lock, &format!("{word} with the second one")),
+                None
+            );
         }
         assert_eq!(kept_back(lock, "go\n ahead").as_deref(), Some("go ahead"));
         assert_eq!(kept_back(lock, ""), None);
@@ -50,6 +53,9 @@ mod tests {
         assert_eq!(held(&state(json!({"active": false}))), None);
         assert_eq!(held(&state(json!(true))), None);
         assert_eq!(held(&Fields::new()), None);
-        assert_eq!(kept_back(held(&state(json!({"active": true}))).unwrap(), "yes"), None);
+        assert_eq!(
+            kept_back(held(&state(json!({"active": true}))).unwrap(), "yes"),
+            None
+        );
     }
 }

@@ -121,17 +121,47 @@ mod tests {
     #[test]
     fn prompts_end_like_this() {
         for (active, prompt, after, deferred, messages) in [
-            ("", "$blueprint $team $forge x", "blueprint", "team,forge", ""),
+            (
+                "",
+                "$blueprint $team $forge x",
+                "blueprint",
+                "team,forge",
+                "",
+            ),
             ("", "$forge $blueprint x", "blueprint", "forge", ""),
             ("", "$team $forge x", "team,forge", "", ""),
             ("", "$ulw $autopilot x", "ultrawork,autopilot", "", ""),
-            ("", "$deep-interview $blueprint x", "blueprint", "", "mode transiting: deep-interview -> blueprint"),
+            (
+                "",
+                "$deep-interview $blueprint x",
+                "blueprint",
+                "",
+                "mode transiting: deep-interview -> blueprint",
+            ),
             ("", "$analyze $team x", "team", "", ""),
             ("", "$analyze x", "", "", ""),
-            ("", "$deep-interview $forge $blueprint x", "deep-interview", "forge,blueprint", ""),
+            (
+                "",
+                "$deep-interview $forge $blueprint x",
+                "deep-interview",
+                "forge,blueprint",
+                "",
+            ),
             ("team", "$forge", "team,forge", "", ""),
-            ("blueprint", "$team $forge", "team,forge", "", "mode transiting: blueprint -> team"),
-            ("deep-interview", "$blueprint $forge", "blueprint", "forge", "mode transiting: deep-interview -> blueprint"),
+            (
+                "blueprint",
+                "$team $forge",
+                "team,forge",
+                "",
+                "mode transiting: blueprint -> team",
+            ),
+            (
+                "deep-interview",
+                "$blueprint $forge",
+                "blueprint",
+                "forge",
+                "mode transiting: deep-interview -> blueprint",
+            ),
             ("forge", "$forge", "forge", "", ""),
         ] {
             let plan = planned(active, prompt);
@@ -147,7 +177,12 @@ mod tests {
         for (active, prompt, requested, kind) in [
             ("", "$autopilot $team x", "team", "generic"),
             ("", "$blueprint $autoresearch x", "autoresearch", "generic"),
-            ("", "$blueprint $deep-interview x", "deep-interview", "generic"),
+            (
+                "",
+                "$blueprint $deep-interview x",
+                "deep-interview",
+                "generic",
+            ),
             ("team", "$blueprint x", "blueprint", "rollback"),
             ("blueprint", "$team $autopilot x", "autopilot", "generic"),
         ] {
@@ -177,9 +212,27 @@ mod tests {
         let word = prop_oneof![
             "[$][a-zA-Z:-]{0,12}",
             prop::sample::select(vec![
-                "$blueprint", "$team", "$forge", "$ulw", "$brief", "$autoforge", "$ultraqa", "$autoresearch",
-                "$cancel", "$rcs:forge", "$x:forge", "ㅕㅣㅈ", "force:", "!", "forge", "autopilot", "/prompts:x",
-                "keep going", "\n", ",", "",
+                "$blueprint",
+                "$team",
+                "$forge",
+                "$ulw",
+                "$brief",
+                "$autoforge",
+                "$ultraqa",
+                "$autoresearch",
+                "$cancel",
+                "$rcs:forge",
+                "$x:forge",
+                "ㅕㅣㅈ",
+                "force:",
+                "!",
+                "forge",
+                "autopilot",
+                "/prompts:x",
+                "keep going",
+                "\n",
+                ",",
+                "",
             ])
             .prop_map(str::to_owned),
             "\\PC{0,8}",

@@ -56,11 +56,16 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     let mut parts = Vec::new();
     parts.extend(gate(answer));
     if let Some(mode) = answer.canceled {
-        parts.push(format!("{mode} was called off, and its lock on input released."));
+        parts.push(format!(
+            "{mode} was called off, and its lock on input released."
+        ));
     }
     parts.extend(transitions(answer));
     if answer.active_skills.len() > 1 {
-        parts.push(format!("active skills: {}.", names(&answer.active_skills, ", ")));
+        parts.push(format!(
+            "active skills: {}.",
+            names(&answer.active_skills, ", ")
+        ));
     }
     if !answer.deferred_skills.is_empty() {
         parts.push(format!(
@@ -103,7 +108,10 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
     match answer.auto_completed.first() {
         Some(source) if several => {
             let started: Vec<Mode> = answer.started.iter().map(|started| started.mode).collect();
-            vec![format!("mode transiting: {source} -> {}.", names(&started, " + "))]
+            vec![format!(
+                "mode transiting: {source} -> {}.",
+                names(&started, " + ")
+            )]
         }
         _ => {
             let messages = answer.transition_messages.iter();
@@ -186,7 +194,10 @@ mod tests {
         answer.active_skills = vec![Mode::Forge];
         answer.started = vec![started(Mode::Forge)];
         let told = paragraph("demo", &answer);
-        assert!(told.contains(" mode transiting: blueprint -> team. skill: forge"), "{told}");
+        assert!(
+            told.contains(" mode transiting: blueprint -> team. skill: forge"),
+            "{told}"
+        );
         assert!(!told.contains("Team runtime"), "{told}");
     }
 

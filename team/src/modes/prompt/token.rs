@@ -168,7 +168,10 @@ mod tests {
     #[test]
     fn contiguous_tokens_count_in_their_order() {
         for (prompt, skills) in [
-            ("$blueprint $team $forge ship this fix", "blueprint,team,forge"),
+            (
+                "$blueprint $team $forge ship this fix",
+                "blueprint,team,forge",
+            ),
             ("please run $team now", "team"),
             ("$blueprint\n\t $forge x", "blueprint,forge"),
             ("$blueprint, $forge x", "blueprint"),
@@ -181,7 +184,10 @@ mod tests {
             ("$team $swarm $crew x", "team"),
             ("$ulw $autopilot x", "ultrawork,autopilot"),
             ("$brief $autoforge x", "deep-interview,autopilot"),
-            ("$rcs:forge $roblox-ai-os-creator-skills:team x", "forge,team"),
+            (
+                "$rcs:forge $roblox-ai-os-creator-skills:team x",
+                "forge,team",
+            ),
             ("$RCS:Forge x", "forge"),
             ("$other:forge x", ""),
             ("$rcs:forge:x y", ""),
