@@ -9,6 +9,9 @@ use super::tasks;
 use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::await_event::AwaitEvent;
+use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
+use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
+use crate::command::bootstrap_start::BootstrapStart;
 use crate::command::broadcast::Broadcast;
 use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
@@ -216,6 +219,12 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ModeList>(),
     row::<ModeShow>(),
     row::<ModeWrite>(),
+    // the bootstrap
+    row::<BootstrapStart>(),
+    row::<BootstrapRecord>(),
+    row::<BootstrapShow>(),
+    row::<BootstrapEvidence>(),
+    row::<BootstrapExplain>(),
     // the end
     row::<RequestShutdown>(),
     row::<ReadAck>(),
