@@ -1,7 +1,9 @@
 //! Which scope of mode states a command means.
 
+use super::given;
 use crate::context::Context;
 use crate::exit::CommandError;
+use serde_json::{Map, Value};
 
 // The session or the root. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
@@ -26,5 +28,25 @@ impl Meant {
             (None, true) => Ok(None),
             (None, false) => context.session(),
         }
+    }
+
+    /// Puts the session into an input, which may name it itself: `null` is the root.
+    ///
+    /// # Errors
+    /// As [`Meant::session`]; the input names another one.
+    pub fn put_into(
+        self,
+        input: &mut Map<String, Value>,
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        let named = input.get("session_id");
+        if self.root && named.is_some_and(|named| !named.is_null()) {
+            let message = "session_id must not be given beside --root";
+            return Err(CommandError::invalid("session_id", message));
+        }
+        if self.session.is_none() && named.is_some() {
+            return Ok(());
+        }
+        given::named(input, "session_id", self.session(context)?)
     }
 }

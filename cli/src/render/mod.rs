@@ -14,6 +14,7 @@ pub mod flow;
 pub mod hand;
 pub mod inbox;
 pub mod integrity;
+pub mod mode;
 pub mod moving;
 pub mod pretty;
 pub mod progress;

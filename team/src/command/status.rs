@@ -5,6 +5,7 @@ use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
 use crate::projections::messages::Unacked;
+use crate::projections::modes::{Mode, ModeScope, Scope};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +45,24 @@ pub struct StaleMessage {
     pub age_minutes: u64,
 }
 
+/// A mode that is active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActiveMode {
+    /// The mode.
+    pub mode: Mode,
+    /// Its session; absent at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Its phase.
+    pub phase: Option<String>,
+    /// When it became active.
+    #[schemars(with = "Timestamp")]
+    pub activated_at: Option<String>,
+    /// When it changed last.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
 /// Lines that are no JSON. A checksummed log cannot hold any: always zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MalformedJsonl {
@@ -75,6 +94,8 @@ pub struct StatusAnswer {
     pub stale_messages: Vec<StaleMessage>,
     /// Always zero here; kept for readers of the protocol.
     pub malformed_jsonl: MalformedJsonl,
+    /// Modes that are active: those of the root, then session by session, each in the order in which they became so.
+    pub active_modes: Vec<ActiveMode>,
     /// Tasks of any status.
     pub task_count: u64,
     /// Tasks by status, every status included.
@@ -133,6 +154,7 @@ impl Team {
                     .map(|unacked| stale_message(live, reader, unacked, now))
                     .collect::<Result<_>>()?,
                 malformed_jsonl: MalformedJsonl::default(),
+                active_modes: cut.list("active_modes", active_modes(live)?),
                 task_count: counts.tasks,
                 tasks_by_status: TaskStatus::ALL
                     .into_iter()
@@ -195,6 +217,24 @@ fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
             .map(|agent| (agent.name, agent.unread)),
     );
     Ok(counts)
+}
+
+fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
+    let sessions = live.active_sessions()?.into_iter().map(Scope::Session);
+    let mut active = Vec::new();
+    for scope in [Scope::Root].into_iter().chain(sessions) {
+        let own = live.mode_scope(&scope)?;
+        for entry in own.iter().flat_map(ModeScope::active) {
+            active.push(ActiveMode {
+                mode: entry.mode,
+                session_id: scope.session().map(str::to_owned),
+                phase: entry.phase.clone(),
+                activated_at: entry.activated_at().map(|at| at.to_string()),
+                updated_at: entry.updated_at().to_string(),
+            });
+        }
+    }
+    Ok(active)
 }
 
 fn stale_message(

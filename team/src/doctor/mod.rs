@@ -12,6 +12,7 @@ mod index_inbox_sample_consistency;
 mod index_integrity;
 mod lock;
 mod malformed_jsonl;
+mod modes;
 mod quarantine;
 pub mod repair;
 mod salvage;
@@ -231,6 +232,7 @@ fn all(scene: &Scene<'_>) -> Vec<Check> {
         sidecars::check(scene),
         checkpoint::check(scene),
         views::check(scene),
+        modes::check(scene),
         quarantine::check(scene),
         lock::check(scene),
         file_system::check(scene),

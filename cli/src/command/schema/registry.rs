@@ -27,6 +27,8 @@ use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
+use teamlog_team::command::mode_clear::ModeCleared;
+use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::command::purge::PurgeAnswer;
@@ -35,6 +37,9 @@ use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
+use teamlog_team::command::state::{
+    ActiveModes, StateCleared, StateShown, StateStatuses, StateWritten,
+};
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_claim::ClaimAnswer;
 use teamlog_team::command::task_create::TaskAnswer;
@@ -48,6 +53,7 @@ use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
+use teamlog_team::modes::shown::ModeAnswer;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -102,6 +108,20 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<HolderAnswer>("task release"),
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
+    recorded::<ModeAnswer>("mode start"),
+    recorded::<ModeAnswer>("mode update"),
+    recorded::<ModeAnswer>("mode complete"),
+    recorded::<ModeAnswer>("mode fail"),
+    recorded::<ModeAnswer>("mode cancel"),
+    recorded::<ModeCleared>("mode clear"),
+    recorded::<ModeAnswer>("mode write"),
+    answer::<ModeListAnswer>("mode list"),
+    answer::<ModeShowAnswer>("mode show"),
+    answer::<StateShown>("state read"),
+    recorded::<StateWritten>("state write"),
+    recorded::<StateCleared>("state clear"),
+    answer::<ActiveModes>("state list-active"),
+    answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),
