@@ -368,6 +368,9 @@ impl Context {
                 error.or_hint(|| command(format!("dead-letter list {team}")))
             }
             "task_not_found" => error.hinting(format!("list them with: {}", command(format!("tasks {team}")))),
+            "mode_denied" | "mode_not_found" => {
+                error.or_hint(|| command(format!("mode list {team}")))
+            }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
             | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {

@@ -45,6 +45,10 @@ pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
         shown.push(String::new());
         shown.extend(modes(answer, view));
     }
+    if !answer.runs.is_empty() {
+        shown.push(String::new());
+        shown.extend(runs(answer, view));
+    }
     shown
 }
 
@@ -114,6 +118,31 @@ fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
                 styled(Style::Bold, mode.mode.name()),
                 plain(phases),
                 plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
+            ]
+        })
+        .collect();
+    lines(&rows, 0, view.paint)
+}
+
+/// `run 1  INIT -> TEAM_READY  1 violation`.
+fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = answer
+        .runs
+        .iter()
+        .map(|run| {
+            let moved = match run.from {
+                None => run.to.name().to_owned(),
+                Some(from) if from == run.to => run.to.name().to_owned(),
+                Some(from) => format!("{} -> {}", from.name(), run.to.name()),
+            };
+            let breaches = match run.breaches {
+                0 => String::new(),
+                breaches => time::plural(breaches, "violation"),
+            };
+            vec![
+                styled(Style::Bold, format!("run {}", run.run)),
+                plain(moved),
+                styled(Style::Warn, breaches),
             ]
         })
         .collect();

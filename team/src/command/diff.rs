@@ -4,6 +4,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::past::{Moment, Past};
+use crate::projections::bootstrap::State;
 use crate::projections::modes::{Mode, ModeState, Scope};
 use crate::projections::{Live, Task};
 use crate::refusal::{Code, Refusal};
@@ -100,7 +101,20 @@ pub struct ModeChange {
     pub to: Option<String>,
 }
 
-/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes}`.
+/// A run of the bootstrap contract that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunChange {
+    /// The run.
+    pub run: String,
+    /// Its state before; `null` where it had not begun.
+    pub from: Option<State>,
+    /// Its state now.
+    pub to: State,
+    /// Violations of the contract in between.
+    pub breaches: u64,
+}
+
+/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes, runs}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DiffAnswer {
     /// The team.
@@ -129,6 +143,8 @@ pub struct DiffAnswer {
     pub inboxes: Vec<InboxChange>,
     /// Modes that started, ended or are in another phase: those of the root, then session by session.
     pub modes: Vec<ModeChange>,
+    /// Runs of the bootstrap contract that began, moved or were violated, in natural order of their ids.
+    pub runs: Vec<RunChange>,
 }
 
 /// What was touched between the points.
@@ -140,6 +156,8 @@ struct Touched {
     tasks: BTreeMap<Vec<u8>, String>,
     agents: BTreeSet<String>,
     modes: BTreeSet<(Scope, Mode)>,
+    /// By natural key, so in natural order.
+    runs: BTreeMap<Vec<u8>, String>,
 }
 
 /// Whose event it is, of those of modes.
@@ -148,6 +166,12 @@ struct OfMode {
     mode: Mode,
     #[serde(default)]
     session_id: Option<String>,
+}
+
+/// The same of those of runs.
+#[derive(Deserialize)]
+struct OfRun {
+    run: String,
 }
 
 impl Team {
@@ -225,6 +249,7 @@ impl Team {
             tasks: page,
             inboxes: inboxes(before, after, &touched.agents)?,
             modes: modes(before, after, &touched.modes)?,
+            runs: runs(before, after, touched.runs.values())?,
         })
     }
 }
@@ -246,12 +271,8 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
         }
         if !event.foreign {
             if let Some(task) = event.refs.get(RefKind::Task) {
-                let mut natural = Vec::new();
-                crate::projections::natural::encode(task, &mut natural);
-                touched
-                    .tasks
-                    .entry(natural)
-                    .or_insert_with(|| task.to_owned());
+                let known = touched.tasks.entry(natural(task));
+                known.or_insert_with(|| task.to_owned());
             }
             if let Some(agent) = event
                 .refs
@@ -266,10 +287,21 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
                 let scope = Scope::of(of.session_id.as_deref());
                 touched.modes.insert((scope, of.mode));
             }
+            if event.kind.starts_with("bootstrap_")
+                && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
+            {
+                touched.runs.entry(natural(&of.run)).or_insert(of.run);
+            }
         }
         Ok::<_, Failure>(ControlFlow::<()>::Continue(()))
     })?;
     Ok(touched)
+}
+
+fn natural(id: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    crate::projections::natural::encode(id, &mut key);
+    key
 }
 
 fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChange>> {
@@ -403,6 +435,33 @@ fn modes(
             from,
             to,
         });
+    }
+    Ok(changes)
+}
+
+fn runs<'a>(
+    before: &Live,
+    after: &Live,
+    touched: impl Iterator<Item = &'a String>,
+) -> Result<Vec<RunChange>> {
+    let mut changes = Vec::new();
+    for run in touched {
+        let (old, Some(new)) = (before.bootstrap_run(run)?, after.bootstrap_run(run)?) else {
+            continue;
+        };
+        let (from, known) = (
+            old.as_ref().map(|old| old.state),
+            old.map_or(0, |old| old.breaches),
+        );
+        let breaches = new.breaches.saturating_sub(known);
+        if from != Some(new.state) || breaches > 0 {
+            changes.push(RunChange {
+                run: run.clone(),
+                from,
+                to: new.state,
+                breaches,
+            });
+        }
     }
     Ok(changes)
 }

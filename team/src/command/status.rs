@@ -4,6 +4,7 @@ use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
+use crate::projections::bootstrap::{RunShown, State};
 use crate::projections::messages::Unacked;
 use crate::projections::modes::{Mode, ModeScope, Scope};
 use crate::team::Team;
@@ -56,9 +57,30 @@ pub struct ActiveMode {
     /// Its phase.
     pub phase: Option<String>,
     /// When it became active.
-    #[schemars(with = "Timestamp")]
+    #[schemars(with = "Option<Timestamp>")]
     pub activated_at: Option<String>,
     /// When it changed last.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
+/// A run of the bootstrap contract, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapRun {
+    /// Its id.
+    pub run: String,
+    /// How far it is.
+    pub state: State,
+    /// The team that it works with.
+    pub team_name: Option<String>,
+    /// The domains that it is about.
+    pub domains: Vec<String>,
+    /// Violations of the contract so far.
+    pub breaches: u64,
+    /// When the next thing of it times out.
+    #[schemars(with = "Option<Timestamp>")]
+    pub due_at: Option<String>,
+    /// When it last moved.
     #[schemars(with = "Timestamp")]
     pub updated_at: String,
 }
@@ -96,6 +118,8 @@ pub struct StatusAnswer {
     pub malformed_jsonl: MalformedJsonl,
     /// Modes that are active: those of the root, then session by session, each in the order in which they became so.
     pub active_modes: Vec<ActiveMode>,
+    /// Runs of the bootstrap contract, the newest first.
+    pub bootstrap_runs: Vec<BootstrapRun>,
     /// Tasks of any status.
     pub task_count: u64,
     /// Tasks by status, every status included.
@@ -155,6 +179,7 @@ impl Team {
                     .collect::<Result<_>>()?,
                 malformed_jsonl: MalformedJsonl::default(),
                 active_modes: cut.list("active_modes", active_modes(live)?),
+                bootstrap_runs: cut.list("bootstrap_runs", bootstrap_runs(live, more)?),
                 task_count: counts.tasks,
                 tasks_by_status: TaskStatus::ALL
                     .into_iter()
@@ -235,6 +260,22 @@ fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
         }
     }
     Ok(active)
+}
+
+fn bootstrap_runs(live: &Live, limit: usize) -> Result<Vec<BootstrapRun>> {
+    let runs = live.newest_bootstrap_runs(limit)?;
+    let runs = runs.iter().map(RunShown::from);
+    Ok(runs
+        .map(|run| BootstrapRun {
+            run: run.run,
+            state: run.state,
+            team_name: run.team_name,
+            domains: run.domains,
+            breaches: run.breaches,
+            due_at: run.due_at,
+            updated_at: run.updated_at,
+        })
+        .collect())
 }
 
 fn stale_message(

@@ -5,6 +5,7 @@
 //! once, and the checks judge what it saw.
 
 mod ack_index_consistency;
+mod bootstrap;
 mod checkpoint;
 mod disk_space;
 mod file_system;
@@ -233,6 +234,7 @@ fn all(scene: &Scene<'_>) -> Vec<Check> {
         checkpoint::check(scene),
         views::check(scene),
         modes::check(scene),
+        bootstrap::check(scene),
         quarantine::check(scene),
         lock::check(scene),
         file_system::check(scene),
