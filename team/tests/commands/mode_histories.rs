@@ -189,7 +189,10 @@ proptest! {
             program: "teamlog".into(),
         };
         let report = world.root.doctor_check(doctor, &mut |_, _| {}).unwrap();
-        let unwell: Vec<_> = report.checks.iter().filter(|check| check.status != Health::Healthy).collect();
+        // What somebody left behind is worth a look, and no fault.
+        let left = |name: &str, status: Health| name == "modes" && status == Health::Warn;
+        let well = |name: &str, status: Health| status == Health::Healthy || left(name, status);
+        let unwell: Vec<_> = report.checks.iter().filter(|check| !well(check.name, check.status)).collect();
         prop_assert!(unwell.is_empty(), "{:?}", unwell);
         settled_digest(&mut team);
     }
