@@ -12,6 +12,7 @@ pub mod act;
 pub mod api;
 mod aside;
 mod blocking;
+pub mod bootstrap;
 pub mod command;
 pub mod doctor;
 pub mod event_type;

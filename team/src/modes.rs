@@ -8,6 +8,7 @@ pub mod contract;
 pub mod denial;
 pub mod outcome;
 pub mod phase;
+pub mod prompt;
 pub mod reconcile;
 pub mod seed;
 pub mod shown;

@@ -89,6 +89,46 @@ pub enum Code {
     ModeNotActive,
     /// There is no state of the mode.
     ModeNotFound,
+    /// The event is not legal where the run stands.
+    IllegalEvent,
+    /// The branch is not that of what TeamCreate answered.
+    BranchMismatch,
+    /// The roster is not the core and every selected domain.
+    RosterIncomplete,
+    /// The evidence of a launch is not whole, or not what the log says.
+    EvidenceInvalid,
+    /// A result was reviewed before it was delivered.
+    ReviewBeforeResult,
+    /// Not every active domain was reviewed and confirmed.
+    Round1Incomplete,
+    /// A domain is left out without a reason.
+    ReasonRequired,
+    /// A domain revises what nobody objected to.
+    UntriggeredRevision,
+    /// Something stands against the synthesis, or it is not said why nothing does.
+    GateRefused,
+    /// The final synthesis is requested before the gate is cleared.
+    GateNotCleared,
+    /// There is no bootstrap run of that id.
+    RunNotFound,
+    /// There is a bootstrap run of that id already.
+    RunExists,
+    /// There is no evidence of a launch before one.
+    NotLaunched,
+    /// The first members were launched by tasks of the lead's.
+    BreachInitialTaskLaunch,
+    /// The fallback was entered although there is a team.
+    BreachInvalidFallbackReason,
+    /// The core did not say that it is ready.
+    BreachCoreNotReady,
+    /// Domains began to work before the core was ready.
+    BreachDomainBeforeCoreReady,
+    /// The lead did the work of others.
+    BreachLeadSoloAnalysis,
+    /// The first launch did not cover the whole roster at once.
+    BreachPartialAtomicLaunch,
+    /// There is no way to launch a team.
+    BlockedTeamLaunchUnavailable,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
@@ -108,7 +148,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code as text, in snake_case; never changes once released.
+    /// The code as text, in snake_case (those of the bootstrap contract as it has them); never changes once released.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::InvalidInput => "invalid_input",
@@ -152,6 +192,26 @@ impl Code {
             Code::ModeNotFound => "mode_not_found",
             Code::BackupNotFound => "backup_not_found",
             Code::BackupDiverged => "backup_diverged",
+            Code::IllegalEvent => "illegal_event",
+            Code::BranchMismatch => "branch_mismatch",
+            Code::RosterIncomplete => "roster_incomplete",
+            Code::EvidenceInvalid => "evidence_invalid",
+            Code::ReviewBeforeResult => "review_before_result",
+            Code::Round1Incomplete => "round1_incomplete",
+            Code::ReasonRequired => "reason_required",
+            Code::UntriggeredRevision => "untriggered_revision",
+            Code::GateRefused => "gate_refused",
+            Code::GateNotCleared => "gate_not_cleared",
+            Code::RunNotFound => "run_not_found",
+            Code::RunExists => "run_exists",
+            Code::NotLaunched => "not_launched",
+            Code::BreachInitialTaskLaunch => "PROTOCOL_BREACH_INITIAL_TASK_LAUNCH",
+            Code::BreachInvalidFallbackReason => "PROTOCOL_BREACH_INVALID_FALLBACK_REASON",
+            Code::BreachCoreNotReady => "PROTOCOL_BREACH_CORE_NOT_READY",
+            Code::BreachDomainBeforeCoreReady => "PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY",
+            Code::BreachLeadSoloAnalysis => "PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS",
+            Code::BreachPartialAtomicLaunch => "PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH",
+            Code::BlockedTeamLaunchUnavailable => "PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE",
             Code::UnsafeFileSystem => "unsafe_file_system",
             Code::RolledBack => "rolled_back",
             Code::CutBelowReceipt => "cut_below_receipt",

@@ -3,6 +3,7 @@
 //! An operation is a type: its fields are the input, its `Data` the answer's, `run` carries it out. The table holds each
 //! once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
+mod bootstrap;
 mod ending;
 mod envelope;
 mod events;
@@ -11,6 +12,7 @@ mod input;
 mod mailbox;
 mod modes;
 mod operation;
+mod prompts;
 mod rules;
 pub mod shape;
 mod supervision;

@@ -9,6 +9,9 @@ use super::tasks;
 use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::await_event::AwaitEvent;
+use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
+use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
+use crate::command::bootstrap_start::BootstrapStart;
 use crate::command::broadcast::Broadcast;
 use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
@@ -18,6 +21,9 @@ use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
 use crate::command::mode_clear::ModeClear;
 use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use crate::command::mode_explain::ModeExplain;
+use crate::command::mode_outcome::ModeOutcome;
+use crate::command::mode_prompt::ModePrompt;
 use crate::command::mode_show::{ModeList, ModeShow};
 use crate::command::mode_start::ModeStart;
 use crate::command::mode_write::{ModeUpdate, ModeWrite};
@@ -201,6 +207,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReadApproval>(),
     row::<WriteApproval>(),
     // modes
+    row::<ModePrompt>(),
+    row::<ModeExplain>(),
+    row::<ModeOutcome>(),
     row::<ModeStart>(),
     row::<ModeUpdate>(),
     row::<ModeComplete>(),
@@ -210,6 +219,12 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ModeList>(),
     row::<ModeShow>(),
     row::<ModeWrite>(),
+    // the bootstrap
+    row::<BootstrapStart>(),
+    row::<BootstrapRecord>(),
+    row::<BootstrapShow>(),
+    row::<BootstrapEvidence>(),
+    row::<BootstrapExplain>(),
     // the end
     row::<RequestShutdown>(),
     row::<ReadAck>(),

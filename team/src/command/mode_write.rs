@@ -118,7 +118,12 @@ impl Act for Write {
         let (transition, changed) = match becomes_active {
             true => {
                 let told = reconcile(&mut board, &self.team, &scope, mode, Source::Write)?;
-                board.start(&scope, mode, written.state)?;
+                let mut state = written.state;
+                seed::fill(&mut state, now);
+                if !told.auto_completed.is_empty() {
+                    put(&mut state, "transition_message", told.message.clone());
+                }
+                board.start(&scope, mode, state)?;
                 if !given.contains_key("input_lock") {
                     seed::lock_input(&mut board, &scope, mode)?;
                 }

@@ -4,6 +4,7 @@
 //! would have, and a second one nothing.
 
 use super::append::DEFAULT_ACTOR;
+use super::bootstrap_tick::BootstrapTicked;
 use super::mailbox_mark::dispatch;
 use crate::failure::Result;
 use crate::projections::deliveries::{Delivery, Due, Step};
@@ -32,7 +33,7 @@ pub struct Tick {
     pub actor: Option<String>,
 }
 
-/// `{team, now, delivery, leases, tasks, next_due_at}`.
+/// `{team, now, delivery, leases, tasks, bootstrap, next_due_at}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TickAnswer {
     /// The team.
@@ -45,6 +46,8 @@ pub struct TickAnswer {
     pub leases: LeasesTicked,
     /// What became of tasks that wait for others.
     pub tasks: TasksTicked,
+    /// What timed out of runs of the bootstrap contract.
+    pub bootstrap: BootstrapTicked,
     /// When the next thing is due; `null` while nothing waits.
     pub next_due_at: Option<String>,
 }
@@ -103,10 +106,15 @@ impl Team {
         };
         let delivery = self.rounds(&round)?;
         let (leases, tasks) = self.sweep(&round)?;
+        let bootstrap = self.bootstrap_sweep(round.now, &round.actor)?;
         let next = self.query(|live, _| {
             let due = match live.is_closed()? {
-                true => [None, None],
-                false => [live.next_due()?, live.next_lease()?],
+                true => [None, None, None],
+                false => [
+                    live.next_due()?,
+                    live.next_lease()?,
+                    live.next_bootstrap_due()?,
+                ],
             };
             Ok(due.into_iter().flatten().min())
         })?;
@@ -116,6 +124,7 @@ impl Team {
             delivery,
             leases,
             tasks,
+            bootstrap,
             next_due_at: next.map(|at| at.to_string()),
         })
     }

@@ -8,9 +8,7 @@
 //! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
 //! ending phase or outcome ends it.
 
-use super::outcome::{
-    self, Lifecycle, RunOutcome, canonical, filled, inferred, is_asked, is_filled,
-};
+use super::outcome::{self, Lifecycle, RunOutcome, canonical, filled, inferred, is_asked};
 use super::phase::{check_forge, fill};
 use crate::projections::modes::Mode;
 use crate::refusal::{Code, Refusal};
@@ -176,37 +174,9 @@ fn stamp(written: &mut Written, now: Timestamp) {
     }
 }
 
-/// Whether the code that autopilot wrote was reviewed, and with which verdict: `review_verdict` of its state, or of the
-/// object `state` within it.
-pub fn review(autopilot: Option<&Map<String, Value>>) -> super::transition::Review {
-    use super::transition::Review;
-    let verdict = autopilot.and_then(|state| {
-        let inner = || state.get(STATE)?.get("review_verdict");
-        state
-            .get("review_verdict")
-            .filter(|verdict| is_filled(Some(verdict)))
-            .or_else(inner)
-    });
-    let Some(verdict) = verdict.and_then(Value::as_object) else {
-        return Review::Unknown;
-    };
-    let is = |field: &str, word: &str| {
-        let text = verdict.get(field).and_then(Value::as_str);
-        text.is_some_and(|text| text.trim().eq_ignore_ascii_case(word))
-    };
-    let clean = is("recommendation", "APPROVE")
-        && is("architectural_status", "CLEAR")
-        && verdict.get("clean") != Some(&Value::Bool(false));
-    match clean {
-        true => Review::Clean,
-        false => Review::NotClean,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modes::transition::Review;
     use serde_json::json;
 
     fn noon() -> Timestamp {
@@ -428,48 +398,7 @@ mod tests {
                 &written.state,
                 noon(),
             );
-            assert_eq!(again.is_err(), false);
             assert_eq!(again.unwrap().state, written.state);
         }
-    }
-
-    #[test]
-    fn a_review_is_clean_only_with_both_words() {
-        for (state, review_) in [
-            (json!({}), Review::Unknown),
-            (json!({"review_verdict": "APPROVE"}), Review::Unknown),
-            (json!({"review_verdict": {}}), Review::NotClean),
-            (
-                json!({"review_verdict": {"recommendation": "APPROVE"}}),
-                Review::NotClean,
-            ),
-            (
-                json!({"review_verdict": {"recommendation": "APPROVE", "architectural_status": "WATCH"}}),
-                Review::NotClean,
-            ),
-            (
-                json!({"review_verdict": {"recommendation": "COMMENT", "architectural_status": "CLEAR"}}),
-                Review::NotClean,
-            ),
-            (
-                json!({"review_verdict": {"recommendation": "APPROVE", "architectural_status": "CLEAR"}}),
-                Review::Clean,
-            ),
-            (
-                json!({"review_verdict": {"recommendation": "APPROVE", "architectural_status": "CLEAR", "clean": false}}),
-                Review::NotClean,
-            ),
-            (
-                json!({"state": {"review_verdict": {"recommendation": "APPROVE", "architectural_status": "CLEAR"}}}),
-                Review::Clean,
-            ),
-            (
-                json!({"review_verdict": null, "state": {"review_verdict": {"clean": false}}}),
-                Review::NotClean,
-            ),
-        ] {
-            assert_eq!(review(state.as_object()), review_, "{state}");
-        }
-        assert_eq!(review(None), Review::Unknown);
     }
 }

@@ -45,7 +45,7 @@ pub struct Place {
 
 /// Puts the sentences of a denial into its message; of any other transition it leaves the message as it is.
 ///
-/// `places` says where the active modes are; a mode that it does not name is taken to be active at the root.
+/// `places` says where the active modes of a team are. Without a team they are taken to be active at the root.
 pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, places: &[Place]) {
     let Some(denial) = transition.denial else {
         return;
@@ -96,13 +96,19 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[Place]) -> String {
             .filter(|place| place.mode == *mode)
             .map(|place| &place.scope)
             .collect();
-        if scopes.is_empty() {
-            scopes.push(&Scope::Root);
+        if team.is_none() {
+            scopes = vec![&Scope::Root];
         }
         for scope in scopes {
             commands.push(format!("`{}`", command(*mode, team, scope)));
             calls.push(format!("`{}`", call(*mode, team, scope)));
         }
+    }
+    if commands.is_empty() {
+        // They were asked for in one breath.
+        return "They do not go together: name only one of them, then retry. There is nothing to clear \
+                with `rcs state clear` or `rcs_state.state_clear`."
+            .to_owned();
     }
     format!(
         "Clear incompatible state yourself with {}, or with the MCP tool call {}, then retry.",
@@ -209,6 +215,19 @@ mod tests {
              `rcs state clear --mode team --team alpha --root`, or with the MCP tool call \
              `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":\"s-1\"}` and \
              `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\"}`, then retry."
+        );
+    }
+
+    #[test]
+    fn what_is_active_nowhere_needs_no_clearing() {
+        let mut told = told(&[Mode::Autopilot], Mode::Team);
+        word(&mut told, Action::Activate, Some("alpha"), &[]);
+        let message = told.message.unwrap();
+        assert!(
+            message.ends_with(
+                "There is nothing to clear with `rcs state clear` or `rcs_state.state_clear`."
+            ),
+            "{message}"
         );
     }
 

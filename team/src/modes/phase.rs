@@ -1,6 +1,7 @@
 //! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
 
 use super::outcome::filled;
+use super::seed::ITERATIONS_MAX;
 use crate::projections::modes::Mode;
 use crate::refusal::{Refusal, shown};
 use serde_json::{Map, Value};
@@ -42,8 +43,6 @@ const FORGE_SPELLINGS: [(&str, &str); 13] = [
 const NORMALIZED_FROM: &str = "forge_phase_normalized_from";
 /// Times of a state that must be times.
 const TIMES: [&str; 4] = ["started_at", "updated_at", "completed_at", "last_turn_at"];
-/// Rounds that a forge makes at most, unless it is told otherwise.
-pub const MAX_ITERATIONS: u64 = 50;
 
 /// The phase in which a mode begins when a command starts it.
 pub const STARTING: &str = "starting";
@@ -112,7 +111,7 @@ pub fn check_forge(
     if active {
         phase = phase.or(Some((STARTING, None)));
         fill(state, "iteration", || 0.into());
-        fill(state, "max_iterations", || MAX_ITERATIONS.into());
+        fill(state, "max_iterations", || ITERATIONS_MAX.into());
         fill(state, "started_at", || now.to_string().into());
     }
     let Some((phase, original)) = phase else {

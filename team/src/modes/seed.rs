@@ -68,6 +68,17 @@ fn begun(phase: &str, now: Timestamp) -> Fields {
     state
 }
 
+/// What a state lacks that becomes active by a write.
+pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
+    for (field, value) in begun("starting", now) {
+        state.entry(field).or_insert(value);
+    }
+    state.entry("iteration").or_insert_with(|| 0.into());
+    state
+        .entry("max_iterations")
+        .or_insert_with(|| ITERATIONS_MAX.into());
+}
+
 /// Fields that only one mode has.
 fn particulars(mode: Mode) -> Fields {
     let fields = match mode {

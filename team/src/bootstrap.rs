@@ -1,0 +1,207 @@
+//! The rules of the bootstrap contract: what a report on a run does, decided purely on the run and what was reported.
+//!
+//! A report is read ([`said`]), held against the contract's codes in their order ([`breach`]), then against the table of
+//! where each event is legal ([`events`]), then against what else it needs ([`guards`] up to `RUNNING`, [`work`] in it).
+
+pub mod breach;
+pub mod events;
+mod fields;
+mod guards;
+pub mod probe;
+mod proof;
+mod said;
+mod verdict;
+mod work;
+
+pub use events::Event;
+pub use fields::DOMAINS_MAX;
+pub use said::{Report, read};
+pub use verdict::{Accepted, Breached, Verdict};
+
+use crate::projections::bootstrap::{Core, Run, State};
+use crate::projections::fact::BootstrapAct;
+use crate::projections::fact::bootstrap;
+use crate::refusal::{Code, Refusal};
+use said::Said;
+use teamlog_engine::Timestamp;
+use verdict::{Ruled, illegal};
+
+/// What becomes of a report on a run. Pure.
+pub fn decide(run: &Run, report: &Report) -> Verdict {
+    if let Some((code, rolled_back_to, why)) = breach::found(run, report) {
+        let first = (report.event == Event::CoreHandshakeTimedOut).then(|| {
+            BootstrapAct::HandshakeTimedOut {
+                missing: run.unready(),
+            }
+        });
+        return Verdict::Breach(Box::new(Breached {
+            first,
+            code,
+            rolled_back_to,
+            why,
+        }));
+    }
+    if let Err(refusal) = legal(run, report.event) {
+        return Verdict::Refused(Box::new(refusal));
+    }
+    if let Said::Unavailable { raw } = &report.said {
+        return Verdict::Blocked {
+            raw: raw.clone(),
+            why: "the platform cannot launch a team".to_owned(),
+        };
+    }
+    match ruled(run, report) {
+        Ok(accepted) => Verdict::Accepted(accepted),
+        Err(refusal) => Verdict::Refused(Box::new(refusal)),
+    }
+}
+
+/// What times out of a run by then, each with what it leads to.
+pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
+    let by = |until: Option<i64>| until.is_some_and(|until| until <= now.micros());
+    let mut acts = Vec::new();
+    if by(run.handshake_until) {
+        let missing = run.unready();
+        acts.push(BootstrapAct::HandshakeTimedOut { missing });
+    }
+    for domain in run.active() {
+        for core in Core::ALL {
+            if by(domain.delivery(*core).until) {
+                acts.push(work::timed_out(domain, *core));
+            }
+        }
+    }
+    acts
+}
+
+/// The violation that a handshake is which timed out by itself.
+pub fn handshake_breach(run: &Run) -> bootstrap::Breach {
+    let missing: Vec<&str> = run
+        .unready()
+        .iter()
+        .map(|core| core.ready_signal())
+        .collect();
+    bootstrap::Breach {
+        code: Code::BreachCoreNotReady.as_str().to_owned(),
+        event: Event::CoreHandshakeTimedOut.name().to_owned(),
+        data: serde_json::Map::new(),
+        at_state: run.state,
+        rolled_back_to: State::CoreReady,
+        why: format!("the handshake timed out without {}", missing.join(" and ")),
+    }
+}
+
+/// Where the event is legal.
+fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
+    let row = event.row();
+    if row.from.contains(&run.state) {
+        return Ok(());
+    }
+    let from: Vec<&str> = row.from.iter().map(|state| state.name()).collect();
+    let why = match (event, run.state) {
+        (Event::TeamLaunched, State::CoreReady) => {
+            return Err(illegal(run, row.name, "the team was launched already")
+                .hint("to launch core members again: core_relaunched"));
+        }
+        (Event::TeamLaunched, State::Running) => {
+            return Err(illegal(run, row.name, "the team works already")
+                .hint("whoever comes later joins: member_added"));
+        }
+        (_, State::Fallback) => "the team flow has ended".to_owned(),
+        _ => format!("it is in {}", from.join(", ")),
+    };
+    Err(illegal(run, row.name, &why))
+}
+
+fn ruled(run: &Run, report: &Report) -> Ruled {
+    let name = report.event.name();
+    match &report.said {
+        Said::Probe(probe) => guards::probed(run, probe),
+        Said::Branch { case, team_name } => guards::branched(run, *case, team_name.as_deref()),
+        Said::Fallback { reason } => guards::fallen_back(run, reason.as_ref()),
+        Said::Roster { core, domains } => guards::roster(run, core.as_deref(), domains.as_deref()),
+        Said::Launch { how, members } => guards::launched(run, *how, members),
+        Said::Ping { to } => {
+            let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
+            Ok(Accepted {
+                acts: to.iter().map(ping).collect(),
+                warnings: Vec::new(),
+            })
+        }
+        Said::Ready { from, launch } => guards::ready(run, from, *launch),
+        Said::HandshakeTimedOut => Err(illegal(run, name, "both acks of the core are there")),
+        Said::Relaunch { missing, .. } => guards::relaunched(run, missing.as_deref()),
+        Said::Running { evidence } => guards::running(run, evidence.as_ref()),
+        Said::Declared => Ok(Accepted::one(BootstrapAct::SwarmDeclared {})),
+        Said::Skeleton => Ok(Accepted::one(BootstrapAct::SkeletonSent {})),
+        Said::Domain { domain } => work::started(run, domain),
+        Said::Mapping(mapping) => work::delivered(run, mapping),
+        Said::Ack {
+            by,
+            domain,
+            message_id,
+        } => work::acked(run, by, domain, message_id),
+        Said::AckTimeout {
+            missing,
+            domain,
+            message_id,
+        } => work::ack_missed(run, *missing, domain, message_id.as_deref()),
+        Said::Feedback(review) => work::reviewed(run, review),
+        Said::Round1(round) => work::round_completed(run, round),
+        Said::Exclude { domain, reason } => work::excluded(run, domain, reason.as_ref()),
+        Said::Revision { domain, round } => work::revised(run, domain, *round),
+        Said::Gate {
+            by,
+            summary,
+            conditions,
+        } => work::cleared(run, by, summary.as_ref(), conditions.as_deref()),
+        Said::Request { by } => work::requested(run, by),
+        Said::ByWhom { by } => {
+            work::synthesized(run, name, by, report.event == Event::SynthesisResult)
+        }
+        Said::Join { domain, how } => work::joined(run, domain, *how),
+        Said::Task | Said::LeadContent { .. } => Ok(reported(report)),
+        Said::Signal { signal, said } => Ok(Accepted::one(BootstrapAct::SignalRecorded {
+            signal: signal.clone(),
+            said: said.clone(),
+        })),
+        // Decided before.
+        Said::Unavailable { .. } => Ok(Accepted::default()),
+    }
+}
+
+/// What moves nothing, but may be looked for later.
+fn reported(report: &Report) -> Accepted {
+    let mut said = report.data.clone();
+    for taken in events::KEPT.iter().chain(&["run", "signal"]) {
+        said.remove(*taken);
+    }
+    let warning = (report.event == Event::TaskLaunched)
+        .then_some("members are launched by the team, not by tasks of the lead's");
+    Accepted::one(BootstrapAct::SignalRecorded {
+        signal: report.event.name().to_owned(),
+        said,
+    })
+    .warned(warning)
+}
+
+/// The members of the roster that are not among these.
+fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
+    let core = Core::ALL.iter().filter(|core| {
+        !members
+            .iter()
+            .any(|member| core_named(member) == Some(**core))
+    });
+    let domains = run
+        .roster
+        .iter()
+        .flatten()
+        .filter(|domain| !members.contains(domain));
+    let core = core.map(|core| core.name().to_owned());
+    core.chain(domains.cloned()).collect()
+}
+
+/// The member of the core that a name stands for.
+fn core_named(name: &str) -> Option<Core> {
+    fields::core_named(name)
+}

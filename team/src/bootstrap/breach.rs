@@ -1,0 +1,206 @@
+//! The contract's codes: when each fits, in the order in which one is chosen where several do, and where a run falls
+//! back to.
+
+use super::fields::Who;
+use super::said::{How, Report, Said};
+use super::{Event, missing_of};
+use crate::projections::bootstrap::{Case, Outcome, Run, State};
+use crate::refusal::Code;
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct BreachRow {
+    /// The code.
+    pub code: Code,
+    /// When it fits.
+    pub when: &'static str,
+    /// Where the run falls back to.
+    pub back_to: &'static str,
+    /// Whether it fits, and why.
+    fits: fn(&Run, &Report) -> Option<String>,
+    target: fn(&Run, &Report) -> State,
+}
+
+/// Every code of a violation. Where several fit, the first counts.
+pub const BREACHES: [BreachRow; 6] = [
+    BreachRow {
+        code: Code::BreachInitialTaskLaunch,
+        when: "before `RUNNING`, members are launched by tasks of the lead's",
+        back_to: "`TEAM_READY`; `INIT` while no team is known",
+        fits: by_task,
+        target: |run, _| team_ready_or(run, State::Init),
+    },
+    BreachRow {
+        code: Code::BreachPartialAtomicLaunch,
+        when: "a launch leaves out members of the roster, or comes as a later batch",
+        back_to: "`MEMBERS_READY`",
+        fits: partial,
+        target: |_, _| State::MembersReady,
+    },
+    BreachRow {
+        code: Code::BreachDomainBeforeCoreReady,
+        when: "the work of domains begins before both acks of the core",
+        back_to: "`CORE_READY` once launched, else nowhere",
+        fits: domain_too_early,
+        target: launched_or_here,
+    },
+    BreachRow {
+        code: Code::BreachCoreNotReady,
+        when: "`RUNNING` is entered, or the swarm declared, before both acks of the core; or the handshake times out",
+        back_to: "`CORE_READY` once launched, else nowhere",
+        fits: core_not_ready,
+        target: launched_or_here,
+    },
+    BreachRow {
+        code: Code::BreachLeadSoloAnalysis,
+        when: "the lead does what domains or the core are there for; in `FALLBACK`, without a role",
+        back_to: "nowhere; `TEAM_READY` where it is called a simulation although there is a team",
+        fits: lead_alone,
+        target: |run, report| match &report.said {
+            Said::LeadContent {
+                simulation: true, ..
+            } if run.state != State::Fallback => team_ready_or(run, run.state),
+            _ => run.state,
+        },
+    },
+    BreachRow {
+        code: Code::BreachInvalidFallbackReason,
+        when: "the fallback is entered, or case C taken, although a team could be created and launched",
+        back_to: "`TEAM_READY`; nowhere while no team is known",
+        fits: invalid_fallback,
+        target: |run, _| team_ready_or(run, run.state),
+    },
+];
+
+/// The violation that a report is, if it is one.
+pub fn found(run: &Run, report: &Report) -> Option<(Code, State, String)> {
+    BREACHES.iter().find_map(|row| {
+        let why = (row.fits)(run, report)?;
+        Some((row.code, (row.target)(run, report), why))
+    })
+}
+
+fn team_ready_or(run: &Run, other: State) -> State {
+    match run.known_team_name() {
+        Some(_) => State::TeamReady,
+        None => other,
+    }
+}
+
+fn launched_or_here(run: &Run, _: &Report) -> State {
+    match run.launch {
+        Some(_) => State::CoreReady,
+        None => run.state,
+    }
+}
+
+fn before_running(run: &Run) -> bool {
+    run.state < State::Running
+}
+
+fn by_task(run: &Run, report: &Report) -> Option<String> {
+    let by_task = match &report.said {
+        Said::Task => true,
+        Said::Launch { how, .. } => *how == How::ByTask,
+        Said::Relaunch { how, .. } => *how == Some(How::ByTask),
+        _ => false,
+    };
+    (by_task && before_running(run)).then(|| {
+        let state = run.state.name();
+        format!("members were launched by tasks in {state}, but the first launch is one of the whole team")
+    })
+}
+
+fn partial(run: &Run, report: &Report) -> Option<String> {
+    let Said::Launch { members, .. } = &report.said else {
+        return None;
+    };
+    if !matches!(run.state, State::MembersReady | State::CoreReady) {
+        return None;
+    }
+    let missing = missing_of(run, members);
+    (!missing.is_empty()).then(|| {
+        let missing = missing.join(", ");
+        match run.state {
+            State::CoreReady => {
+                format!("members were launched in another batch, without {missing}")
+            }
+            _ => format!("the launch left out {missing} of the roster"),
+        }
+    })
+}
+
+fn domain_too_early(run: &Run, report: &Report) -> Option<String> {
+    let of_domain = matches!(
+        report.event,
+        Event::SkeletonSent | Event::DomainStarted | Event::MappingResult
+    );
+    (of_domain && before_running(run) && !run.both_acked())
+        .then(|| format!("domains began to work, but {}", unready(run)))
+}
+
+fn core_not_ready(run: &Run, report: &Report) -> Option<String> {
+    if !before_running(run) || run.both_acked() {
+        return None;
+    }
+    let doing = match report.event {
+        Event::RunningEntered => "RUNNING was entered",
+        Event::SwarmDeclared => "the swarm was declared",
+        Event::CoreHandshakeTimedOut if run.state == State::CoreReady => "the handshake timed out",
+        _ => return None,
+    };
+    Some(format!("{doing}, but {}", unready(run)))
+}
+
+fn unready(run: &Run) -> String {
+    let names: Vec<&str> = run
+        .unready()
+        .iter()
+        .map(|core| core.ready_signal())
+        .collect();
+    let is = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {is} missing", names.join(" and "))
+}
+
+fn lead_alone(run: &Run, report: &Report) -> Option<String> {
+    let fallen = run.state == State::Fallback;
+    let what = match &report.said {
+        Said::LeadContent { role: Some(_), .. } if fallen => return None,
+        Said::LeadContent { .. } if fallen => "the lead wrote content without a role",
+        Said::LeadContent { .. } => "the lead wrote what is for domains or the core to write",
+        _ if fallen => return None,
+        Said::Feedback(review) if review.by == Who::Lead => {
+            "the lead reviewed in place of the obstruction theorist"
+        }
+        Said::Round1(round) if round.by == Who::Lead => {
+            "the lead completed the review in place of the obstruction theorist"
+        }
+        Said::Gate { by: Who::Lead, .. } => {
+            "the lead cleared the gate in place of the obstruction theorist"
+        }
+        Said::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
+        _ => return None,
+    };
+    Some(what.to_owned())
+}
+
+fn invalid_fallback(run: &Run, report: &Report) -> Option<String> {
+    let enters = match &report.said {
+        Said::Fallback { .. } => true,
+        Said::Branch {
+            case: Some(Case::C),
+            ..
+        } => run.state == State::TeamProbed,
+        _ => false,
+    };
+    let outcome = run.probe.as_ref().map(|probe| probe.outcome);
+    let is_breach = match (run.state, outcome) {
+        (State::Fallback, _) => false,
+        (State::TeamProbed, outcome) => outcome.is_some_and(Outcome::is_usable),
+        _ => run.blocked.is_none(),
+    };
+    (enters && is_breach).then(|| match run.known_team_name() {
+        Some(name) => format!("the fallback was entered, but there is the team {name}"),
+        None => "the fallback was entered, but no attempt to create a team failed".to_owned(),
+    })
+}

@@ -1,0 +1,368 @@
+//! Which events can be reported of a run: their names, the states in which each is legal, what is said with it.
+//!
+//! One table; the reader of payloads, the rules and the documents are made of it. A signal that members send each other
+//! stands for an event where there is one of the same meaning.
+
+use crate::projections::bootstrap::State;
+use crate::projections::spelling;
+use crate::refusal::{Code, Refusal, shown};
+use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
+
+/// What can be reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// `team_create_returned`.
+    TeamCreateReturned,
+    /// `branch_taken`.
+    BranchTaken,
+    /// `fallback_entered`.
+    FallbackEntered,
+    /// `roster_built`.
+    RosterBuilt,
+    /// `team_launched`.
+    TeamLaunched,
+    /// `task_launched`.
+    TaskLaunched,
+    /// `launch_unavailable`.
+    LaunchUnavailable,
+    /// `core_pinged`.
+    CorePinged,
+    /// `core_ready_ack`.
+    CoreReadyAck,
+    /// `core_handshake_timed_out`.
+    CoreHandshakeTimedOut,
+    /// `core_relaunched`.
+    CoreRelaunched,
+    /// `running_entered`.
+    RunningEntered,
+    /// `swarm_declared`.
+    SwarmDeclared,
+    /// `skeleton_sent`.
+    SkeletonSent,
+    /// `domain_started`.
+    DomainStarted,
+    /// `mapping_result`.
+    MappingResult,
+    /// `lead_content`.
+    LeadContent,
+    /// `delivery_ack`.
+    DeliveryAck,
+    /// `delivery_ack_timeout`.
+    DeliveryAckTimeout,
+    /// `obstruction_feedback`.
+    ObstructionFeedback,
+    /// `round1_complete`.
+    Round1Complete,
+    /// `domain_excluded`.
+    DomainExcluded,
+    /// `revision_submitted`.
+    RevisionSubmitted,
+    /// `gate_cleared`.
+    GateCleared,
+    /// `final_synthesis_requested`.
+    FinalSynthesisRequested,
+    /// `final_synthesis_ack`.
+    FinalSynthesisAck,
+    /// `synthesis_result`.
+    SynthesisResult,
+    /// `member_added`.
+    MemberAdded,
+    /// `signal`.
+    Signal,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+pub struct EventRow {
+    /// The event.
+    pub event: Event,
+    /// Its name.
+    pub name: &'static str,
+    /// Where it is legal.
+    pub from: &'static [State],
+    /// Where it leads, if it leads anywhere.
+    pub to: &'static str,
+    /// What is said with it.
+    pub fields: &'static [Field],
+    /// What else has to hold, and what it is called where it does not.
+    pub guard: &'static str,
+}
+
+/// A field of what is said.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its name.
+    pub name: &'static str,
+    /// Other names of it.
+    pub aliases: &'static [&'static str],
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+const fn must(name: &'static str, aliases: &'static [&'static str]) -> Field {
+    Field {
+        name,
+        aliases,
+        required: true,
+    }
+}
+
+const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
+    Field {
+        name,
+        aliases,
+        required: false,
+    }
+}
+
+/// Kept with every event, whatever they hold.
+pub const KEPT: [&str; 2] = ["note", "details"];
+
+const DOMAIN: Field = must("domain", &["d", "domain_key"]);
+const MESSAGE_ID: Field = must("message_id", &["id"]);
+const ROUND: Field = may("round", &[]);
+const TEAM_NAME: Field = may("team_name", &["name", "team"]);
+const BY: Field = may("by", &["from", "actor"]);
+const METHOD: Field = may("method", &["launch_method"]);
+const MODE: Field = may("launch_mode", &["mode"]);
+const MISSING: Field = may("missing", &["members", "to"]);
+
+/// Everything that can be reported, in the order in which a run goes.
+#[rustfmt::skip]
+pub const EVENTS: &[EventRow] = &[
+    EventRow { event: Event::TeamCreateReturned, name: "team_create_returned", from: &[Init, TeamProbed], to: "TEAM_PROBED",
+        fields: &[may("outcome", &[]), TEAM_NAME, may("message", &["msg"]), may("raw", &["returned", "result", "answer"])],
+        guard: "in `TEAM_PROBED` only where the answer before said nothing, or named no team (`illegal_event`)" },
+    EventRow { event: Event::BranchTaken, name: "branch_taken", from: &[TeamProbed], to: "TEAM_READY (A, B), FALLBACK (C)",
+        fields: &[may("case", &["branch"]), TEAM_NAME],
+        guard: "the case is that of the outcome, A and B have a name (`branch_mismatch`)" },
+    EventRow { event: Event::FallbackEntered, name: "fallback_entered", from: &[TeamProbed, MembersReady], to: "FALLBACK",
+        fields: &[may("reason", &["why"])],
+        guard: "no team can be created, or none launched (`PROTOCOL_BREACH_INVALID_FALLBACK_REASON`)" },
+    EventRow { event: Event::RosterBuilt, name: "roster_built", from: &[TeamReady], to: "MEMBERS_READY",
+        fields: &[may("core", &[]), may("domains", &["selected_domains"]), may("members", &["roster"])],
+        guard: "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)" },
+    EventRow { event: Event::TeamLaunched, name: "team_launched", from: &[MembersReady], to: "CORE_READY",
+        fields: &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
+        guard: "the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)" },
+    EventRow { event: Event::TaskLaunched, name: "task_launched", from: &[Running], to: "",
+        fields: &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
+        guard: "before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`; there a warning" },
+    EventRow { event: Event::LaunchUnavailable, name: "launch_unavailable", from: &[MembersReady], to: "",
+        fields: &[may("raw", &["message", "msg", "returned", "reason"])],
+        guard: "recorded as `PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE`" },
+    EventRow { event: Event::CorePinged, name: "core_pinged", from: &[CoreReady], to: "",
+        fields: &[may("to", &["core", "members"])],
+        guard: "`to` names the core (`illegal_event`); both, if it is left out" },
+    EventRow { event: Event::CoreReadyAck, name: "core_ready_ack", from: &[CoreReady], to: "",
+        fields: &[must("from", &["by", "actor"]), may("launch", &[])],
+        guard: "from one of the core, of this launch (`illegal_event`)" },
+    EventRow { event: Event::CoreHandshakeTimedOut, name: "core_handshake_timed_out", from: &[CoreReady], to: "",
+        fields: &[MISSING],
+        guard: "an ack is missing (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`" },
+    EventRow { event: Event::CoreRelaunched, name: "core_relaunched", from: &[CoreReady], to: "",
+        fields: &[MISSING, METHOD, MODE],
+        guard: "at team level, and of the core only (`illegal_event`)" },
+    EventRow { event: Event::RunningEntered, name: "running_entered", from: &[CoreReady], to: "RUNNING",
+        fields: &[may("evidence", &["launch_evidence", "LAUNCH_EVIDENCE"]), may("launch_mode", &[]), may("launch_method", &[]), may("team_name", &[]),
+            may("selected_domains", &[]), may("active_core_members", &[]), may("core_ready_ack", &[])],
+        guard: "both acks (`PROTOCOL_BREACH_CORE_NOT_READY`), valid evidence that agrees with the log (`evidence_invalid`)" },
+    EventRow { event: Event::SwarmDeclared, name: "swarm_declared", from: &[Running], to: "",
+        fields: &[may("text", &["message"])],
+        guard: "before both acks it is `PROTOCOL_BREACH_CORE_NOT_READY`" },
+    EventRow { event: Event::SkeletonSent, name: "skeleton_sent", from: &[Running], to: "",
+        fields: &[may("skeleton", &[]), may("domains", &["to"])],
+        guard: "before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
+    EventRow { event: Event::DomainStarted, name: "domain_started", from: &[Running], to: "",
+        fields: &[DOMAIN],
+        guard: "an active domain (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
+    EventRow { event: Event::MappingResult, name: "mapping_result", from: &[Running], to: "",
+        fields: &[DOMAIN, MESSAGE_ID, must("to", &["recipient"]), ROUND, may("domain_file_path", &["path"]), may("path_origin", &[])],
+        guard: "an active domain, one message id a round (`illegal_event`); the file is found by its absolute path, else the relative one (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
+    EventRow { event: Event::LeadContent, name: "lead_content", from: &[Fallback], to: "",
+        fields: &[must("kind", &["type"]), may("role", &["ROLE"]), may("simulation", &["fallback"]), may("reason", &["why"]), may("domain", &["d"])],
+        guard: "in `FALLBACK` with a role; else `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
+    EventRow { event: Event::DeliveryAck, name: "delivery_ack", from: &[Running], to: "",
+        fields: &[must("by", &["from", "actor"]), DOMAIN, MESSAGE_ID, may("status", &[])],
+        guard: "that result went to that member of the core (`illegal_event`)" },
+    EventRow { event: Event::DeliveryAckTimeout, name: "delivery_ack_timeout", from: &[Running], to: "",
+        fields: &[DOMAIN, may("message_id", &["id"]), may("missing_ack", &["by", "missing"])],
+        guard: "that result is not confirmed (`illegal_event`); the second time blocks the domain" },
+    EventRow { event: Event::ObstructionFeedback, name: "obstruction_feedback", from: &[Running], to: "",
+        fields: &[DOMAIN, must("verdict", &[]), ROUND, may("reason", &["why"]), may("fix_requests", &[]), BY],
+        guard: "the result of that round was delivered (`review_before_result`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
+    EventRow { event: Event::Round1Complete, name: "round1_complete", from: &[Running], to: "",
+        fields: &[may("coverage", &[]), may("verdicts", &["domain_verdicts"]), BY],
+        guard: "every active domain is reviewed and confirmed by both of the core (`round1_incomplete`)" },
+    EventRow { event: Event::DomainExcluded, name: "domain_excluded", from: &[Running], to: "",
+        fields: &[DOMAIN, may("reason", &["why"])],
+        guard: "an active domain (`illegal_event`), a reason (`reason_required`)" },
+    EventRow { event: Event::RevisionSubmitted, name: "revision_submitted", from: &[Running], to: "",
+        fields: &[DOMAIN, ROUND],
+        guard: "the last verdict is REVISE or REJECT (`untriggered_revision`)" },
+    EventRow { event: Event::GateCleared, name: "gate_cleared", from: &[Running], to: "",
+        fields: &[may("clear_summary", &["summary"]), may("conditions_for_final_synthesis", &["conditions"]), BY],
+        guard: "round 1 is complete, every active domain passes, the summary is whole (`gate_refused`)" },
+    EventRow { event: Event::FinalSynthesisRequested, name: "final_synthesis_requested", from: &[Running], to: "",
+        fields: &[BY],
+        guard: "the gate is cleared (`gate_not_cleared`)" },
+    EventRow { event: Event::FinalSynthesisAck, name: "final_synthesis_ack", from: &[Running], to: "",
+        fields: &[BY, may("status", &[])],
+        guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
+    EventRow { event: Event::SynthesisResult, name: "synthesis_result", from: &[Running], to: "",
+        fields: &[must("by", &["from", "actor"])],
+        guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
+    EventRow { event: Event::MemberAdded, name: "member_added", from: &[Running], to: "",
+        fields: &[must("domain", &["d", "member", "name"]), METHOD, MODE],
+        guard: "at team level, no member yet (`illegal_event`); opens round 1 and the gate anew" },
+    EventRow { event: Event::Signal, name: "signal", from: &[Init, TeamProbed, TeamReady, MembersReady, CoreReady, Running, Fallback], to: "",
+        fields: &[must("signal", &["name"])],
+        guard: "takes whatever else is said with it" },
+];
+
+/// A signal that stands for an event, and the field that it settles.
+pub type SignalRow = (&'static str, Event, Option<(&'static str, &'static str)>);
+
+const OBSTRUCTION: &str = "obstruction-theorist";
+const SYNTHESIZER: &str = "synthesizer";
+
+/// The signals that stand for events.
+#[rustfmt::skip]
+pub const SIGNALS: &[SignalRow] = &[
+    ("CORE_BOOTSTRAP_PING", Event::CorePinged, None),
+    ("OBSTRUCTION_CORE_READY_ACK", Event::CoreReadyAck, Some(("from", OBSTRUCTION))),
+    ("SYNTHESIZER_CORE_READY_ACK", Event::CoreReadyAck, Some(("from", SYNTHESIZER))),
+    ("CATEGORY_SKELETON", Event::SkeletonSent, None),
+    ("MAPPING_RESULT_ROUND1", Event::MappingResult, Some(("to", OBSTRUCTION))),
+    ("MAPPING_RESULT_JSON", Event::MappingResult, Some(("to", SYNTHESIZER))),
+    ("OBSTRUCTION_ACK_RECEIVED", Event::DeliveryAck, Some(("by", OBSTRUCTION))),
+    ("SYNTHESIZER_ACK_RECEIVED", Event::DeliveryAck, Some(("by", SYNTHESIZER))),
+    ("OBSTRUCTION_DELIVERY_ACK", Event::DeliveryAck, Some(("by", OBSTRUCTION))),
+    ("SYNTHESIZER_DELIVERY_ACK", Event::DeliveryAck, Some(("by", SYNTHESIZER))),
+    ("DELIVERY_ACK_TIMEOUT", Event::DeliveryAckTimeout, None),
+    ("OBSTRUCTION_FEEDBACK", Event::ObstructionFeedback, Some(("by", OBSTRUCTION))),
+    ("OBSTRUCTION_ROUND1_COMPLETE", Event::Round1Complete, Some(("by", OBSTRUCTION))),
+    ("OBSTRUCTION_GATE_CLEARED", Event::GateCleared, Some(("by", OBSTRUCTION))),
+    ("FINAL_SYNTHESIS_REQUEST", Event::FinalSynthesisRequested, None),
+    ("FINAL_SYNTHESIS_ACK", Event::FinalSynthesisAck, Some(("by", SYNTHESIZER))),
+    ("SYNTHESIS_RESULT_JSON", Event::SynthesisResult, Some(("by", SYNTHESIZER))),
+];
+
+/// The signals that move nothing.
+pub const OTHER_SIGNALS: &[&str] = &[
+    "OBSTRUCTION_DIAGNOSIS",
+    "SCHEMA_REJECTED",
+    "PRELIMINARY_SYNTHESIS",
+    "COMMUTATIVITY_OBSTRUCTION_ALERT",
+    "WAITING_OBSTRUCTION_FEEDBACK",
+    "SYNTHESIS_REMINDER_1",
+    "SYNTHESIS_REMINDER_2",
+    "DECISION_MEETING_REQUEST",
+    "SYNTHESIS_BLOCKED",
+];
+
+impl Event {
+    /// Its row.
+    pub fn row(self) -> &'static EventRow {
+        // Every event has one; a test sees to it.
+        let row = EVENTS.iter().find(|row| row.event == self);
+        row.unwrap_or(&SIGNAL)
+    }
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+}
+
+static SIGNAL: EventRow = EventRow {
+    event: Event::Signal,
+    name: "signal",
+    from: &[],
+    to: "",
+    fields: &[],
+    guard: "",
+};
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// An event, and the field that the name settles.
+    Event(Event, Option<(&'static str, &'static str)>),
+    /// A signal that moves nothing.
+    Signal(&'static str),
+}
+
+/// The event or signal of that name.
+///
+/// # Errors
+/// `invalid_input`, with the nearest name.
+pub fn named(name: &str) -> Result<Named, Refusal> {
+    if let Some(row) = EVENTS.iter().find(|row| row.name == name) {
+        return Ok(Named::Event(row.event, None));
+    }
+    if let Some((_, event, settled)) = SIGNALS.iter().find(|row| row.0 == name) {
+        return Ok(Named::Event(*event, *settled));
+    }
+    if let Some(signal) = OTHER_SIGNALS.iter().find(|signal| **signal == name) {
+        return Ok(Named::Signal(signal));
+    }
+    let known = EVENTS.iter().map(|row| row.name);
+    let known = known.chain(SIGNALS.iter().map(|row| row.0));
+    let known = known.chain(OTHER_SIGNALS.iter().copied());
+    let near = spelling::nearest(name, known).map_or("", |near| near.0);
+    let message = format!(
+        "event must be one of the bootstrap contract's, but is {}; the nearest is {near}",
+        shown(name)
+    );
+    let refusal = Refusal::new(Code::InvalidInput, message).field("event");
+    Err(refusal.detail("nearest", near))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_event_has_one_row_whose_fields_have_one_meaning() {
+        let names: BTreeSet<&str> = EVENTS.iter().map(|row| row.name).collect();
+        assert_eq!((names.len(), EVENTS.len()), (29, 29));
+        for row in EVENTS {
+            assert_eq!(row.event.row().name, row.name);
+            assert!(
+                !row.from.is_empty() && !row.guard.is_empty(),
+                "{}",
+                row.name
+            );
+            let mut seen = BTreeSet::new();
+            for field in row.fields {
+                for name in [field.name].iter().chain(field.aliases).chain(&KEPT) {
+                    assert!(
+                        seen.insert(*name) || KEPT.contains(name),
+                        "{}: {name}",
+                        row.name
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_signal_settles_is_a_field_of_its_event() {
+        for (signal, event, settled) in SIGNALS {
+            assert!(matches!(named(signal).unwrap(), Named::Event(named, _) if named == *event));
+            if let Some((field, _)) = settled {
+                let known = event.row().fields.iter().any(|one| one.name == *field);
+                assert!(known, "{signal}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mistyped_name_is_refused_with_the_nearest() {
+        let refusal = named("team_create_return").unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidInput);
+        assert_eq!(refusal.details["nearest"], "team_create_returned");
+        assert!(named("").is_err());
+    }
+}

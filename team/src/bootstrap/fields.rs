@@ -1,0 +1,294 @@
+//! What is said with an event, read field by field: every fault names the field, the value and the rule.
+
+use super::events::{Event, Field, KEPT};
+use crate::names;
+use crate::projections::bootstrap::Core;
+use crate::projections::spelling;
+use crate::refusal::{Code, Refusal, shown};
+use serde_json::{Map, Value};
+
+/// Most domains that a run can have.
+pub const DOMAINS_MAX: usize = 256;
+
+/// Who says or gets something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// The lead.
+    Lead,
+    /// One of the core.
+    Core(Core),
+    /// Anybody else.
+    Other(String),
+}
+
+impl Who {
+    fn of(name: &str) -> Who {
+        let lower = name.trim().to_lowercase();
+        match &*lower.replace('_', "-") {
+            "lead" | "leader" | "team-lead" | "leader-fixed" => Who::Lead,
+            "obstruction" | "obstruction-theorist" => Who::Core(Core::Obstruction),
+            "synthesizer" | "synthesiser" => Who::Core(Core::Synthesizer),
+            _ => Who::Other(name.trim().to_owned()),
+        }
+    }
+}
+
+/// The fields of what is said, under their own names.
+#[derive(Debug)]
+pub struct Fields {
+    fields: Map<String, Value>,
+}
+
+impl Fields {
+    /// What was said, with aliases resolved; and what is only kept with it.
+    ///
+    /// # Errors
+    /// `invalid_input`: a field that the event does not have, or twice, or not though it has to.
+    pub fn read(
+        event: Event,
+        data: &Map<String, Value>,
+        settled: Option<(&'static str, &'static str)>,
+    ) -> Result<(Fields, Map<String, Value>), Refusal> {
+        let known = event.row().fields;
+        let (mut fields, mut beside) = (Map::new(), Map::new());
+        for (name, value) in data {
+            if KEPT.contains(&name.as_str()) {
+                beside.insert(name.clone(), value.clone());
+                continue;
+            }
+            let is = |field: &&Field| field.name == name || field.aliases.contains(&name.as_str());
+            let named = match known.iter().find(is) {
+                Some(field) => field.name,
+                None if event == Event::Signal => name,
+                None => return Err(unknown(event, name)),
+            };
+            if value.is_null() {
+                continue;
+            }
+            if fields.insert(named.to_owned(), value.clone()).is_some() {
+                return Err(invalid(named, name, "must be given once"));
+            }
+        }
+        if let Some((name, value)) = settled {
+            fields.entry(name).or_insert_with(|| value.into());
+        }
+        let missing = known
+            .iter()
+            .find(|field| field.required && !fields.contains_key(field.name));
+        match missing {
+            Some(field) => {
+                let message = format!("data.{} is required for {}", field.name, event.name());
+                Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{}", field.name)))
+            }
+            None => Ok((Fields { fields }, beside)),
+        }
+    }
+
+    /// Everything.
+    pub fn all(self) -> Map<String, Value> {
+        self.fields
+    }
+    /// A field as it is.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.fields.get(name)
+    }
+    /// A text with something in it.
+    pub fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
+        match self.fields.get(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => {
+                Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
+            }
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            Some(other) => Err(invalid(name, &other.to_string(), "must be text")),
+        }
+    }
+    /// A name of a domain, a message or a team, which has to be there.
+    pub fn id(&self, name: &'static str) -> Result<String, Refusal> {
+        let text = self.text(name)?.unwrap_or_default();
+        named(name, &text)?;
+        Ok(text)
+    }
+    /// The same where it may be missing.
+    pub fn maybe_id(&self, name: &'static str) -> Result<Option<String>, Refusal> {
+        let text = self.text(name)?;
+        if let Some(text) = &text {
+            named(name, text)?;
+        }
+        Ok(text)
+    }
+    /// A whole number from 1.
+    pub fn whole(&self, name: &str) -> Result<Option<u32>, Refusal> {
+        let Some(value) = self.fields.get(name) else {
+            return Ok(None);
+        };
+        let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+        match number.filter(|number| *number > 0) {
+            Some(number) => Ok(Some(number)),
+            None => Err(invalid(
+                name,
+                &value.to_string(),
+                "must be a whole number from 1",
+            )),
+        }
+    }
+    /// A switch.
+    pub fn switch(&self, name: &str) -> Result<bool, Refusal> {
+        match self.fields.get(name) {
+            None => Ok(false),
+            Some(Value::Bool(on)) => Ok(*on),
+            Some(other) => Err(invalid(name, &other.to_string(), "must be true or false")),
+        }
+    }
+    /// Names, as an array, or one text with commas between them.
+    pub fn list(&self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
+        let Some(value) = self.fields.get(name) else {
+            return Ok(None);
+        };
+        names_in(name, value).map(Some)
+    }
+    /// An array of whatever.
+    pub fn values(&self, name: &str) -> Result<Option<Vec<Value>>, Refusal> {
+        match self.fields.get(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => Ok(Some(values.clone())),
+            Some(other) => Err(invalid(name, &other.to_string(), "must be an array")),
+        }
+    }
+    /// An object.
+    pub fn map(&self, name: &str) -> Result<Option<Map<String, Value>>, Refusal> {
+        match self.fields.get(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map.clone())),
+            Some(other) => Err(invalid(name, &other.to_string(), "must be an object")),
+        }
+    }
+    /// Who says or gets something.
+    pub fn who(&self, name: &str) -> Result<Option<Who>, Refusal> {
+        Ok(self.text(name)?.map(|name| Who::of(&name)))
+    }
+    /// One of the core.
+    pub fn core(&self, name: &str) -> Result<Option<Core>, Refusal> {
+        match self.who(name)? {
+            None => Ok(None),
+            Some(Who::Core(core)) => Ok(Some(core)),
+            Some(_) => {
+                let value = self.text(name)?.unwrap_or_default();
+                Err(not_core(name, &value))
+            }
+        }
+    }
+    /// Some of the core: an array of them, or one; `both` and `core` are both.
+    pub fn cores(&self, name: &'static str) -> Result<Option<Vec<Core>>, Refusal> {
+        let Some(names) = self.list(name)? else {
+            return Ok(None);
+        };
+        let mut cores = Vec::new();
+        for one in &names {
+            match Who::of(one) {
+                Who::Core(core) => cores.push(core),
+                Who::Other(all) if matches!(&*all, "both" | "core") => cores.extend(Core::ALL),
+                _ => return Err(not_core(name, one)),
+            }
+        }
+        cores.sort_unstable();
+        cores.dedup();
+        Ok(Some(cores).filter(|cores| !cores.is_empty()))
+    }
+}
+
+/// Names in an array, or in a text with commas between them.
+pub fn names_in(field: &'static str, value: &Value) -> Result<Vec<String>, Refusal> {
+    let texts: Vec<String> = match value {
+        Value::String(text) => text.split(',').map(str::to_owned).collect(),
+        Value::Array(values) => {
+            let text = |value: &Value| match value {
+                Value::String(text) => Ok(text.clone()),
+                other => Err(invalid(
+                    field,
+                    &other.to_string(),
+                    "must be an array of names",
+                )),
+            };
+            values.iter().map(text).collect::<Result<_, _>>()?
+        }
+        other => {
+            return Err(invalid(
+                field,
+                &other.to_string(),
+                "must be an array of names",
+            ));
+        }
+    };
+    if texts.len() > DOMAINS_MAX {
+        let message = format!(
+            "data.{field} must hold at most {DOMAINS_MAX} names, but holds {}",
+            texts.len()
+        );
+        return Err(Refusal::new(Code::TooLarge, message).field(format!("data.{field}")));
+    }
+    let mut names = Vec::with_capacity(texts.len());
+    for text in texts {
+        let text = text.trim();
+        named(field, text)?;
+        names.push(text.to_owned());
+    }
+    Ok(names)
+}
+
+/// The core in a list of members, and the others.
+pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
+    let (mut core, mut others) = (Vec::new(), Vec::new());
+    for member in members {
+        match Who::of(&member) {
+            Who::Core(one) => core.push(one),
+            _ => others.push(member),
+        }
+    }
+    (core, others)
+}
+
+/// The member of the core that a name stands for.
+pub fn core_named(name: &str) -> Option<Core> {
+    match Who::of(name) {
+        Who::Core(core) => Some(core),
+        _ => None,
+    }
+}
+
+/// A fault of a field.
+pub fn invalid(field: &str, value: &str, rule: &str) -> Refusal {
+    Refusal::invalid(format!("data.{field}"), value, rule)
+}
+
+fn named(field: &'static str, value: &str) -> Result<(), Refusal> {
+    names::check_free(field, value).map_err(|refusal| Refusal {
+        message: format!("data.{}", refusal.message),
+        ..refusal.field(format!("data.{field}"))
+    })
+}
+
+fn not_core(field: &str, value: &str) -> Refusal {
+    let message = format!(
+        "data.{field} must be one of the core ({}), but is {}",
+        Core::ALL
+            .iter()
+            .map(|core| core.name())
+            .collect::<Vec<_>>()
+            .join(", "),
+        shown(value)
+    );
+    Refusal::new(Code::IllegalEvent, message).field(format!("data.{field}"))
+}
+
+fn unknown(event: Event, name: &str) -> Refusal {
+    let known = event.row().fields.iter().map(|field| field.name);
+    let near = spelling::nearest(name, known.chain(KEPT)).map_or("", |near| near.0);
+    let message = format!(
+        "data.{} is no field of {}; the nearest is {near}",
+        shown(name).trim_matches('"'),
+        event.name()
+    );
+    let refusal = Refusal::new(Code::InvalidInput, message).field("data");
+    refusal.detail("nearest", near)
+}

@@ -1,0 +1,164 @@
+//! The evidence of a launch, as somebody gives it: whole, of the right shape, and what the log says.
+
+use super::fields::names_in;
+use super::verdict::refuse;
+use crate::projections::bootstrap::{Core, CoreReadyAck, Evidence, LAUNCH_MODE, Method, Run};
+use crate::projections::spelling;
+use crate::refusal::{Code, Refusal, shown};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Its fields.
+pub const FIELDS: [&str; 6] = [
+    "launch_mode",
+    "launch_method",
+    "team_name",
+    "selected_domains",
+    "active_core_members",
+    "core_ready_ack",
+];
+
+/// The evidence, if it is sound.
+///
+/// # Errors
+/// `evidence_invalid`, naming the first field at fault; every fault is among the details.
+pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence, Refusal> {
+    let Some(given) = given else {
+        let message = "data.evidence is required to enter RUNNING";
+        return Err(refuse(Code::EvidenceInvalid, message).field("data.evidence"));
+    };
+    let mut faults = Vec::new();
+    for name in given.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
+        let near = spelling::nearest(name, FIELDS).map_or("", |near| near.0);
+        faults.push((
+            name.clone(),
+            format!("is no field of it; the nearest is {near}"),
+        ));
+    }
+    let logged = Evidence::of(run);
+    let logged = logged.as_ref();
+    check(given, "launch_mode", LAUNCH_MODE, &mut faults);
+    method(given, logged, &mut faults);
+    check(
+        given,
+        "team_name",
+        logged.map_or("", |logged| &logged.team_name),
+        &mut faults,
+    );
+    let domains = logged
+        .map(|logged| logged.selected_domains.as_slice())
+        .unwrap_or_default();
+    names(given, "selected_domains", domains, &mut faults);
+    let core: Vec<String> = Core::ALL
+        .iter()
+        .map(|core| core.name().to_owned())
+        .collect();
+    names(given, "active_core_members", &core, &mut faults);
+    acks(given, &mut faults);
+    match (faults.first(), logged) {
+        (None, Some(logged)) => Ok(Evidence {
+            core_ready_ack: CoreReadyAck {
+                obstruction: true,
+                synthesizer: true,
+            },
+            ..logged.clone()
+        }),
+        (first, _) => {
+            let (field, why) = first.cloned().unwrap_or_default();
+            let all: Vec<Value> = faults
+                .iter()
+                .map(|(field, why)| format!("{field} {why}").into())
+                .collect();
+            let refusal = refuse(Code::EvidenceInvalid, format!("evidence.{field} {why}"));
+            Err(refusal
+                .field(format!("evidence.{field}"))
+                .detail("faults", all))
+        }
+    }
+}
+
+type Faults = Vec<(String, String)>;
+
+fn fault(faults: &mut Faults, field: &str, value: Option<&Value>, rule: &str) {
+    let why = match value {
+        None | Some(Value::Null) => format!("{rule}, but is missing"),
+        Some(Value::String(text)) => format!("{rule}, but is {}", shown(text)),
+        Some(value) => format!("{rule}, but is {}", shown(&value.to_string())),
+    };
+    faults.push((field.to_owned(), why));
+}
+
+fn check(given: &Map<String, Value>, field: &str, wanted: &str, faults: &mut Faults) {
+    let value = given.get(field);
+    if value.and_then(Value::as_str) != Some(wanted) {
+        fault(faults, field, value, &format!("must be {}", shown(wanted)));
+    }
+}
+
+fn method(given: &Map<String, Value>, logged: Option<&Evidence>, faults: &mut Faults) {
+    let value = given.get("launch_method");
+    let text = value.and_then(Value::as_str);
+    let known = text.and_then(|text| Method::ALL.iter().find(|method| method.name() == text));
+    let wanted = logged.map_or("", |logged| &logged.launch_method);
+    match known {
+        None => {
+            let all: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+            fault(
+                faults,
+                "launch_method",
+                value,
+                &format!("must be one of {}", all.join(", ")),
+            );
+        }
+        Some(method) if method.name() != wanted => {
+            let rule = format!("must be {}, as the launch was recorded", shown(wanted));
+            fault(faults, "launch_method", value, &rule);
+        }
+        Some(_) => {}
+    }
+}
+
+/// The same names, in whatever order, each once.
+fn names(given: &Map<String, Value>, field: &'static str, wanted: &[String], faults: &mut Faults) {
+    let value = given.get(field);
+    let array = value.filter(|value| value.is_array());
+    let names = array.and_then(|array| names_in(field, array).ok());
+    let same = names.is_some_and(|names| {
+        let set: BTreeSet<&String> = names.iter().collect();
+        set.len() == names.len() && set == wanted.iter().collect()
+    });
+    if !same {
+        let rule = format!("must be {}", Value::from(wanted.to_vec()));
+        fault(faults, field, value, &rule);
+    }
+}
+
+fn acks(given: &Map<String, Value>, faults: &mut Faults) {
+    let field = "core_ready_ack";
+    let Some(Value::Object(acks)) = given.get(field) else {
+        fault(
+            faults,
+            field,
+            given.get(field),
+            "must be an object of both signals",
+        );
+        return;
+    };
+    let signals: Vec<&str> = Core::ALL.iter().map(|core| core.ready_signal()).collect();
+    for signal in &signals {
+        if acks.get(*signal) != Some(&Value::Bool(true)) {
+            fault(
+                faults,
+                &format!("{field}.{signal}"),
+                acks.get(*signal),
+                "must be true",
+            );
+        }
+    }
+    if let Some(other) = acks.keys().find(|name| !signals.contains(&name.as_str())) {
+        faults.push((
+            format!("{field}.{other}"),
+            "is no signal of the core".to_owned(),
+        ));
+    }
+}

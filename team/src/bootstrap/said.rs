@@ -1,0 +1,545 @@
+//! What was reported: the name of an event and what was said with it, read into what the rules look at.
+
+use super::events::{Event, Named, named};
+use super::fields::{Fields, Who, invalid, names_in, split};
+use super::probe;
+use crate::projections::bootstrap::{Case, Core, LAUNCH_MODE, Method, Outcome, Verdict};
+use crate::projections::fact::bootstrap::Probe;
+use crate::refusal::{Code, Refusal};
+use serde_json::{Map, Value};
+
+/// Something that was reported.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The event.
+    pub event: Event,
+    /// What was said.
+    pub said: Said,
+    /// What was said, as it was given.
+    pub data: Map<String, Value>,
+    /// What is only kept with it.
+    pub beside: Map<String, Value>,
+}
+
+/// How members are launched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// All at once.
+    Team(Method),
+    /// By tasks of the lead's.
+    ByTask,
+}
+
+/// What was said with an event.
+#[derive(Debug, Clone)]
+pub enum Said {
+    Probe(Probe),
+    Branch {
+        case: Option<Case>,
+        team_name: Option<String>,
+    },
+    Fallback {
+        reason: Option<String>,
+    },
+    Roster {
+        core: Option<Vec<Core>>,
+        domains: Option<Vec<String>>,
+    },
+    Launch {
+        how: How,
+        members: Vec<String>,
+    },
+    Task,
+    Unavailable {
+        raw: Option<String>,
+    },
+    Ping {
+        to: Vec<Core>,
+    },
+    Ready {
+        from: Who,
+        launch: Option<u32>,
+    },
+    HandshakeTimedOut,
+    Relaunch {
+        missing: Option<Vec<Core>>,
+        how: Option<How>,
+    },
+    Running {
+        evidence: Option<Map<String, Value>>,
+    },
+    Declared,
+    Skeleton,
+    Domain {
+        domain: String,
+    },
+    Mapping(Mapping),
+    LeadContent {
+        role: Option<String>,
+        simulation: bool,
+    },
+    Ack {
+        by: Who,
+        domain: String,
+        message_id: String,
+    },
+    AckTimeout {
+        missing: Option<Core>,
+        domain: String,
+        message_id: Option<String>,
+    },
+    Feedback(Review),
+    Round1(Round1),
+    Exclude {
+        domain: String,
+        reason: Option<String>,
+    },
+    Revision {
+        domain: String,
+        round: Option<u32>,
+    },
+    Gate {
+        by: Who,
+        summary: Option<Map<String, Value>>,
+        conditions: Option<Vec<Value>>,
+    },
+    Request {
+        by: Who,
+    },
+    ByWhom {
+        by: Who,
+    },
+    Join {
+        domain: String,
+        how: Option<How>,
+    },
+    Signal {
+        signal: String,
+        said: Map<String, Value>,
+    },
+}
+
+/// A domain's result on its way.
+#[derive(Debug, Clone)]
+pub struct Mapping {
+    pub domain: String,
+    pub message_id: String,
+    pub to: Vec<Core>,
+    pub round: Option<u32>,
+    pub domain_file_path: Option<String>,
+    pub path_origin: Option<String>,
+}
+
+/// A reviewer's verdict.
+#[derive(Debug, Clone)]
+pub struct Review {
+    pub by: Who,
+    pub domain: String,
+    pub round: Option<u32>,
+    pub verdict: Verdict,
+    pub reason: Option<String>,
+    pub fix_requests: Option<Value>,
+}
+
+/// A reviewer's word that everything was reviewed.
+#[derive(Debug, Clone)]
+pub struct Round1 {
+    pub by: Who,
+    pub reviewed: Option<Vec<String>>,
+    pub active: Option<Vec<String>>,
+    pub verdicts: Option<Map<String, Value>>,
+}
+
+/// How the file of a domain may have been found.
+const PATH_ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
+/// What the lead may write in place of others.
+const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
+/// Words by which a launch is one of single members.
+const BY_TASK: [&str; 6] = [
+    "task",
+    "per_member",
+    "per-member",
+    "one_by_one",
+    "one-by-one",
+    "individual",
+];
+
+/// Reads a report.
+///
+/// # Errors
+/// `invalid_input`: there is no such event, or what was said has not its shape; `illegal_event`: somebody is named who
+/// has no part in it.
+pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
+    let (event, settled, signal) = match named(name)? {
+        Named::Event(Event::Signal, _) => return signalled(data),
+        Named::Event(event, settled) => (event, settled, None),
+        Named::Signal(signal) => (Event::Signal, None, Some(signal)),
+    };
+    let mut data = data.clone();
+    if let Some(signal) = signal {
+        data.insert("signal".to_owned(), signal.into());
+    }
+    let (fields, beside) = Fields::read(event, &data, settled)?;
+    let said = said(event, fields)?;
+    Ok(Report {
+        event,
+        said,
+        data,
+        beside,
+    })
+}
+
+/// `signal {signal, …}`: one that stands for an event is that event.
+fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
+    let (fields, _) = Fields::read(Event::Signal, data, None)?;
+    let signal = fields.id("signal")?;
+    if let Ok(Named::Event(event, _)) = named(&signal)
+        && event != Event::Signal
+    {
+        let mut rest = data.clone();
+        rest.remove("signal");
+        rest.remove("name");
+        return read(&signal, &rest);
+    }
+    let (fields, beside) = Fields::read(Event::Signal, data, None)?;
+    Ok(Report {
+        event: Event::Signal,
+        said: said(Event::Signal, fields)?,
+        data: data.clone(),
+        beside,
+    })
+}
+
+fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
+    let obstruction = Who::Core(Core::Obstruction);
+    let by = |default: Who| Ok::<_, Refusal>(fields.who("by")?.unwrap_or(default));
+    Ok(match event {
+        Event::TeamCreateReturned => Said::Probe(probed(&fields)?),
+        Event::BranchTaken => Said::Branch {
+            case: case(&fields)?,
+            team_name: fields.maybe_id("team_name")?,
+        },
+        Event::FallbackEntered => Said::Fallback {
+            reason: fields.text("reason")?,
+        },
+        Event::RosterBuilt => roster(&fields)?,
+        Event::TeamLaunched => launch(&fields)?,
+        Event::TaskLaunched => Said::Task,
+        Event::LaunchUnavailable => Said::Unavailable {
+            raw: fields.value("raw").map(as_text),
+        },
+        Event::CorePinged => Said::Ping {
+            to: fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec()),
+        },
+        Event::CoreReadyAck => Said::Ready {
+            from: fields.who("from")?.unwrap_or(Who::Lead),
+            launch: fields.whole("launch")?,
+        },
+        Event::CoreHandshakeTimedOut => Said::HandshakeTimedOut,
+        Event::CoreRelaunched => Said::Relaunch {
+            missing: fields.cores("missing")?,
+            how: how(&fields)?,
+        },
+        Event::RunningEntered => Said::Running {
+            evidence: evidence(fields)?,
+        },
+        Event::SwarmDeclared => Said::Declared,
+        Event::SkeletonSent => Said::Skeleton,
+        Event::DomainStarted => Said::Domain {
+            domain: fields.id("domain")?,
+        },
+        Event::MappingResult => Said::Mapping(mapping(&fields)?),
+        Event::LeadContent => {
+            word(&fields, "kind", &CONTENTS)?;
+            Said::LeadContent {
+                role: fields.text("role")?,
+                simulation: fields.switch("simulation")?,
+            }
+        }
+        Event::DeliveryAck => Said::Ack {
+            by: fields.who("by")?.unwrap_or(Who::Lead),
+            domain: fields.id("domain")?,
+            message_id: fields.id("message_id")?,
+        },
+        Event::DeliveryAckTimeout => Said::AckTimeout {
+            missing: fields.core("missing_ack")?,
+            domain: fields.id("domain")?,
+            message_id: fields.maybe_id("message_id")?,
+        },
+        Event::ObstructionFeedback => Said::Feedback(Review {
+            by: by(obstruction)?,
+            domain: fields.id("domain")?,
+            round: fields.whole("round")?,
+            verdict: verdict("verdict", fields.value("verdict"))?,
+            reason: fields.text("reason")?,
+            fix_requests: fields.value("fix_requests").cloned(),
+        }),
+        Event::Round1Complete => Said::Round1(round1(&fields, by(obstruction)?)?),
+        Event::DomainExcluded => Said::Exclude {
+            domain: fields.id("domain")?,
+            reason: fields.text("reason")?,
+        },
+        Event::RevisionSubmitted => Said::Revision {
+            domain: fields.id("domain")?,
+            round: fields.whole("round")?,
+        },
+        Event::GateCleared => Said::Gate {
+            by: by(obstruction)?,
+            summary: fields.map("clear_summary")?,
+            conditions: fields.values("conditions_for_final_synthesis")?,
+        },
+        Event::FinalSynthesisRequested => Said::Request { by: by(Who::Lead)? },
+        Event::FinalSynthesisAck | Event::SynthesisResult => Said::ByWhom {
+            by: by(Who::Core(Core::Synthesizer))?,
+        },
+        Event::MemberAdded => Said::Join {
+            domain: fields.id("domain")?,
+            how: how(&fields)?,
+        },
+        Event::Signal => {
+            let signal = fields.id("signal")?;
+            let mut said = fields.all();
+            for taken in ["signal", "run"] {
+                said.remove(taken);
+            }
+            Said::Signal { signal, said }
+        }
+    })
+}
+
+/// `outcome` names the outcome, or holds it as an object of one field, or is the literal answer.
+fn probed(fields: &Fields) -> Result<Probe, Refusal> {
+    let mut probe = match (fields.value("outcome"), fields.value("raw")) {
+        (Some(Value::String(word)), raw) => {
+            match Outcome::from_name(&word.trim().replace(['-', ' '], "_")) {
+                Some(outcome) => Probe {
+                    outcome,
+                    team_name: None,
+                    message: raw.map(as_text),
+                },
+                None => probe::read(&Value::String(word.clone())),
+            }
+        }
+        (Some(Value::Object(one)), _) => in_object(one)?,
+        (Some(other), _) => {
+            return Err(invalid(
+                "outcome",
+                &other.to_string(),
+                "must be a word, an object or the literal answer",
+            ));
+        }
+        (None, Some(raw)) => probe::read(raw),
+        (None, None) if fields.value("team_name").is_some() => Probe {
+            outcome: Outcome::Ok,
+            team_name: None,
+            message: None,
+        },
+        (None, None) => {
+            let message = "data.outcome is required for team_create_returned, or data.raw with the literal answer";
+            return Err(Refusal::new(Code::InvalidInput, message).field("data.outcome"));
+        }
+    };
+    if probe.outcome.is_usable()
+        && let Some(name) = fields.maybe_id("team_name")?
+    {
+        probe.team_name = Some(name);
+    }
+    if let Some(message) = fields.text("message")? {
+        probe.message = Some(message);
+    }
+    if probe.outcome == Outcome::Ok && probe.team_name.is_none() {
+        let message = "data.team_name is required where the team was created";
+        return Err(Refusal::new(Code::InvalidInput, message).field("data.team_name"));
+    }
+    if let Some(name) = &probe.team_name {
+        crate::names::check_free("data.team_name", name)?;
+    }
+    Ok(probe)
+}
+
+/// `{"ok": "x"}`, `{"already_leading": {"name": "x"}}`, `{"unavailable": "why"}`; any other object is an answer.
+fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
+    let mut entries = one.iter();
+    let (Some((word, value)), None) = (entries.next(), entries.next()) else {
+        return Ok(probe::read(&Value::Object(one.clone())));
+    };
+    let Some(outcome) = Outcome::from_name(word) else {
+        return Ok(probe::read(&Value::Object(one.clone())));
+    };
+    let inner = match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Object(fields) => {
+            let names = ["team_name", "name", "message", "msg", "raw"];
+            let found = names.iter().find_map(|name| fields.get(*name)?.as_str());
+            found.map(|text| text.trim().to_owned())
+        }
+        Value::Null => None,
+        other => {
+            return Err(invalid(
+                "outcome",
+                &other.to_string(),
+                "must hold a name or a message",
+            ));
+        }
+    };
+    let inner = inner.filter(|text| !text.is_empty());
+    Ok(match outcome.is_usable() {
+        true => Probe {
+            outcome,
+            team_name: inner,
+            message: None,
+        },
+        false => Probe {
+            outcome,
+            team_name: None,
+            message: inner,
+        },
+    })
+}
+
+fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
+    let Some(text) = fields.text("case")? else {
+        return Ok(None);
+    };
+    let upper = text.to_ascii_uppercase().replace('_', " ");
+    let letter = upper.trim_start_matches("CASE").trim();
+    match Case::from_name(letter) {
+        Some(case) => Ok(Some(case)),
+        None => Err(invalid("case", &text, "must be A, B or C")),
+    }
+}
+
+/// `core` and `domains`, or `members` with both.
+fn roster(fields: &Fields) -> Result<Said, Refusal> {
+    let (mut core, mut domains) = (None, fields.list("domains")?);
+    if let Some(names) = fields.list("core")? {
+        let (both, others) = split(names);
+        if let Some(other) = others.first() {
+            let rule = "must be the two of the core";
+            return Err(Refusal {
+                code: Code::RosterIncomplete,
+                ..invalid("core", other, rule)
+            });
+        }
+        core = Some(both);
+    }
+    if let Some(members) = fields.list("members")? {
+        let (both, others) = split(members);
+        core = Some(core.unwrap_or_default().into_iter().chain(both).collect());
+        domains = Some(
+            domains
+                .unwrap_or_default()
+                .into_iter()
+                .chain(others)
+                .collect(),
+        );
+    }
+    Ok(Said::Roster { core, domains })
+}
+
+fn launch(fields: &Fields) -> Result<Said, Refusal> {
+    let how = how(fields)?.unwrap_or(How::ByTask);
+    let mut members = Vec::new();
+    for name in ["members", "core", "domains"] {
+        members.extend(fields.list(name)?.into_iter().flatten());
+    }
+    Ok(Said::Launch { how, members })
+}
+
+/// By what, and in which mode; in any mode but that of a team it is by tasks.
+fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
+    let mode = fields.text("launch_mode")?;
+    if mode.is_some_and(|mode| mode != LAUNCH_MODE) {
+        return Ok(Some(How::ByTask));
+    }
+    let Some(text) = fields.text("method")? else {
+        return Ok(None);
+    };
+    if let Some(method) = Method::from_name(&text) {
+        return Ok(Some(How::Team(method)));
+    }
+    let lower = text.to_lowercase();
+    match BY_TASK.iter().any(|word| lower.contains(word)) {
+        true => Ok(Some(How::ByTask)),
+        false => {
+            let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+            let rule = format!("must be one of {}", methods.join(", "));
+            Err(invalid("method", &text, &rule))
+        }
+    }
+}
+
+/// Under `evidence`, or as what is said itself.
+fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
+    let given = fields.map("evidence")?;
+    let own = fields.all();
+    match given {
+        Some(_) if own.len() > 1 => {
+            let message =
+                "data.evidence must hold all of the evidence, but some of it stands beside it";
+            Err(Refusal::new(Code::InvalidInput, message).field("data.evidence"))
+        }
+        Some(evidence) => Ok(Some(evidence)),
+        None => Ok(Some(own).filter(|own| !own.is_empty())),
+    }
+}
+
+fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
+    word(fields, "path_origin", &PATH_ORIGINS)?;
+    let rule = "must name who of the core got it";
+    let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
+    Ok(Mapping {
+        domain: fields.id("domain")?,
+        message_id: fields.id("message_id")?,
+        to,
+        round: fields.whole("round")?,
+        domain_file_path: fields.text("domain_file_path")?,
+        path_origin: fields.text("path_origin")?,
+    })
+}
+
+fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
+    let coverage = fields.map("coverage")?.unwrap_or_default();
+    let names = |name: &'static str| {
+        coverage
+            .get(name)
+            .map(|value| names_in(name, value))
+            .transpose()
+    };
+    let verdicts = fields.map("verdicts")?;
+    for value in verdicts.iter().flat_map(Map::values) {
+        verdict("verdicts", Some(value))?;
+    }
+    Ok(Round1 {
+        by,
+        reviewed: names("reviewed_domains")?,
+        active: names("active_domains")?,
+        verdicts,
+    })
+}
+
+/// A verdict as somebody writes it.
+pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
+    let text = value.map(as_text).unwrap_or_default();
+    Verdict::from_name(text.trim())
+        .ok_or_else(|| invalid(field, &text, "must be PASS, REVISE or REJECT"))
+}
+
+/// A field that holds one of some words, if it is there.
+fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
+    match fields.text(name)? {
+        Some(text) if !words.contains(&&*text) => Err(invalid(
+            name,
+            &text,
+            &format!("must be one of {}", words.join(", ")),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,420 @@
+//! What has to hold for a report while the team works, and what it then does.
+
+use super::fields::Who;
+use super::said::{How, Mapping, Review, Round1, verdict};
+use super::verdict::{Accepted, Ruled, illegal, refuse};
+use crate::projections::bootstrap::checklist::round_is_complete;
+use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
+use crate::projections::fact::BootstrapAct;
+use crate::projections::fact::bootstrap::{Delivered, Feedback};
+use crate::refusal::{Code, Refusal};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// What the summary of a cleared gate has to hold.
+pub const SUMMARY: [&str; 4] = [
+    "pass_domains",
+    "revised_domains",
+    "excluded_domains",
+    "residual_risks",
+];
+
+/// A domain that takes part.
+fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
+    run.active_domain(name).ok_or_else(|| {
+        let names: Vec<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
+        let why = format!(
+            "{name:?} is none of the active domains ({})",
+            names.join(", ")
+        );
+        illegal(run, event, &why).field("data.domain")
+    })
+}
+
+/// A domain's flow begins.
+pub fn started(run: &Run, name: &str) -> Ruled {
+    match active(run, "domain_started", name)?.started {
+        true => Ok(Accepted::known("the domain works already")),
+        false => Ok(Accepted::one(BootstrapAct::DomainStarted {
+            domain: name.to_owned(),
+        })),
+    }
+}
+
+/// A domain gives its result to one of the core, or both; a round after a review that did not accept it begins with it.
+pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
+    let event = "mapping_result";
+    let domain = active(run, event, &mapping.domain)?;
+    let round = mapping.round.unwrap_or(domain.round);
+    let mut accepted = Accepted::default();
+    if round != domain.round {
+        accepted = revised(run, &mapping.domain, Some(round))?;
+    } else if domain.is_reviewed() && domain.message_id.as_ref() != Some(&mapping.message_id) {
+        let why = format!("round {round} of {} was reviewed", domain.domain);
+        return Err(illegal(run, event, &why).hint("another result begins with revision_submitted"));
+    }
+    let fresh = round != domain.round;
+    let known = domain.message_id.as_ref().filter(|_| !fresh);
+    if let Some(known) = known.filter(|known| **known != mapping.message_id) {
+        let why = format!("the result of round {round} has the message id {known:?}");
+        return Err(illegal(run, event, &why).field("data.message_id"));
+    }
+    for to in &mapping.to {
+        let delivery = domain.delivery(*to);
+        let waits = delivery.sent > 0 && (delivery.acked || delivery.until.is_some());
+        if !fresh && waits {
+            accepted
+                .warnings
+                .push(format!("{} was sent that result already", to.name()));
+            continue;
+        }
+        accepted
+            .acts
+            .push(BootstrapAct::MappingDelivered(Delivered {
+                domain: mapping.domain.clone(),
+                message_id: mapping.message_id.clone(),
+                to: *to,
+                round,
+                resent: !fresh && delivery.sent > 0,
+                domain_file_path: mapping.domain_file_path.clone(),
+                path_origin: mapping.path_origin.clone(),
+            }));
+    }
+    if mapping.path_origin.as_deref() == Some("relative_fallback") {
+        accepted
+            .warnings
+            .push("the absolute path of the domain's file was not readable".to_owned());
+    }
+    Ok(accepted)
+}
+
+/// One of the core has a domain's result.
+pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
+    let event = "delivery_ack";
+    let Who::Core(by) = by else {
+        return Err(illegal(run, event, "its sender is none of the core").field("data.by"));
+    };
+    let domain = active(run, event, name)?;
+    let delivery = domain.delivery(*by);
+    if domain.message_id.as_deref() != Some(message_id) || delivery.sent == 0 {
+        let why = format!(
+            "no result of {name} with the message id {message_id:?} went to {}",
+            by.name()
+        );
+        return Err(illegal(run, event, &why).field("data.message_id"));
+    }
+    match delivery.acked {
+        true => Ok(Accepted::known("the ack is known already")),
+        false => Ok(Accepted::one(BootstrapAct::DeliveryAcked {
+            domain: name.to_owned(),
+            message_id: message_id.to_owned(),
+            by: *by,
+        })),
+    }
+}
+
+/// One of the core did not say in time that it has a domain's result.
+pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Option<&str>) -> Ruled {
+    let event = "delivery_ack_timeout";
+    let domain = active(run, event, name)?;
+    let open = |core: &Core| {
+        let delivery = domain.delivery(*core);
+        delivery.sent > 0 && !delivery.acked
+    };
+    let open: Vec<Core> = Core::ALL.iter().copied().filter(open).collect();
+    let known = domain.message_id.as_deref();
+    if open.is_empty() || message_id.is_some_and(|id| known != Some(id)) {
+        let why = format!("no such result of {name} waits for an ack");
+        return Err(illegal(run, event, &why).field("data.message_id"));
+    }
+    let missing = match (missing, open.as_slice()) {
+        (Some(missing), open) if open.contains(&missing) => missing,
+        (None, [one]) => *one,
+        (Some(missing), _) => {
+            let why = format!("no result of {name} waits for an ack of {}", missing.name());
+            return Err(illegal(run, event, &why).field("data.missing_ack"));
+        }
+        (None, _) => {
+            let message = "data.missing_ack is required while both acks are missing";
+            return Err(refuse(Code::InvalidInput, message).field("data.missing_ack"));
+        }
+    };
+    let act = timed_out(domain, missing);
+    let warning = match &act {
+        BootstrapAct::DeliveryTimedOut { blocked: true, .. } => {
+            format!("{name} is blocked: exclude it, or get the ack")
+        }
+        _ => format!(
+            "send the result to {} once more, with the same message id",
+            missing.name()
+        ),
+    };
+    Ok(Accepted::one(act).warned(Some(&warning)))
+}
+
+/// The first time it is sent once more; the second blocks the domain.
+pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
+    BootstrapAct::DeliveryTimedOut {
+        domain: domain.domain.clone(),
+        message_id: domain.message_id.clone().unwrap_or_default(),
+        missing_ack,
+        blocked: domain.delivery(missing_ack).timeouts > 0,
+    }
+}
+
+fn of_obstruction(run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
+    match by {
+        Who::Core(Core::Obstruction) => Ok(()),
+        _ => Err(illegal(run, event, "it is for the obstruction theorist alone").field("data.by")),
+    }
+}
+
+fn of_synthesizer(run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
+    match by {
+        Who::Core(Core::Synthesizer) => Ok(()),
+        _ => Err(illegal(run, event, "it is for the synthesizer alone").field("data.by")),
+    }
+}
+
+/// A verdict on what was delivered.
+pub fn reviewed(run: &Run, review: &Review) -> Ruled {
+    let event = "obstruction_feedback";
+    of_obstruction(run, event, &review.by)?;
+    let domain = active(run, event, &review.domain)?;
+    let round = review.round.unwrap_or(domain.round);
+    if round != domain.round || domain.delivery(Core::Obstruction).sent == 0 {
+        let message = format!(
+            "the result of round {round} of {} must be delivered to the obstruction theorist before its review; the domain is in round {}",
+            domain.domain, domain.round
+        );
+        return Err(refuse(Code::ReviewBeforeResult, message).field("data.domain"));
+    }
+    Ok(Accepted::one(BootstrapAct::FeedbackGiven(Feedback {
+        domain: review.domain.clone(),
+        round,
+        verdict: review.verdict,
+        reason: review.reason.clone(),
+        fix_requests: review.fix_requests.clone(),
+    })))
+}
+
+/// A domain begins another round.
+pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
+    let domain = active(run, "revision_submitted", name)?;
+    let next = domain.round.saturating_add(1);
+    let untriggered =
+        |message: String| Err(refuse(Code::UntriggeredRevision, message).field("data.domain"));
+    if !domain.is_reviewed() || domain.verdict == Some(Verdict::Pass) {
+        return untriggered(format!(
+            "the last verdict on {name} must be REVISE or REJECT, but there is none on round {}",
+            domain.round
+        ));
+    }
+    if let Some(round) = round.filter(|round| *round != next) {
+        return untriggered(format!("data.round must be {next}, but is {round}"));
+    }
+    Ok(Accepted::one(BootstrapAct::RevisionSubmitted {
+        domain: name.to_owned(),
+        round: next,
+    }))
+}
+
+/// A domain is left out.
+pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
+    active(run, "domain_excluded", name)?;
+    match reason {
+        None => Err(refuse(
+            Code::ReasonRequired,
+            "data.reason must say why the domain is left out",
+        )
+        .field("data.reason")),
+        Some(reason) => Ok(Accepted::one(BootstrapAct::DomainExcluded {
+            domain: name.to_owned(),
+            reason: reason.clone(),
+        })),
+    }
+}
+
+/// Every active domain was reviewed once.
+pub fn round_completed(run: &Run, round: &Round1) -> Ruled {
+    of_obstruction(run, "round1_complete", &round.by)?;
+    let incomplete = |message: String| Err(refuse(Code::Round1Incomplete, message));
+    if run.round1_complete {
+        return Ok(Accepted::known("round 1 is complete already"));
+    }
+    if !round_is_complete(run) {
+        let open = run
+            .active()
+            .filter(|domain| domain.reviewed == 0 || !domain.confirmed);
+        let open: Vec<&str> = open.map(|domain| domain.domain.as_str()).collect();
+        return match open.is_empty() {
+            true => incomplete("there must be an active domain, but there is none".to_owned()),
+            false => incomplete(format!(
+                "every active domain must be reviewed, and confirmed by both of the core, but {} is not",
+                open.join(", ")
+            )),
+        };
+    }
+    let names: BTreeSet<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
+    for (field, given) in [
+        ("reviewed_domains", &round.reviewed),
+        ("active_domains", &round.active),
+    ] {
+        if let Some(given) = given
+            && given.iter().map(String::as_str).collect::<BTreeSet<_>>() != names
+        {
+            let wanted = names.iter().copied().collect::<Vec<_>>().join(", ");
+            return incomplete(format!(
+                "data.coverage.{field} must be {wanted}, but is {}",
+                given.join(", ")
+            ));
+        }
+    }
+    for domain in run.active().filter(|_| round.verdicts.is_some()) {
+        let given = round
+            .verdicts
+            .as_ref()
+            .and_then(|verdicts| verdicts.get(&domain.domain));
+        let given = given
+            .map(|value| verdict("verdicts", Some(value)))
+            .transpose()?;
+        if given != domain.verdict {
+            let name = &domain.domain;
+            return incomplete(format!(
+                "data.verdicts.{name} must be {}, as it was given",
+                domain.verdict.map_or("", Verdict::name)
+            ));
+        }
+    }
+    Ok(Accepted::one(BootstrapAct::RoundCompleted {
+        reviewed_domains: names.into_iter().map(str::to_owned).collect(),
+    }))
+}
+
+/// Nothing stands against the synthesis.
+pub fn cleared(
+    run: &Run,
+    by: &Who,
+    summary: Option<&Map<String, Value>>,
+    conditions: Option<&[Value]>,
+) -> Ruled {
+    of_obstruction(run, "gate_cleared", by)?;
+    let refused =
+        |message: String, field: &str| Err(refuse(Code::GateRefused, message).field(field));
+    if !run.round1_complete {
+        return refused(
+            "round 1 must be complete before the gate is cleared".to_owned(),
+            "event",
+        );
+    }
+    let against = run.active().filter(|domain| !domain.passes());
+    let against: Vec<&str> = against.map(|domain| domain.domain.as_str()).collect();
+    if !against.is_empty() {
+        return refused(
+            format!(
+                "every active domain must pass, or be left out, but {} does neither",
+                against.join(", ")
+            ),
+            "event",
+        );
+    }
+    let Some(summary) = summary else {
+        return refused(
+            "data.clear_summary is required: a gate is never cleared without saying why".to_owned(),
+            "data.clear_summary",
+        );
+    };
+    if let Some(missing) = SUMMARY.iter().find(|key| !summary.contains_key(**key)) {
+        let field = format!("data.clear_summary.{missing}");
+        return refused(format!("{field} is required"), &field);
+    }
+    let accepted = Accepted::one(BootstrapAct::GateCleared {
+        clear_summary: summary.clone(),
+        conditions_for_final_synthesis: conditions.unwrap_or_default().to_vec(),
+    });
+    Ok(accepted.warned(disagreement(run, summary).as_deref()))
+}
+
+/// What a summary says else than the log, which counts.
+fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
+    let said = |key: &str| -> BTreeSet<&str> {
+        let values = summary.get(key).and_then(Value::as_array);
+        values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
+    };
+    let excluded = run
+        .domains
+        .iter()
+        .filter(|domain| domain.excluded.is_some());
+    let excluded: BTreeSet<&str> = excluded.map(|domain| domain.domain.as_str()).collect();
+    let passed: BTreeSet<&str> = run.active().map(|domain| domain.domain.as_str()).collect();
+    let listed: BTreeSet<&str> = said("pass_domains")
+        .union(&said("revised_domains"))
+        .copied()
+        .collect();
+    (listed != passed || said("excluded_domains") != excluded)
+        .then(|| "the clear_summary does not name the domains as the log does".to_owned())
+}
+
+/// The final synthesis is asked for.
+pub fn requested(run: &Run, by: &Who) -> Ruled {
+    if *by != Who::Lead {
+        return Err(
+            illegal(run, "final_synthesis_requested", "it is for the lead alone").field("data.by"),
+        );
+    }
+    if run.gate.is_none() {
+        let message = "the gate must be cleared before the final synthesis is requested";
+        return Err(refuse(Code::GateNotCleared, message));
+    }
+    match run.final_requested {
+        true => Ok(Accepted::known("the final synthesis was requested already")),
+        false => Ok(Accepted::one(BootstrapAct::FinalSynthesisRequested {})),
+    }
+}
+
+/// The synthesizer is at it, or done.
+pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Ruled {
+    of_synthesizer(run, event, by)?;
+    if !run.final_requested {
+        return Err(illegal(run, event, "the final synthesis was not requested"));
+    }
+    let by = Core::Synthesizer;
+    Ok(match done {
+        true if run.synthesis_delivered => Accepted::known("the final synthesis is known already"),
+        true => Accepted::one(BootstrapAct::SynthesisDelivered { by }),
+        false if run.final_acked => Accepted::known("the ack is known already"),
+        false => Accepted::one(BootstrapAct::FinalSynthesisAcked { by }),
+    })
+}
+
+/// A domain joins.
+pub fn joined(run: &Run, name: &str, how: Option<How>) -> Ruled {
+    let event = "member_added";
+    if how == Some(How::ByTask) {
+        return Err(
+            illegal(run, event, "members join at team level, not by tasks").field("data.method"),
+        );
+    }
+    if super::core_named(name).is_some() || run.active_domain(name).is_some() {
+        let why = format!("{name:?} is a member already");
+        return Err(illegal(run, event, &why).field("data.domain"));
+    }
+    if run.domains.len() >= super::fields::DOMAINS_MAX {
+        let message = format!(
+            "a run can have at most {} domains",
+            super::fields::DOMAINS_MAX
+        );
+        return Err(refuse(Code::TooLarge, message).field("data.domain"));
+    }
+    let again = run.round1_complete.then_some(
+        "every domain, and this one, has to be reviewed before round 1 is complete again",
+    );
+    Ok(Accepted::one(BootstrapAct::MemberAdded {
+        domain: name.to_owned(),
+    })
+    .warned(again))
+}
