@@ -33,6 +33,14 @@ pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     }
 }
 
+/// All of standard input.
+///
+/// # Errors
+/// It cannot be read, or is too large.
+pub fn stdin(what: &str) -> Result<String, CommandError> {
+    all(what, &mut io::stdin().lock())
+}
+
 fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
     let mut text = String::new();
     Read::take(from, BYTES_MAX + 1)

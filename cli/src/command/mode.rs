@@ -2,7 +2,10 @@
 
 mod clear;
 mod end;
+mod explain;
 mod list;
+mod outcome;
+pub mod prompt;
 mod request;
 mod show;
 mod start;
@@ -30,6 +33,9 @@ enum Action {
     Write(write::Write),
     List(list::List),
     Show(show::Show),
+    Explain(explain::Explain),
+    Prompt(prompt::Prompt),
+    Outcome(outcome::Outcome),
 }
 
 impl Args {
@@ -45,6 +51,9 @@ impl Args {
             Action::Write(write) => write.run(context),
             Action::List(list) => list.run(context),
             Action::Show(show) => show.run(context),
+            Action::Explain(explain) => explain.run(context),
+            Action::Prompt(prompt) => prompt.run(context),
+            Action::Outcome(outcome) => outcome.run(context),
         }
     }
 }

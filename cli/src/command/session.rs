@@ -30,6 +30,21 @@ impl Meant {
         }
     }
 
+    /// The session that is meant, where another one is named beside these words, which count for more.
+    ///
+    /// # Errors
+    /// As [`Meant::session`].
+    pub fn session_or(
+        self,
+        named: Option<String>,
+        context: &Context,
+    ) -> Result<Option<String>, CommandError> {
+        match named.filter(|_| self.session.is_none() && !self.root) {
+            Some(session) => Ok(Some(session)),
+            None => self.session(context),
+        }
+    }
+
     /// Puts the session into an input, which may name it itself: `null` is the root.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ pub mod mode;
 pub mod moving;
 pub mod pretty;
 pub mod progress;
+pub mod prompt;
 pub mod shell;
 pub mod status;
 pub mod style;

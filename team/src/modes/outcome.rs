@@ -257,6 +257,23 @@ pub enum Evidence {
     None,
 }
 
+impl Evidence {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::LifecycleOutcome => "lifecycle_outcome",
+            Evidence::TerminalOutcome => "terminal_outcome",
+            Evidence::RunOutcome => "run_outcome",
+            Evidence::CurrentPhase => "current_phase",
+            Evidence::QuestionEnforcement => "question_enforcement",
+            Evidence::Active => "active",
+            Evidence::Error => "error",
+            Evidence::CompletedAt => "completed_at",
+            Evidence::None => "nothing",
+        }
+    }
+}
+
 /// How a state reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {

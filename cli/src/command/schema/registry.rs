@@ -2,6 +2,7 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
+use crate::command::mode::prompt::HookAnswer;
 use crate::command::{api, await_event, demo, man};
 use crate::context::Note;
 use crate::exit::ErrorLine;
@@ -53,7 +54,10 @@ use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
+use teamlog_team::modes::outcome::Reading;
+use teamlog_team::modes::prompt::answer::PromptAnswer;
 use teamlog_team::modes::shown::ModeAnswer;
+use teamlog_team::modes::transition::Transition;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -117,6 +121,9 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ModeAnswer>("mode write"),
     answer::<ModeListAnswer>("mode list"),
     answer::<ModeShowAnswer>("mode show"),
+    answer::<Transition>("mode explain"),
+    recorded::<Either<PromptAnswer, HookAnswer>>("mode prompt"),
+    answer::<Reading>("mode outcome"),
     answer::<StateShown>("state read"),
     recorded::<StateWritten>("state write"),
     recorded::<StateCleared>("state clear"),
