@@ -141,6 +141,7 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
     let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
     match link::is_api(argv) {
         true => command::api::unreadable(called(), json, &error),
+        false if link::is_state(argv) => error.ending(Exit::Refused).report(json),
         false => error.report(json),
     }
 }

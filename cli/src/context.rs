@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::membership::LEADER;
+use teamlog_team::projections::modes::is_session_id;
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.
@@ -152,6 +153,42 @@ impl Context {
             CommandError::new(Exit::Usage, "usage", message)
                 .or_hint(|| "export TEAMLOG_AGENT=NAME".to_owned())
         })
+    }
+
+    /// The session that the environment names, if it names one: a blank variable is none.
+    ///
+    /// # Errors
+    /// What a variable holds cannot be the id of a session.
+    pub fn session(&self) -> Result<Option<String>, CommandError> {
+        let set = SESSION_VARIABLES.iter().find_map(|variable| {
+            let value = std::env::var_os(variable)?;
+            let text = value.to_string_lossy().trim().to_owned();
+            (!text.is_empty()).then_some((*variable, text))
+        });
+        match set {
+            None => Ok(None),
+            Some((_, session)) if is_session_id(&session) => Ok(Some(session)),
+            Some((variable, session)) => {
+                let message =
+                    format!("{variable} must match ^[A-Za-z0-9_-]{{1,64}}$, but is {session:?}");
+                let error = CommandError::invalid("session_id", message);
+                Err(error.or_hint(|| format!("unset {variable}, or name a session with --session")))
+            }
+        }
+    }
+
+    /// The team that a flag names, else the environment, else the only one that there is.
+    ///
+    /// # Errors
+    /// None is named and there is not just one; the root cannot be read.
+    pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
+        let variable = || std::env::var_os("TEAMLOG_TEAM").filter(|value| !value.is_empty());
+        match (named, variable()) {
+            (Some(team), _) => Ok(team),
+            // A name that is not UTF-8 is refused as any other that cannot be a team's.
+            (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
+            (None, None) => Ok(self.data()?.only_team()?),
+        }
     }
 
     /// From here on something may be recorded; so much for where its outcome is unknown.
@@ -337,6 +374,9 @@ impl Context {
             "run_exists" | "not_launched" => {
                 error.and_hint(&command(format!("bootstrap show {team}")))
             }
+            "mode_denied" | "mode_not_found" => {
+                error.or_hint(|| command(format!("mode list {team}")))
+            }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
             | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
@@ -473,6 +513,9 @@ fn missing(failure: &Failure) -> bool {
         ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists
     )
 }
+
+/// Where the session that is meant stands, the first that is set before the others.
+const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
 /// Many times a receipt's size: a whole answer may hold it.
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;

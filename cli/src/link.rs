@@ -1,7 +1,8 @@
 //! What was called, and argv as the rest of the program wants it.
 //!
-//! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`. The words behind
-//! `api` have a grammar of their own, whose faults are answers too; the global flags among them are moved to the front.
+//! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`, and `rcs state …` is
+//! `state …`. The words behind `api` have a grammar of their own, whose faults are answers too; the global flags among them
+//! are moved to the front.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -10,6 +11,8 @@ use std::path::Path;
 const LINK: &str = "rcs";
 /// The command whose words are not clap's.
 const API: &str = "api";
+/// The command whose callers know no other exit code for a refusal than 1.
+const STATE: &str = "state";
 /// Global flags that stand alone, and those with a value.
 const FLAGS: [&str; 1] = ["--json"];
 const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
@@ -44,7 +47,12 @@ impl Called {
 
 /// Whether the words are those of `api`, behind global flags only.
 pub fn is_api(argv: &[OsString]) -> bool {
-    place_of_api(argv).is_some()
+    place_of(API, argv).is_some()
+}
+
+/// Whether the words are those of `state`, behind global flags only.
+pub fn is_state(argv: &[OsString]) -> bool {
+    place_of(STATE, argv).is_some()
 }
 
 /// The words as they would have been typed without the link, and with global flags before `api`.
@@ -53,7 +61,7 @@ pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
         Called::Teamlog => argv,
         Called::Rcs => without_link(argv),
     };
-    match place_of_api(&argv) {
+    match place_of(API, &argv) {
         Some(place) => with_globals_first(&argv, place),
         None => argv,
     }
@@ -77,12 +85,12 @@ fn is_worktree(word: &OsStr) -> bool {
         || (bytes.starts_with(b"-w") && !bytes.starts_with(b"--"))
 }
 
-fn place_of_api(argv: &[OsString]) -> Option<usize> {
+fn place_of(command: &str, argv: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = argv.get(at) {
         at += match width(word) {
             Some(width) => width,
-            None if word == API => return Some(at),
+            None if word == command => return Some(at),
             None if word == "--receipt" => 1,
             None => return None,
         };
@@ -152,6 +160,10 @@ mod tests {
                 "teamlog --json api -- x",
             ),
             ("rcs status demo", "teamlog status demo"),
+            (
+                "rcs state read --mode team",
+                "teamlog state read --mode team",
+            ),
             ("teamlog team api", "teamlog team api"),
             ("teamlog", "teamlog"),
         ] {

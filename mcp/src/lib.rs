@@ -1,6 +1,7 @@
 //! teamlog for agents that speak the Model Context Protocol, over standard input and output.
 //!
-//! Agents that change things call the command line (see the operations of [`teamlog_team::api`]); what is here reads.
+//! Agents that change things call the command line (see the operations of [`teamlog_team::api`]); what is here reads, the
+//! states of workflow modes apart, which are also written here.
 //! The tools that once changed a team through this protocol are no longer listed, and answer with what to type instead.
 //!
 //! The protocol's own crate moves fast, so that nothing outside this crate knows it.
@@ -10,6 +11,7 @@ mod legacy;
 mod query;
 mod resources;
 mod server;
+mod state;
 
 pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
 pub use server::Server;

@@ -1,4 +1,7 @@
 //! What can be asked: a table of queries, each with its arguments and the answer of the command of the same name.
+//!
+//! What they and the tools that write have in common is here too: how arguments are read, whose team is meant, and how a
+//! fault reads.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -24,6 +27,8 @@ pub struct Query {
     pub name: &'static str,
     /// What it answers, in a line.
     pub doc: &'static str,
+    /// Whether it records events.
+    pub mutates: bool,
     arguments: fn() -> Map<String, Value>,
     answer: Answer,
 }
@@ -45,13 +50,17 @@ impl Fault {
     }
 
     fn of(failure: &Failure) -> Fault {
-        match failure.refusal() {
-            Some(refusal) => {
-                let hint = refusal.hint.as_deref();
-                Fault::new(refusal.code.as_str(), &refusal.message, hint)
-            }
-            None => Fault::new("operation_failed", &failure.to_string(), None),
+        let Some(refusal) = failure.refusal() else {
+            return Fault::new("operation_failed", &failure.to_string(), None);
+        };
+        let hint = refusal.hint.as_deref();
+        let fault = Fault::new(refusal.code.as_str(), &refusal.message, hint);
+        if refusal.details.is_empty() {
+            return fault;
         }
+        let mut fields: Map<String, Value> = serde_json::from_str(&fault.0).unwrap_or_default();
+        fields.insert("details".to_owned(), refusal.details.clone().into());
+        Fault(Value::Object(fields).to_string())
     }
 }
 
@@ -65,7 +74,7 @@ impl Query {
     pub fn schema(&self) -> Map<String, Value> {
         let mut schema = (self.arguments)();
         if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-            let about = "The team; may be left out where the server was started for one";
+            let about = "The team; may be left out where the server was started for one, or there is only one";
             properties.insert(
                 "team".to_owned(),
                 json!({"type": "string", "description": about}),
@@ -74,7 +83,7 @@ impl Query {
         schema
     }
 
-    /// The answer, as JSON. `team` is meant where the arguments name none.
+    /// The answer, as JSON. `team` is meant where the arguments name none, else the only one there is.
     pub fn answer(
         &self,
         root: &Root,
@@ -89,29 +98,29 @@ impl Query {
                 return Err(Fault::new("invalid_input", &message, None));
             }
         };
-        let Some(team) = named else {
-            let hint = root.teams().ok().filter(|teams| !teams.is_empty());
-            let hint = hint.map(|teams| format!("known teams: {}", teams.join(", ")));
-            return Err(Fault::new(
-                "invalid_input",
-                "team is required",
-                hint.as_deref(),
-            ));
+        let team = match named {
+            Some(team) => team,
+            None => root.only_team().map_err(|failure| Fault::of(&failure))?,
         };
         (self.answer)(root, &team, arguments)
     }
 }
 
 /// Arguments of a query, and what answers them.
-trait Ask: DeserializeOwned + JsonSchema {
+pub(crate) trait Ask: DeserializeOwned + JsonSchema {
     type Answer: Serialize;
+    /// Whether it records events.
+    const MUTATES: bool = false;
+    /// Arguments that callers send and that mean nothing here.
+    const PASSED_BY: &'static [&'static str] = &[];
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure>;
 }
 
-const fn row<A: Ask>(name: &'static str, doc: &'static str) -> Query {
+pub(crate) const fn row<A: Ask>(name: &'static str, doc: &'static str) -> Query {
     Query {
         name,
         doc,
+        mutates: A::MUTATES,
         arguments: arguments::<A>,
         answer: answer::<A>,
     }
@@ -130,7 +139,14 @@ fn arguments<A: Ask>() -> Map<String, Value> {
     schema
 }
 
-fn answer<A: Ask>(root: &Root, team: &str, arguments: Map<String, Value>) -> Result<String, Fault> {
+fn answer<A: Ask>(
+    root: &Root,
+    team: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<String, Fault> {
+    for name in A::PASSED_BY {
+        arguments.remove(*name);
+    }
     let asked: A = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| Fault::new("invalid_input", &error.to_string(), None))?;
     let mut team = root.team(team).map_err(|failure| Fault::of(&failure))?;

@@ -1,6 +1,7 @@
 //! The protocol's side: lists, calls, reads.
 
 use crate::query::{QUERIES, Query};
+use crate::state::STATES;
 use crate::{legacy, resources};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -13,8 +14,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::Arc;
 use teamlog_team::Root;
 
-const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events. To change something, run the command \
-line: `teamlog api --list` shows every operation, `teamlog prime TEAM --agent YOU` what to do next.";
+const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; reads and writes the states of workflow \
+modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \
+TEAM --agent YOU` what to do next.";
 
 /// A server for one client. It keeps nothing between calls.
 #[derive(Debug, Clone)]
@@ -34,7 +36,7 @@ impl Server {
         if let Some(text) = legacy::deprecation(&request.name, &arguments) {
             return failed(text);
         }
-        let Some(query) = Query::find(&request.name) else {
+        let Some(query) = tools().find(|tool| tool.name == request.name) else {
             return failed(format!("Unknown tool: {}", request.name));
         };
         match query.answer(&self.root, self.team.as_deref(), arguments) {
@@ -48,9 +50,14 @@ fn failed(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
+/// Everything that can be called.
+fn tools() -> impl Iterator<Item = &'static Query> {
+    QUERIES.iter().chain(STATES)
+}
+
 fn tool(query: &Query) -> Tool {
     Tool::new(query.name, query.doc, Arc::new(query.schema()))
-        .with_annotations(ToolAnnotations::new().read_only(true))
+        .with_annotations(ToolAnnotations::new().read_only(!query.mutates))
 }
 
 impl ServerHandler for Server {
@@ -69,9 +76,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(
-            QUERIES.iter().map(tool).collect(),
-        ))
+        Ok(ListToolsResult::with_all_items(tools().map(tool).collect()))
     }
 
     async fn call_tool(

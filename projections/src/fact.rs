@@ -7,6 +7,7 @@ pub mod bootstrap;
 mod delivery;
 mod imported;
 mod mail;
+pub mod mode;
 mod response;
 mod stored;
 pub mod supervision;
@@ -17,6 +18,7 @@ pub use bootstrap::{BootstrapAct, BootstrapFact};
 pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
 pub use imported::TaskImported;
 pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
+pub use mode::ModeFact;
 pub use response::ResponseStored;
 pub use task::{
     Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
@@ -59,6 +61,8 @@ pub enum Fact {
     Worker(Box<WorkerFact>),
     /// Marks of a message, and requests to tell its recipient.
     Mail(Box<MailFact>),
+    /// What happened to the state of a mode.
+    Mode(Box<ModeFact>),
     /// What happened in a run of the bootstrap contract.
     Bootstrap(Box<BootstrapFact>),
     /// `response_stored`.
@@ -200,6 +204,9 @@ impl Fact {
             }
             kind if mail::KINDS.contains(&kind) => {
                 mail::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))
+            }
+            kind if mode::KINDS.contains(&kind) => {
+                mode::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
             }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(

@@ -1,7 +1,19 @@
-//! Workflow modes: which ones there are, and where their states lie.
+//! Workflow modes: which ones there are, where their states lie, and what is known of them.
+//!
+//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states alone,
+//! so that a mode that ended cannot come back through it; what is said beside the list is metadata of the scope.
 
+mod fold;
 mod mode;
+mod query;
+mod row;
 mod scope;
+mod shown;
 
+pub use fold::ModesProjection;
 pub use mode::Mode;
+pub use row::{ModeEntry, ModeScope, ModeState};
 pub use scope::{Scope, is_session_id};
+pub use shown::{DERIVED, run_state, skills_state};
+
+pub(crate) use query::{active_sessions, holders, scope_of, sessions, state};

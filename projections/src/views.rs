@@ -7,6 +7,7 @@
 //! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
 //! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
 //! | `workers/<name>/…` | what is known of a worker, a file for each part |
+//! | `modes/…` | the states of workflow modes, at the root and of each session |
 //! | `bootstrap/<run>.json` | a run of the bootstrap contract |
 //! | `views` | the cursor: up to which event the files are current |
 //!
@@ -19,6 +20,7 @@ mod cursor;
 mod dead_letter;
 mod inbox;
 mod mend;
+mod mode;
 mod task;
 mod team;
 mod worker;
@@ -28,11 +30,13 @@ pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
 pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
 pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
+pub(crate) use mode::mend as mend_modes;
 pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::live::Live;
+use crate::modes::Scope;
 use crate::settings::Setting;
 use crate::{messages, tasks};
 use cursor::Cursor;
@@ -120,6 +124,7 @@ struct Touched {
     /// The events of new dead letters.
     dead_letters: Vec<u64>,
     workers: worker::TouchedParts,
+    modes: BTreeSet<Scope>,
     runs: BTreeSet<String>,
     /// Views came into being.
     all: bool,
@@ -171,6 +176,9 @@ impl Touched {
                         .or_default()
                         .insert(part);
                 }
+            }
+            Fact::Mode(fact) => {
+                self.modes.insert(mode::touched(&fact));
             }
             Fact::Bootstrap(fact) => {
                 self.runs.insert(fact.run);
@@ -265,6 +273,9 @@ impl Views {
         if !touched.workers.is_empty() {
             let reader = live.log().reader()?;
             mended.add(worker::write(live, &reader, &self.home, &touched.workers)?);
+        }
+        if !touched.modes.is_empty() {
+            mended.add(mode::write(live, &self.home, &touched.modes)?);
         }
         if !touched.runs.is_empty() {
             mended.add(bootstrap::write(live, &self.home, &touched.runs)?);

@@ -12,6 +12,7 @@ use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::messages::MessagesProjection;
+use crate::modes::ModesProjection;
 use crate::responses::ResponsesProjection;
 use crate::staff::StaffProjection;
 use crate::tasks::TasksProjection;
@@ -28,13 +29,14 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 7] = [
+pub const PROJECTIONS: [&dyn Projection; 8] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
     &DeliveriesProjection,
     &StaffProjection,
     &ResponsesProjection,
+    &ModesProjection,
     &BootstrapProjection,
 ];
 

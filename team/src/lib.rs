@@ -24,6 +24,7 @@ pub mod key;
 mod lines;
 pub mod mail;
 pub mod membership;
+pub mod modes;
 pub mod names;
 pub mod notes;
 pub mod past;

@@ -81,6 +81,14 @@ pub enum Code {
     ShutdownConfirm,
     /// A worker rejected its shutdown.
     ShutdownRejected,
+    /// There is no mode of that name.
+    UnsupportedMode,
+    /// The mode does not go with those that are active.
+    ModeDenied,
+    /// The mode is not active.
+    ModeNotActive,
+    /// There is no state of the mode.
+    ModeNotFound,
     /// The event is not legal where the run stands.
     IllegalEvent,
     /// The branch is not that of what TeamCreate answered.
@@ -178,6 +186,10 @@ impl Code {
             Code::ShutdownGateBlocked => "shutdown_gate_blocked",
             Code::ShutdownConfirm => "shutdown_confirm_issues_required",
             Code::ShutdownRejected => "shutdown_rejected",
+            Code::UnsupportedMode => "unsupported_mode",
+            Code::ModeDenied => "mode_denied",
+            Code::ModeNotActive => "mode_not_active",
+            Code::ModeNotFound => "mode_not_found",
             Code::BackupNotFound => "backup_not_found",
             Code::BackupDiverged => "backup_diverged",
             Code::IllegalEvent => "illegal_event",

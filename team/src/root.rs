@@ -118,6 +118,22 @@ impl Root {
         }
         Ok(teams)
     }
+    /// The team that is meant where none is named: the only one.
+    ///
+    /// # Errors
+    /// `invalid_input` where there is none, or where there are several, which the hint names; I/O.
+    pub fn only_team(&self) -> Result<String> {
+        let teams = self.teams()?;
+        if let [team] = teams.as_slice() {
+            return Ok(team.clone());
+        }
+        let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
+        Err(match teams.is_empty() {
+            true => refusal.hint("there is no team yet; to create one: teamlog init TEAM"),
+            false => refusal.hint(format!("known teams: {}", teams.join(", "))),
+        }
+        .into())
+    }
     /// Opens a team.
     ///
     /// # Errors

@@ -1,13 +1,12 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
-mod data;
 mod evidence;
 mod explain;
 mod record;
 mod show;
 mod start;
 
-use super::{point, task};
+use super::point;
 use crate::context::Context;
 use crate::exit::Outcome;
 
@@ -24,24 +23,6 @@ enum Action {
     Show(show::Show),
     Evidence(evidence::Evidence),
     Explain(explain::Explain),
-}
-
-// What may stand beside what is recorded. (A doc comment would become the text of every command that takes these.)
-#[derive(Debug, clap::Args)]
-#[group(skip)]
-struct Keyed {
-    /// The same command under the same key is carried out once, and answered again
-    #[arg(long, value_name = "KEY")]
-    key: Option<String>,
-    /// The story that it belongs to [default: that of the run]
-    #[arg(long, value_name = "TRACE")]
-    trace_id: Option<String>,
-}
-
-impl Keyed {
-    fn stamp(self) -> task::request::Stamp {
-        task::request::Stamp::of(self.key, self.trace_id)
-    }
 }
 
 impl Args {

@@ -14,12 +14,14 @@ mod demo;
 mod diff;
 mod doctor;
 mod export;
+mod given;
 mod head;
 mod import;
 mod init;
 mod keygen;
 mod man;
 mod mcp;
+mod mode;
 mod nudge;
 mod prime;
 mod purge;
@@ -30,6 +32,9 @@ mod replay;
 mod restore;
 mod schema;
 mod send;
+mod session;
+mod stamp;
+mod state;
 mod status;
 mod tail;
 mod task;
@@ -127,6 +132,8 @@ commands! {
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
     Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
+    Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",
+    State(state) = "state": "Read and write states of modes as callers of `rcs state` do",
     Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
     Await(await_event) = "await": "Wait until something happens to a team that is worth waking up for",

@@ -8,7 +8,7 @@ mod next;
 mod release;
 mod renew;
 mod reopen;
-pub mod request;
+mod request;
 mod show;
 
 use super::{point, whole};

@@ -7,13 +7,16 @@ use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use teamlog_team::bootstrap::events::EVENTS;
 use teamlog_team::command::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
+use teamlog_team::command::mode_show::ModeList;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::RefKind;
 use teamlog_team::event_type::EVENT_TYPES;
+use teamlog_team::projections::modes::Mode;
 use teamlog_team::projections::settings::Setting;
 use teamlog_team::projections::tasks::Status as TaskStatus;
 use teamlog_team::projections::{MessageType, Priority, vocabulary};
@@ -41,6 +44,12 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TEAM" => Source::teams,
         "AGENT" => Source::agents,
         "TASK" | "T,U" => Source::tasks,
+        "MODE" => |_, begun| Some(beginning(Mode::ALL.map(Mode::name), begun)),
+        "SESSION" => Source::sessions,
+        "NAME" if arg.get_id() == "event" => {
+            |_, begun| Some(beginning(EVENTS.iter().map(|row| row.name), begun))
+        }
+        "ID" if arg.get_id() == "run" && command != "start" => Source::runs,
         "TRACE" => Source::traces,
         "MESSAGE_ID" => Source::messages,
         "KEY" if matches!(command, "get" | "set" | "unset") => {
@@ -178,6 +187,43 @@ impl Source {
             begun,
             |dead| format!("to {}, {} attempts", dead.to, dead.attempts),
         ))
+    }
+
+    /// Sessions of which modes are known.
+    fn sessions(&self, begun: &str) -> Option<Candidates> {
+        let list = ModeList {
+            all_sessions: true,
+            limit: Some(LOOKED_AT_MAX),
+            ..ModeList::default()
+        };
+        let modes = self.team()?.mode_list(list).ok()?.modes;
+        let mut sessions: Vec<(String, Vec<&'static str>)> = Vec::new();
+        for mode in modes {
+            let Some(session) = mode.session_id else {
+                continue;
+            };
+            if sessions.last().is_none_or(|(last, _)| *last != session) {
+                sessions.push((session, Vec::new()));
+            }
+            if let Some((_, active)) = sessions.last_mut().filter(|_| mode.active) {
+                active.push(mode.mode.name());
+            }
+        }
+        Some(offered(sessions, begun, |active| match active.is_empty() {
+            true => "nothing active".to_owned(),
+            false => active.join(", "),
+        }))
+    }
+
+    /// Runs of the bootstrap contract, the newest first.
+    fn runs(&self, begun: &str) -> Option<Candidates> {
+        let status = Status {
+            limit: Some(OFFERED_MAX),
+            ..Status::default()
+        };
+        let runs = self.team()?.status(status).ok()?.bootstrap_runs.into_iter();
+        let runs = runs.map(|run| (run.run, run.state.name().to_owned()));
+        Some(offered(runs, begun, |state| state))
     }
 
     fn traces(&self, begun: &str) -> Option<Candidates> {

@@ -5,7 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{lines, number, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
-use teamlog_team::command::diff::{Change, DiffAnswer, TaskChange};
+use teamlog_team::command::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 
 /// Most characters of a value that a line shows.
 const SHOWN_MAX: usize = 60;
@@ -40,6 +40,14 @@ pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     if !answer.inboxes.is_empty() {
         shown.push(String::new());
         shown.extend(inboxes(answer, view));
+    }
+    if !answer.modes.is_empty() {
+        shown.push(String::new());
+        shown.extend(modes(answer, view));
+    }
+    if !answer.runs.is_empty() {
+        shown.push(String::new());
+        shown.extend(runs(answer, view));
     }
     shown
 }
@@ -86,6 +94,59 @@ fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
         })
         .collect();
     lines(&rows, 2, view.paint)
+}
+
+/// `+ forge  starting`, `- blueprint  planning -> completed  in session s-1`.
+fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = answer
+        .modes
+        .iter()
+        .map(|mode| {
+            let (style, sign) = match mode.change {
+                ModeTurn::Started => (Style::Good, "+"),
+                ModeTurn::Ended => (Style::Dim, "-"),
+                ModeTurn::Changed => (Style::Warn, "~"),
+            };
+            let to = mode.to.as_deref().unwrap_or("gone");
+            let phases = match &mode.from {
+                None => to.to_owned(),
+                Some(from) => format!("{from} -> {to}"),
+            };
+            let session = mode.session_id.as_deref();
+            vec![
+                styled(style, sign),
+                styled(Style::Bold, mode.mode.name()),
+                plain(phases),
+                plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
+            ]
+        })
+        .collect();
+    lines(&rows, 0, view.paint)
+}
+
+/// `run 1  INIT -> TEAM_READY  1 violation`.
+fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<_> = answer
+        .runs
+        .iter()
+        .map(|run| {
+            let moved = match run.from {
+                None => run.to.name().to_owned(),
+                Some(from) if from == run.to => run.to.name().to_owned(),
+                Some(from) => format!("{} -> {}", from.name(), run.to.name()),
+            };
+            let breaches = match run.breaches {
+                0 => String::new(),
+                breaches => time::plural(breaches, "violation"),
+            };
+            vec![
+                styled(Style::Bold, format!("run {}", run.run)),
+                plain(moved),
+                styled(Style::Warn, breaches),
+            ]
+        })
+        .collect();
+    lines(&rows, 0, view.paint)
 }
 
 /// A value in one short piece.

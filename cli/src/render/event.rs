@@ -1,6 +1,7 @@
 //! One event as one line: what happened, in words where the kind is known, else its payload.
 
 use crate::render::escape::visible;
+use crate::render::flow;
 use crate::render::style::{Paint, Style};
 use serde_json::Value;
 use teamlog_team::engine::{Event, RefKind};
@@ -82,6 +83,8 @@ pub fn what(event: &Event<'_>) -> String {
             payload["offset"]
         ),
         kind if kind.starts_with("task_") => task(event, payload),
+        kind if kind.starts_with("mode_") => flow::mode(kind, &payload),
+        kind if kind.starts_with("bootstrap_") => flow::bootstrap(kind, &payload),
         _ => event.payload.to_string(),
     };
     visible(&cut(&text)).into_owned()
@@ -120,7 +123,7 @@ const FIRST: [&str; 8] = [
 ];
 
 /// A message's payload as words: `in_progress progress=40% "reproduced it"`. What speaks for itself needs no name.
-fn said(payload: &Value) -> String {
+pub fn said(payload: &Value) -> String {
     let Some(fields) = payload.as_object() else {
         return String::new();
     };
@@ -190,7 +193,7 @@ fn reference(event: &Event<'_>, kind: RefKind) -> String {
 }
 
 /// A string without its quotes, anything else as JSON.
-fn word(value: &Value) -> String {
+pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) if text.contains(' ') => format!("{text:?}"),
         Value::String(text) => text.clone(),

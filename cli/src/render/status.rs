@@ -5,7 +5,8 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
-use teamlog_team::command::status::{StaleMessage, StatusAnswer};
+use teamlog_team::command::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
+use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::Task;
 
 /// The whole answer.
@@ -34,6 +35,18 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
     let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
     section(&mut shown, "stale messages", lines(&rows, 2, view.paint));
+    let rows: Vec<_> = answer
+        .active_modes
+        .iter()
+        .map(|mode| active(mode, view))
+        .collect();
+    section(&mut shown, "active modes", lines(&rows, 2, view.paint));
+    let rows: Vec<_> = answer
+        .bootstrap_runs
+        .iter()
+        .map(|run| bootstrap(run, view))
+        .collect();
+    section(&mut shown, "bootstrap runs", lines(&rows, 2, view.paint));
     if !answer.truncated.is_empty() {
         shown.push(String::new());
         let names = answer.truncated.join(", ");
@@ -77,6 +90,42 @@ fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
         .map(|(status, tasks)| vec![plain(status), number(time::count(*tasks))])
         .collect();
     lines(&rows, 2, view.paint)
+}
+
+/// `forge  executing  3m ago  in session s-1`.
+fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
+    let updated = Timestamp::parse(&mode.updated_at).map(|at| view.ago(at));
+    let session = mode.session_id.as_deref();
+    vec![
+        styled(Style::Bold, mode.mode.name()),
+        plain(mode.phase.as_deref().unwrap_or("-")),
+        styled(Style::Dim, updated.unwrap_or_default()),
+        plain(session.map_or_else(String::new, |session| format!("in session {session}"))),
+    ]
+}
+
+/// `1  RUNNING  3m ago  with alpha: physics, music  2 violations`.
+fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
+    let style = match run.breaches {
+        0 => Style::Plain,
+        _ => Style::Warn,
+    };
+    let updated = Timestamp::parse(&run.updated_at).map(|at| view.ago(at));
+    let team = run.team_name.as_deref();
+    let team = team.map(|team| format!("with {team}"));
+    let domains = Some(run.domains.join(", ")).filter(|domains| !domains.is_empty());
+    let about: Vec<String> = team.into_iter().chain(domains).collect();
+    let breaches = match run.breaches {
+        0 => String::new(),
+        breaches => time::plural(breaches, "violation"),
+    };
+    vec![
+        styled(Style::Bold, &run.run),
+        styled(style, run.state.name()),
+        styled(Style::Dim, updated.unwrap_or_default()),
+        plain(about.join(": ")),
+        styled(Style::Warn, breaches),
+    ]
 }
 
 fn stale_message(message: &StaleMessage) -> Vec<Cell> {

@@ -107,6 +107,8 @@ answers! {
         stale_tasks: Vec<Value>,
         stale_messages: Vec<StaleMessage>,
         malformed_jsonl: Malformed,
+        active_modes: Vec<Value>,
+        bootstrap_runs: Vec<Value>,
         task_count: u64,
         tasks_by_status: BTreeMap<String, u64>,
         message_count: u64,

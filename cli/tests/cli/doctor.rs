@@ -33,7 +33,7 @@ struct Check {
     recommendations: Vec<String>,
 }
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 15] = [
     "index_integrity",
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -43,6 +43,8 @@ const NAMES: [&str; 13] = [
     "sidecars",
     "checkpoint",
     "views",
+    "modes",
+    "bootstrap",
     "quarantine",
     "lock",
     "file_system",
@@ -50,13 +52,15 @@ const NAMES: [&str; 13] = [
 ];
 
 /// What the log must be read for.
-const OF_THE_LOG: [&str; 6] = [
+const OF_THE_LOG: [&str; 8] = [
     "index_integrity",
     "snapshot_monotonicity",
     "index_inbox_sample_consistency",
     "ack_index_consistency",
     "checkpoint",
     "views",
+    "modes",
+    "bootstrap",
 ];
 
 /// Tasks, messages and acks, with a checkpoint over all of it.

@@ -23,6 +23,7 @@ mod init;
 mod integrity;
 mod kills;
 mod mcp;
+mod modes;
 mod moving;
 mod operations;
 mod processes;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 /// A client, which knows the protocol's lines and no crate of it.
-struct Client {
+pub struct Client {
     child: Child,
     to: Option<ChildStdin>,
     from: BufReader<ChildStdout>,
@@ -16,7 +16,7 @@ struct Client {
 }
 
 impl Client {
-    fn start(cli: &Cli, line: &str) -> Client {
+    pub fn start(cli: &Cli, line: &str) -> Client {
         let mut child = cli
             .command(line)
             .stdin(Stdio::piped())
@@ -33,7 +33,7 @@ impl Client {
     }
 
     /// One that says who it is first, as clients did up to 2025.
-    fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
+    pub fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
         let mut client = Client::start(cli, line);
         let about = client.ask(
             "initialize",
@@ -82,7 +82,7 @@ impl Client {
         )
     }
 
-    fn json(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn json(&mut self, tool: &str, arguments: Value) -> Value {
         let (text, failed) = self.call(tool, arguments);
         assert!(!failed, "{text}");
         serde_json::from_str(&text).unwrap()
@@ -94,7 +94,7 @@ impl Client {
         serde_json::from_str(&text).unwrap()
     }
 
-    fn end(mut self) {
+    pub fn end(mut self) {
         drop(self.to.take());
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
     }
@@ -114,10 +114,12 @@ fn a_client_initializes_lists_and_calls() {
     assert_eq!(about["protocolVersion"], "2025-06-18");
     let listed = client.ask("tools/list", json!({}));
     let tools = listed["tools"].as_array().unwrap();
-    assert!(!tools.is_empty() && tools.len() <= 10, "{tools:?}");
+    assert_eq!(tools.len(), 12, "{tools:?}");
     for tool in tools {
-        assert!(!tool["name"].as_str().unwrap().starts_with("team_"));
-        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
+        let name = tool["name"].as_str().unwrap();
+        assert!(!name.starts_with("team_"));
+        let reads = !["state_write", "state_clear"].contains(&name);
+        assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
         assert!(
             tool["inputSchema"]["properties"]["team"].is_object(),
@@ -243,10 +245,12 @@ fn tools_that_changed_a_team_say_what_to_type() {
 fn what_cannot_be_answered_is_named() {
     let cli = world();
     let (mut client, _) = Client::initialized(&cli, "mcp");
+    assert_eq!(client.json("ready", json!({}))["total"], 1);
+    cli.ok("init other");
     let fault = client.fault("ready", json!({}));
     assert_eq!(
         (&fault["code"], &fault["hint"]),
-        (&json!("invalid_input"), &json!("known teams: demo"))
+        (&json!("invalid_input"), &json!("known teams: demo, other"))
     );
     assert_eq!(
         client.fault("ready", json!({"team": "none"}))["code"],
@@ -274,6 +278,82 @@ fn what_cannot_be_answered_is_named() {
     own.end();
     client.end();
     assert!(cli.refused(1, "mcp --team none").contains("none"));
+}
+
+#[test]
+fn states_of_modes_are_read_and_written_by_tools() {
+    let cli = world();
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    let wrote = client.json(
+        "state_write",
+        json!({"mode": "forge", "active": true, "workingDirectory": "/x", "session_id": "s-1", "state": {"owner": "dev"}}),
+    );
+    assert_eq!(
+        wrote,
+        json!({"success": true, "mode": "forge", "path": "teams/demo/modes/sessions/s-1/forge-state.json"})
+    );
+    let read = client.json("state_read", json!({"mode": "forge", "session_id": "s-1"}));
+    assert_eq!(
+        (&read["active"], &read["owner"]),
+        (&json!(true), &json!("dev"))
+    );
+    assert_eq!(
+        client.json("state_read", json!({"mode": "forge", "team": "demo"})),
+        json!({"exists": false, "mode": "forge"}),
+        "without a session it is the root"
+    );
+    assert_eq!(
+        client.json("state_list_active", json!({"session_id": "s-1"})),
+        json!({"active_modes": ["forge"]})
+    );
+    let status = client.json(
+        "state_get_status",
+        json!({"mode": "forge", "session_id": "s-1"}),
+    );
+    assert_eq!(status["statuses"]["forge"]["active"], true);
+    let fault = client.fault(
+        "state_write",
+        json!({"mode": "blueprint", "active": true, "session_id": "s-1"}),
+    );
+    assert_eq!(fault["code"], "mode_denied");
+    assert_eq!(fault["details"]["denial"], "rollback");
+    let said = fault["error"].as_str().unwrap();
+    assert!(
+        said.starts_with("Cannot write blueprint: forge is already active."),
+        "{said}"
+    );
+    for (tool, arguments) in [
+        ("state_read", json!({})),
+        ("state_read", json!({"mode": "../x"})),
+        ("state_read", json!({"mode": "forge", "session_id": "a.b"})),
+        ("state_clear", json!({"mode": "nothing"})),
+        ("state_clear", json!({"mode": "forge", "session_id": 7})),
+        (
+            "state_write",
+            json!({"mode": "forge", "current_phase": "x"}),
+        ),
+        ("state_get_status", json!({"more": 1})),
+    ] {
+        let fault = client.fault(tool, arguments.clone());
+        assert!(
+            fault["error"].is_string() && fault["code"].is_string(),
+            "{tool} {arguments}: {fault}"
+        );
+    }
+    let cleared = client.json(
+        "state_clear",
+        json!({"mode": "forge", "all_sessions": true}),
+    );
+    assert_eq!(
+        (&cleared["removed"], &cleared["mode"]),
+        (&json!(1), &json!("forge"))
+    );
+    // What one process wrote another one reads.
+    assert_eq!(
+        cli.ok("mode list demo --session s-1 --active"),
+        "no modes\n"
+    );
+    client.end();
 }
 
 #[test]

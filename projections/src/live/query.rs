@@ -13,6 +13,7 @@ use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
     SeqPage, Unacked,
 };
+use crate::modes::{self, Mode, ModeScope, ModeState, Scope};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
@@ -506,6 +507,44 @@ impl Live {
     /// I/O, `Derived`.
     pub fn phase(&self) -> Result<Option<Noted<String>>> {
         staff::phase(self.rows())
+    }
+
+    // --- modes ----------------------------------------------------------------------------------
+
+    /// The state of a mode in a scope.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_state(&self, scope: &Scope, mode: Mode) -> Result<Option<ModeState>> {
+        modes::state(self.rows(), scope, mode)
+    }
+    /// The states of a scope in short; `None` where nothing is known of it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_scope(&self, scope: &Scope) -> Result<Option<ModeScope>> {
+        modes::scope_of(self.rows(), scope)
+    }
+    /// Sessions of which any mode is known, in order, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn mode_sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
+        modes::sessions(self.rows(), after, limit)
+    }
+    /// Sessions in which a mode is active, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn active_sessions(&self) -> Result<Vec<String>> {
+        modes::active_sessions(self.rows())
+    }
+    /// Sessions that hold a state of a mode, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
+        modes::holders(self.rows(), mode)
     }
 
     // --- the bootstrap --------------------------------------------------------------------------

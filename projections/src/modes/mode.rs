@@ -76,6 +76,10 @@ impl Mode {
             Mode::DeepInterview | Mode::Blueprint | Mode::Autoresearch
         )
     }
+    /// Whether input that would answer for the user is locked while it is active.
+    pub fn locks_input(self) -> bool {
+        self == Mode::DeepInterview
+    }
 }
 
 impl std::fmt::Display for Mode {

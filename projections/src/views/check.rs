@@ -1,11 +1,12 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, bootstrap, dead_letter, failed, inbox, mend, task, team, worker};
+use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, worker};
 use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
 use crate::live::Live;
+use crate::modes::Scope;
 use crate::{messages, staff, tasks};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +127,7 @@ impl ViewsSource {
         self.inboxes(live, reader, &mut found)?;
         self.dead_letters(live, reader, &mut found)?;
         self.workers(live, reader, &mut found)?;
+        self.modes(live, &mut found)?;
         self.runs(live, &mut found)?;
         Ok(found)
     }
@@ -157,6 +159,28 @@ impl ViewsSource {
             self.others(&dir, &names, found)?;
         }
         self.others(worker::DIR, &workers, found)
+    }
+
+    fn modes(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {
+        let mut sessions = BTreeSet::new();
+        self.scope(live, &Scope::Root, found)?;
+        for scope in mode::scopes(live)? {
+            if let Some(session) = scope.session() {
+                sessions.insert(session.to_owned());
+                self.scope(live, &scope, found)?;
+            }
+        }
+        self.others(mode::SESSIONS, &sessions, found)
+    }
+
+    fn scope(&self, live: &Live, scope: &Scope, found: &mut ViewsFound) -> Result<()> {
+        let (dir, files) = (mode::dir(scope), mode::files(live, scope)?);
+        for (name, text) in &files {
+            let file = format!("{dir}/{name}");
+            let compared = self.compare(&file, text)?;
+            found.compared(file, compared);
+        }
+        self.others(&dir, &mode::names(scope, &files), found)
     }
 
     fn runs(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {

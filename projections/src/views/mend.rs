@@ -1,7 +1,7 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
 use super::inbox::{self, Inboxes};
-use super::{Home, Mended, bootstrap, dead_letter, failed, task, team, worker};
+use super::{Home, Mended, bootstrap, dead_letter, failed, mode, task, team, worker};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
@@ -17,11 +17,12 @@ use teamlog_engine::storage::Open;
 
 pub(super) const TEAM: &str = "team.json";
 /// The directories of views.
-pub(super) const VIEW_DIRS: [&str; 5] = [
+pub(super) const VIEW_DIRS: [&str; 6] = [
     task::DIR,
     inbox::DIR,
     dead_letter::DIR,
     worker::DIR,
+    mode::DIR,
     bootstrap::DIR,
 ];
 /// Threads that write task views.
@@ -38,6 +39,7 @@ pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mend
     mended.add(mend_inboxes(live, reader, home)?);
     mended.add(dead_letter::mend(live, reader, home)?);
     mended.add(worker::mend(live, reader, home)?);
+    mended.add(mode::mend(live, home)?);
     mended.add(bootstrap::mend(live, home)?);
     Ok(mended)
 }

@@ -103,6 +103,12 @@ enum Said {
         worker: u8,
         value: u8,
     },
+    Moded {
+        what: u8,
+        mode: u8,
+        session: u8,
+        value: u8,
+    },
     /// Mostly not.
     Closed(u8),
 }
@@ -146,6 +152,8 @@ fn said() -> impl Strategy<Value = Said> {
         1 => Just(Said::Foreign),
         5 => (0u8..13, 0u8..3, 0u8..4)
             .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
+        8 => (0u8..13, 0u8..8, 0u8..4, 0u8..6)
+            .prop_map(|(what, mode, session, value)| Said::Moded { what, mode, session, value }),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -335,6 +343,12 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             worker,
             value,
         } => return staffed(*what, agent(worker), *value),
+        Said::Moded {
+            what,
+            mode,
+            session,
+            value,
+        } => return moded(*what, *mode, *session, *value),
     };
     match known.insert(message.id.clone()) {
         true => {
@@ -411,6 +425,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                 writer.with_state(|live| {
                     check_at_hand(live, &AGENTS);
                     check_claims(live);
+                    check_modes(live);
                     check_mail(live, &AGENTS, &sent);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
@@ -465,6 +480,7 @@ proptest! {
             prop_assert_eq!((past.seq(), past.digest().unwrap()), (seq, digest));
             check_at_hand(&past, &AGENTS);
             check_claims(&past);
+            check_modes(&past);
         }
         let mut first: Option<Vec<Vec<u8>>> = None;
         for decoders in [1, 2, 3, 8] {

@@ -6,6 +6,7 @@ mod claims;
 mod folds;
 mod histories;
 mod mailbox;
+mod modes;
 mod ready;
 mod real;
 mod staff;

@@ -8,6 +8,9 @@ use teamlog_engine::{
     Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
     Timestamp, Writer,
 };
+use teamlog_projections::fact::mode::{
+    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SkillsSynced,
+};
 use teamlog_projections::fact::supervision::{
     Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
 };
@@ -16,6 +19,7 @@ use teamlog_projections::fact::worker::{
     inbox_written,
 };
 use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
+use teamlog_projections::modes::{Mode, ModeEntry, Scope};
 use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
@@ -167,6 +171,7 @@ impl Team {
                 }
             }
         }
+        self.below("modes", &mut views);
         if self.storage.stat(&self.path("workers")).unwrap().is_some() {
             for worker in self.storage.list(&self.path("workers")).unwrap() {
                 let dir = format!("workers/{worker}");
@@ -185,6 +190,19 @@ impl Team {
             views.push(("team.json".into(), self.view("team.json")));
         }
         views
+    }
+    /// The files below a directory, at any depth.
+    fn below(&self, dir: &str, views: &mut Vec<(String, String)>) {
+        if self.storage.stat(&self.path(dir)).unwrap().is_none() {
+            return;
+        }
+        for name in self.storage.list(&self.path(dir)).unwrap() {
+            let name = format!("{dir}/{name}");
+            match self.storage.stat(&self.path(&name)).unwrap() {
+                Some(stat) if stat.is_dir => self.below(&name, views),
+                _ => views.push((name.clone(), self.view(&name))),
+            }
+        }
     }
 }
 
@@ -393,4 +411,176 @@ pub fn closed() -> NewEvent {
         reason: "shutdown".into(),
     }
     .event("lead")
+}
+
+/// The fields of an object.
+pub fn fields(text: &str) -> Fields {
+    serde_json::from_str(text).unwrap()
+}
+
+pub fn scope(session: Option<&str>) -> Scope {
+    Scope::of(session)
+}
+
+pub fn mode_started(mode: Mode, session: Option<&str>, state: &str) -> NewEvent {
+    ModeStarted {
+        mode,
+        scope: scope(session),
+        state: fields(state),
+    }
+    .event("dev", None)
+    .unwrap()
+}
+
+pub fn mode_changed(
+    change: Change,
+    mode: Mode,
+    session: Option<&str>,
+    set: &str,
+    unset: &[&str],
+) -> NewEvent {
+    ModeChanged {
+        change,
+        mode,
+        scope: scope(session),
+        set: fields(set),
+        unset: unset.iter().map(|field| (*field).to_owned()).collect(),
+    }
+    .event("dev", None)
+    .unwrap()
+}
+
+pub fn mode_cleared(mode: Mode, session: Option<&str>, tombstone: bool) -> NewEvent {
+    ModeCleared {
+        mode,
+        scope: scope(session),
+        tombstone,
+    }
+    .event("dev", None)
+    .unwrap()
+}
+
+pub fn mode_locked(locked: bool, mode: Mode, session: Option<&str>, lock: &str) -> NewEvent {
+    InputLocked {
+        locked,
+        mode,
+        scope: scope(session),
+        input_lock: fields(lock),
+    }
+    .event("dev", None)
+    .unwrap()
+}
+
+pub fn skills_synced(session: Option<&str>, skills: &[Mode], metadata: &str) -> NewEvent {
+    SkillsSynced {
+        scope: scope(session),
+        skills: skills.to_vec(),
+        metadata: fields(metadata),
+    }
+    .event("dev", None)
+    .unwrap()
+}
+
+/// Anything that can be said of a mode, sense or not.
+pub fn moded(what: u8, mode: u8, session: u8, value: u8) -> NewEvent {
+    let mode = Mode::ALL[usize::from(mode) % 8];
+    let session = [None, Some("s1"), Some("s2"), Some("S-3")][usize::from(session) % 4];
+    let change = Change::ALL[usize::from(value) % 5];
+    let mut event = match what {
+        0..=2 => {
+            let state =
+                format!(r#"{{"active":true,"current_phase":"p{value}","thread_id":"t{value}"}}"#);
+            mode_started(mode, session, &state)
+        }
+        3 => mode_started(
+            mode,
+            session,
+            r#"{"active":false,"current_phase":"failed"}"#,
+        ),
+        4 => mode_changed(
+            Change::Updated,
+            mode,
+            session,
+            r#"{"active":true}"#,
+            &["thread_id"],
+        ),
+        5 | 6 => {
+            let state = format!(r#"{{"active":false,"run_outcome":"o{value}"}}"#);
+            mode_changed(change, mode, session, &state, &[])
+        }
+        7 => mode_changed(
+            change,
+            mode,
+            session,
+            r#"{"current_phase":7,"active":"yes"}"#,
+            &[],
+        ),
+        8 => mode_cleared(mode, session, value.is_multiple_of(2)),
+        9 => mode_cleared(mode, session, false),
+        10 => mode_locked(
+            value > 1,
+            mode,
+            session,
+            &format!(r#"{{"active":{}}}"#, value > 1),
+        ),
+        11 => {
+            let metadata = format!(r#"{{"keyword":"k{value}","source":null,"skill":"{mode}"}}"#);
+            skills_synced(session, &[mode], &metadata)
+        }
+        _ => skills_synced(session, &[], r#"{"keyword":null}"#),
+    };
+    if value.is_multiple_of(3) {
+        event.refs.set(RefKind::Trace, format!("tr_{value}"));
+    }
+    event
+}
+
+/// Holds what scopes say in short against the states themselves.
+pub fn check_modes(live: &Live) {
+    let sessions = live.mode_sessions(None, usize::MAX).unwrap();
+    let mut paged = Vec::new();
+    while let Some(next) = live
+        .mode_sessions(paged.last().map(String::as_str), 1)
+        .unwrap()
+        .pop()
+    {
+        paged.push(next);
+    }
+    assert_eq!(paged, sessions);
+    let (mut active, mut holders) = (Vec::new(), vec![Vec::new(); 8]);
+    let mut scopes = vec![Scope::Root];
+    scopes.extend(sessions.iter().cloned().map(Scope::Session));
+    for scope in scopes {
+        let known = live.mode_scope(&scope).unwrap();
+        let entries = known.map(|known| known.entries).unwrap_or_default();
+        for (at, mode) in Mode::ALL.into_iter().enumerate() {
+            let state = live.mode_state(&scope, mode).unwrap();
+            let entry = entries.iter().find(|entry| entry.mode == mode);
+            assert_eq!(state.is_some(), entry.is_some(), "{scope:?} {mode}");
+            if let (Some(state), Some(entry)) = (state, entry) {
+                check_entry(&state, entry);
+                if let Scope::Session(session) = &scope {
+                    holders[at].push(session.clone());
+                }
+            }
+        }
+        if let Scope::Session(session) = &scope
+            && entries.iter().any(|entry| entry.active)
+        {
+            active.push(session.clone());
+        }
+    }
+    assert_eq!(live.active_sessions().unwrap(), active);
+    for (mode, holders) in Mode::ALL.into_iter().zip(holders) {
+        assert_eq!(live.sessions_with(mode).unwrap(), holders);
+    }
+}
+
+fn check_entry(state: &teamlog_projections::modes::ModeState, entry: &ModeEntry) {
+    assert_eq!(state.is_active(), entry.active);
+    assert_eq!(state.phase(), entry.phase.as_deref());
+    assert_eq!((state.seq, state.activated), (entry.seq, entry.activated));
+    assert!(!entry.active || entry.activated > 0);
+    assert_eq!(state.fields["mode"], state.mode.name());
+    assert_eq!(state.fields["updated_at"], entry.updated_at().to_string());
 }

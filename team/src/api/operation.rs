@@ -19,6 +19,14 @@ use crate::command::idle::ReadIdle;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
+use crate::command::mode_clear::ModeClear;
+use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use crate::command::mode_explain::ModeExplain;
+use crate::command::mode_outcome::ModeOutcome;
+use crate::command::mode_prompt::ModePrompt;
+use crate::command::mode_show::{ModeList, ModeShow};
+use crate::command::mode_start::ModeStart;
+use crate::command::mode_write::{ModeUpdate, ModeWrite};
 use crate::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
 use crate::command::read_events::ReadEvents;
 use crate::command::send_message::SendMessage;
@@ -198,6 +206,19 @@ pub static OPERATIONS: &[Operation] = &[
     row::<WriteSnapshot>(),
     row::<ReadApproval>(),
     row::<WriteApproval>(),
+    // modes
+    row::<ModePrompt>(),
+    row::<ModeExplain>(),
+    row::<ModeOutcome>(),
+    row::<ModeStart>(),
+    row::<ModeUpdate>(),
+    row::<ModeComplete>(),
+    row::<ModeFail>(),
+    row::<ModeCancel>(),
+    row::<ModeClear>(),
+    row::<ModeList>(),
+    row::<ModeShow>(),
+    row::<ModeWrite>(),
     // the bootstrap
     row::<BootstrapStart>(),
     row::<BootstrapRecord>(),

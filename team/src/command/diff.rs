@@ -4,11 +4,13 @@
 
 use crate::failure::{Failure, Result};
 use crate::past::{Moment, Past};
+use crate::projections::bootstrap::State;
+use crate::projections::modes::{Mode, ModeState, Scope};
 use crate::projections::{Live, Task};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -71,7 +73,48 @@ pub struct InboxChange {
     pub unread: u64,
 }
 
-/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes}`.
+/// What became of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeTurn {
+    /// It is active and was not.
+    Started,
+    /// It was active and is not.
+    Ended,
+    /// It is in another phase, or was started anew.
+    Changed,
+}
+
+/// A mode that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ModeChange {
+    /// The mode.
+    pub mode: Mode,
+    /// Its session; absent at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// What became of it.
+    pub change: ModeTurn,
+    /// Its phase before; `null` where it had no state.
+    pub from: Option<String>,
+    /// Its phase now; `null` where it has no state.
+    pub to: Option<String>,
+}
+
+/// A run of the bootstrap contract that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunChange {
+    /// The run.
+    pub run: String,
+    /// Its state before; `null` where it had not begun.
+    pub from: Option<State>,
+    /// Its state now.
+    pub to: State,
+    /// Violations of the contract in between.
+    pub breaches: u64,
+}
+
+/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes, runs}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DiffAnswer {
     /// The team.
@@ -98,6 +141,10 @@ pub struct DiffAnswer {
     pub next_cursor: Option<String>,
     /// Inboxes that something came into or was acknowledged in, by agent.
     pub inboxes: Vec<InboxChange>,
+    /// Modes that started, ended or are in another phase: those of the root, then session by session.
+    pub modes: Vec<ModeChange>,
+    /// Runs of the bootstrap contract that began, moved or were violated, in natural order of their ids.
+    pub runs: Vec<RunChange>,
 }
 
 /// What was touched between the points.
@@ -108,6 +155,23 @@ struct Touched {
     /// By natural key, so in natural order.
     tasks: BTreeMap<Vec<u8>, String>,
     agents: BTreeSet<String>,
+    modes: BTreeSet<(Scope, Mode)>,
+    /// By natural key, so in natural order.
+    runs: BTreeMap<Vec<u8>, String>,
+}
+
+/// Whose event it is, of those of modes.
+#[derive(Deserialize)]
+struct OfMode {
+    mode: Mode,
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+/// The same of those of runs.
+#[derive(Deserialize)]
+struct OfRun {
+    run: String,
 }
 
 impl Team {
@@ -184,6 +248,8 @@ impl Team {
                 .map(|last| last.task_id.clone()),
             tasks: page,
             inboxes: inboxes(before, after, &touched.agents)?,
+            modes: modes(before, after, &touched.modes)?,
+            runs: runs(before, after, touched.runs.values())?,
         })
     }
 }
@@ -205,12 +271,8 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
         }
         if !event.foreign {
             if let Some(task) = event.refs.get(RefKind::Task) {
-                let mut natural = Vec::new();
-                crate::projections::natural::encode(task, &mut natural);
-                touched
-                    .tasks
-                    .entry(natural)
-                    .or_insert_with(|| task.to_owned());
+                let known = touched.tasks.entry(natural(task));
+                known.or_insert_with(|| task.to_owned());
             }
             if let Some(agent) = event
                 .refs
@@ -219,10 +281,27 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
             {
                 touched.agents.insert(agent.to_owned());
             }
+            if event.kind.starts_with("mode_")
+                && let Ok(of) = serde_json::from_str::<OfMode>(&event.payload)
+            {
+                let scope = Scope::of(of.session_id.as_deref());
+                touched.modes.insert((scope, of.mode));
+            }
+            if event.kind.starts_with("bootstrap_")
+                && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
+            {
+                touched.runs.entry(natural(&of.run)).or_insert(of.run);
+            }
         }
         Ok::<_, Failure>(ControlFlow::<()>::Continue(()))
     })?;
     Ok(touched)
+}
+
+fn natural(id: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    crate::projections::natural::encode(id, &mut key);
+    key
 }
 
 fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChange>> {
@@ -318,6 +397,69 @@ fn inboxes(before: &Live, after: &Live, agents: &BTreeSet<String>) -> Result<Vec
                 received,
                 acked,
                 unread: new.unread,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+fn modes(
+    before: &Live,
+    after: &Live,
+    touched: &BTreeSet<(Scope, Mode)>,
+) -> Result<Vec<ModeChange>> {
+    let mut changes = Vec::new();
+    for (scope, mode) in touched {
+        let (old, new) = (
+            before.mode_state(scope, *mode)?,
+            after.mode_state(scope, *mode)?,
+        );
+        let active = |state: &Option<ModeState>| state.as_ref().is_some_and(ModeState::is_active);
+        let phase = |state: &Option<ModeState>| {
+            let state = state.as_ref()?;
+            Some(state.phase().unwrap_or_default().to_owned())
+        };
+        let began = |state: &Option<ModeState>| state.as_ref().map(|state| state.activated);
+        let (from, to) = (phase(&old), phase(&new));
+        let change = match (active(&old), active(&new)) {
+            (false, true) => ModeTurn::Started,
+            (true, false) => ModeTurn::Ended,
+            (_, true) if began(&old) != began(&new) => ModeTurn::Changed,
+            _ if from != to => ModeTurn::Changed,
+            _ => continue,
+        };
+        changes.push(ModeChange {
+            mode: *mode,
+            session_id: scope.session().map(str::to_owned),
+            change,
+            from,
+            to,
+        });
+    }
+    Ok(changes)
+}
+
+fn runs<'a>(
+    before: &Live,
+    after: &Live,
+    touched: impl Iterator<Item = &'a String>,
+) -> Result<Vec<RunChange>> {
+    let mut changes = Vec::new();
+    for run in touched {
+        let (old, Some(new)) = (before.bootstrap_run(run)?, after.bootstrap_run(run)?) else {
+            continue;
+        };
+        let (from, known) = (
+            old.as_ref().map(|old| old.state),
+            old.map_or(0, |old| old.breaches),
+        );
+        let breaches = new.breaches.saturating_sub(known);
+        if from != Some(new.state) || breaches > 0 {
+            changes.push(RunChange {
+                run: run.clone(),
+                from,
+                to: new.state,
+                breaches,
             });
         }
     }

@@ -4,7 +4,9 @@ use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
+use crate::projections::bootstrap::{RunShown, State};
 use crate::projections::messages::Unacked;
+use crate::projections::modes::{Mode, ModeScope, Scope};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -44,6 +46,45 @@ pub struct StaleMessage {
     pub age_minutes: u64,
 }
 
+/// A mode that is active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActiveMode {
+    /// The mode.
+    pub mode: Mode,
+    /// Its session; absent at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Its phase.
+    pub phase: Option<String>,
+    /// When it became active.
+    #[schemars(with = "Option<Timestamp>")]
+    pub activated_at: Option<String>,
+    /// When it changed last.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
+/// A run of the bootstrap contract, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapRun {
+    /// Its id.
+    pub run: String,
+    /// How far it is.
+    pub state: State,
+    /// The team that it works with.
+    pub team_name: Option<String>,
+    /// The domains that it is about.
+    pub domains: Vec<String>,
+    /// Violations of the contract so far.
+    pub breaches: u64,
+    /// When the next thing of it times out.
+    #[schemars(with = "Option<Timestamp>")]
+    pub due_at: Option<String>,
+    /// When it last moved.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
 /// Lines that are no JSON. A checksummed log cannot hold any: always zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MalformedJsonl {
@@ -75,6 +116,10 @@ pub struct StatusAnswer {
     pub stale_messages: Vec<StaleMessage>,
     /// Always zero here; kept for readers of the protocol.
     pub malformed_jsonl: MalformedJsonl,
+    /// Modes that are active: those of the root, then session by session, each in the order in which they became so.
+    pub active_modes: Vec<ActiveMode>,
+    /// Runs of the bootstrap contract, the newest first.
+    pub bootstrap_runs: Vec<BootstrapRun>,
     /// Tasks of any status.
     pub task_count: u64,
     /// Tasks by status, every status included.
@@ -133,6 +178,8 @@ impl Team {
                     .map(|unacked| stale_message(live, reader, unacked, now))
                     .collect::<Result<_>>()?,
                 malformed_jsonl: MalformedJsonl::default(),
+                active_modes: cut.list("active_modes", active_modes(live)?),
+                bootstrap_runs: cut.list("bootstrap_runs", bootstrap_runs(live, more)?),
                 task_count: counts.tasks,
                 tasks_by_status: TaskStatus::ALL
                     .into_iter()
@@ -195,6 +242,40 @@ fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
             .map(|agent| (agent.name, agent.unread)),
     );
     Ok(counts)
+}
+
+fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
+    let sessions = live.active_sessions()?.into_iter().map(Scope::Session);
+    let mut active = Vec::new();
+    for scope in [Scope::Root].into_iter().chain(sessions) {
+        let own = live.mode_scope(&scope)?;
+        for entry in own.iter().flat_map(ModeScope::active) {
+            active.push(ActiveMode {
+                mode: entry.mode,
+                session_id: scope.session().map(str::to_owned),
+                phase: entry.phase.clone(),
+                activated_at: entry.activated_at().map(|at| at.to_string()),
+                updated_at: entry.updated_at().to_string(),
+            });
+        }
+    }
+    Ok(active)
+}
+
+fn bootstrap_runs(live: &Live, limit: usize) -> Result<Vec<BootstrapRun>> {
+    let runs = live.newest_bootstrap_runs(limit)?;
+    let runs = runs.iter().map(RunShown::from);
+    Ok(runs
+        .map(|run| BootstrapRun {
+            run: run.run,
+            state: run.state,
+            team_name: run.team_name,
+            domains: run.domains,
+            breaches: run.breaches,
+            due_at: run.due_at,
+            updated_at: run.updated_at,
+        })
+        .collect())
 }
 
 fn stale_message(

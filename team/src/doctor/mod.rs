@@ -5,6 +5,7 @@
 //! once, and the checks judge what it saw.
 
 mod ack_index_consistency;
+mod bootstrap;
 mod checkpoint;
 mod disk_space;
 mod file_system;
@@ -12,6 +13,7 @@ mod index_inbox_sample_consistency;
 mod index_integrity;
 mod lock;
 mod malformed_jsonl;
+mod modes;
 mod quarantine;
 pub mod repair;
 mod salvage;
@@ -231,6 +233,8 @@ fn all(scene: &Scene<'_>) -> Vec<Check> {
         sidecars::check(scene),
         checkpoint::check(scene),
         views::check(scene),
+        modes::check(scene),
+        bootstrap::check(scene),
         quarantine::check(scene),
         lock::check(scene),
         file_system::check(scene),

@@ -161,3 +161,45 @@ fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
         assert!(long <= short + 40, "{short} calls grew to {long}");
     }
 }
+
+#[test]
+fn modes_cost_the_same_on_a_long_history() {
+    use crate::modes::{active, complete, start, update};
+    use teamlog_team::projections::modes::Mode;
+    let world = World::new();
+    // With views: a mode writes its own files, and the list of each active session.
+    let mut team = world.demo();
+    let mut grow = |count: usize| {
+        for n in 0..count {
+            let at = format!("s{}", n % 40);
+            start(&mut team, Mode::Forge, &at).unwrap();
+            update(
+                &mut team,
+                Mode::Forge,
+                &at,
+                serde_json::json!({"iteration": n}),
+            )
+            .unwrap();
+            complete(&mut team, Mode::Forge, &at).unwrap();
+            team.finish().unwrap();
+        }
+    };
+    let measure = || {
+        let all = [
+            calls(&world, |team| {
+                drop(start(team, Mode::Blueprint, "x").unwrap())
+            }),
+            calls(&world, |team| drop(start(team, Mode::Team, "").unwrap())),
+            calls(&world, |team| drop(complete(team, Mode::Team, "").unwrap())),
+            calls(&world, |team| drop(active(team, "x"))),
+        ];
+        all.map(|calls| calls.values().sum::<u64>())
+    };
+    grow(150);
+    let short = measure();
+    grow(1_500);
+    let long = measure();
+    for (short, long) in short.into_iter().zip(long) {
+        assert!(long <= short + 40, "{short} calls grew to {long}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `bootstrap explain`: what would come of a report.
 
-use super::data;
+use crate::command::given;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
@@ -28,7 +28,7 @@ pub struct Explain {
 
 impl Explain {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let data = data::read(self.data.as_deref())?;
+        let data = given::maybe_object("data", self.data.as_deref())?;
         let mut team = context.team(&self.team)?;
         let answer = team.bootstrap_explain(BootstrapExplain {
             run: self.run,

@@ -1,6 +1,7 @@
 //! `bootstrap record`: what happened in a run is reported.
 
-use super::{Keyed, data};
+use crate::command::given;
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
@@ -29,7 +30,7 @@ pub struct Record {
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
     data: Option<String>,
     #[command(flatten)]
-    keyed: Keyed,
+    stamp: Stamp,
 }
 
 impl Record {
@@ -37,12 +38,13 @@ impl Record {
         let input = BootstrapRecord {
             run: self.run,
             event: self.event,
-            data: data::read(self.data.as_deref())?,
+            data: given::maybe_object("data", self.data.as_deref())?,
         };
         let asked = (&*self.team, "bootstrap-record");
-        let stamp = self.keyed.stamp();
         let run = Team::bootstrap_record;
-        let answer = stamp.carry_out(context, asked, input, run, bootstrap::recorded)?;
+        let answer = self
+            .stamp
+            .carry_out(context, asked, input, run, bootstrap::recorded)?;
         Ok(match answer.accepted {
             true => Exit::Done,
             false => Exit::Refused,

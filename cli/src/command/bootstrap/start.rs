@@ -1,6 +1,6 @@
 //! `bootstrap start`: a run begins.
 
-use super::Keyed;
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
@@ -23,7 +23,7 @@ pub struct Start {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     domains: Vec<String>,
     #[command(flatten)]
-    keyed: Keyed,
+    stamp: Stamp,
 }
 
 impl Start {
@@ -33,8 +33,7 @@ impl Start {
             domains: Some(self.domains).filter(|domains| !domains.is_empty()),
         };
         let asked = (&*self.team, "bootstrap-start");
-        let stamp = self.keyed.stamp();
-        stamp.carry_out(
+        self.stamp.carry_out(
             context,
             asked,
             input,

@@ -2,6 +2,7 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
+use crate::command::mode::prompt::HookAnswer;
 use crate::command::{api, await_event, demo, man};
 use crate::context::Note;
 use crate::exit::ErrorLine;
@@ -30,6 +31,8 @@ use teamlog_team::command::import_report::ImportAnswer;
 use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
+use teamlog_team::command::mode_clear::ModeCleared;
+use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::command::purge::PurgeAnswer;
@@ -38,6 +41,9 @@ use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::restore::RestoreAnswer;
 use teamlog_team::command::send::SendAnswer;
+use teamlog_team::command::state::{
+    ActiveModes, StateCleared, StateShown, StateStatuses, StateWritten,
+};
 use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_claim::ClaimAnswer;
 use teamlog_team::command::task_create::TaskAnswer;
@@ -51,6 +57,10 @@ use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
+use teamlog_team::modes::outcome::Reading;
+use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::modes::shown::ModeAnswer;
+use teamlog_team::modes::transition::Transition;
 use teamlog_team::projections::bootstrap::Evidence;
 
 /// What the schema describes.
@@ -111,6 +121,23 @@ pub const ENTRIES: &[Entry] = &[
     answer::<BootstrapShown>("bootstrap show"),
     answer::<Evidence>("bootstrap evidence"),
     answer::<BootstrapExplained>("bootstrap explain"),
+    recorded::<ModeAnswer>("mode start"),
+    recorded::<ModeAnswer>("mode update"),
+    recorded::<ModeAnswer>("mode complete"),
+    recorded::<ModeAnswer>("mode fail"),
+    recorded::<ModeAnswer>("mode cancel"),
+    recorded::<ModeCleared>("mode clear"),
+    recorded::<ModeAnswer>("mode write"),
+    answer::<ModeListAnswer>("mode list"),
+    answer::<ModeShowAnswer>("mode show"),
+    answer::<Transition>("mode explain"),
+    recorded::<Either<PromptAnswer, HookAnswer>>("mode prompt"),
+    answer::<Reading>("mode outcome"),
+    answer::<StateShown>("state read"),
+    recorded::<StateWritten>("state write"),
+    recorded::<StateCleared>("state clear"),
+    answer::<ActiveModes>("state list-active"),
+    answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),

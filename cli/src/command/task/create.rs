@@ -1,6 +1,6 @@
 //! `task create`: a task that is taken under claims.
 
-use super::request::Stamp;
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::claim;

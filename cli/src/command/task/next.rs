@@ -1,6 +1,6 @@
 //! `task next`: a worker takes the best task that there is for it.
 
-use super::request::Stamp;
+use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::claim;

@@ -1,0 +1,140 @@
+//! JSON as the command line gives it: an object as text, in a file or on standard input, and single fields.
+
+use super::append::open;
+use crate::exit::CommandError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::io::{self, Read};
+use std::path::Path;
+use teamlog_team::engine::Json;
+
+/// Most bytes of it; far more than an event may have, so that its own limit is the one people meet.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// The object that an option gives: its text, `@` and a file that holds it, or `-` for standard input.
+///
+/// # Errors
+/// It cannot be read, or is no JSON object.
+pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError> {
+    let text = match text.strip_prefix('@') {
+        Some(file) => all(flag, &mut open(flag, Path::new(file))?)?,
+        None if text == "-" => all(flag, &mut io::stdin().lock())?,
+        None => text.to_owned(),
+    };
+    let invalid = |why: String| {
+        CommandError::invalid(flag, format!("{flag} must be a JSON object, but {why}"))
+    };
+    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
+    let json = Json::parse(&text).map_err(|error| invalid(error.to_string()))?;
+    match serde_json::from_str(json.as_str()) {
+        Ok(Value::Object(fields)) => Ok(fields),
+        Ok(_) => Err(invalid("is none".to_owned())),
+        Err(error) => Err(invalid(error.to_string())),
+    }
+}
+
+/// The same of an option that need not be there: without it there is nothing in it.
+///
+/// # Errors
+/// As [`object`].
+pub fn maybe_object(flag: &str, text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
+    text.map_or_else(|| Ok(Map::new()), |text| object(flag, text))
+}
+
+/// All of standard input.
+///
+/// # Errors
+/// It cannot be read, or is too large.
+pub fn stdin(what: &str) -> Result<String, CommandError> {
+    all(what, &mut io::stdin().lock())
+}
+
+fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
+    let mut text = String::new();
+    Read::take(from, BYTES_MAX + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| CommandError::io("read", flag, &error))?;
+    if text.len() as u64 > BYTES_MAX {
+        let message = format!("{flag} must have at most {BYTES_MAX} bytes, but has more");
+        return Err(CommandError::invalid(flag, message));
+    }
+    Ok(text)
+}
+
+/// `NAME=VALUE`: the value is JSON where it reads as such, else text.
+///
+/// # Errors
+/// There is no `=`, or nothing before it.
+pub fn field(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text
+        .split_once('=')
+        .filter(|(name, _)| !name.is_empty())
+        .ok_or("must be NAME=VALUE")?;
+    let json = Json::parse(value).ok();
+    let json = json.and_then(|json| serde_json::from_str(json.as_str()).ok());
+    Ok((name.to_owned(), json.unwrap_or_else(|| value.into())))
+}
+
+/// Puts what the words say into the input, which may not say otherwise.
+///
+/// # Errors
+/// It does.
+pub fn named(
+    input: &mut Map<String, Value>,
+    field: &str,
+    said: Option<String>,
+) -> Result<(), CommandError> {
+    let Some(said) = said else {
+        return Ok(());
+    };
+    match input.insert(field.to_owned(), said.clone().into()) {
+        Some(other) if other != said && !other.is_null() => {
+            let message = format!(
+                "{field} must be the same wherever it is given, but is {said:?} and {other}"
+            );
+            Err(CommandError::invalid(field, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The input as what the operation takes.
+///
+/// # Errors
+/// It is something else.
+pub fn typed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, CommandError> {
+    serde_json::from_value(Value::Object(input))
+        .map_err(|error| CommandError::invalid("input", format!("input: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_field_is_json_or_text() {
+        for (text, value) in [
+            ("a=1", json!(1)),
+            ("a=true", json!(true)),
+            ("a=x=y", json!("x=y")),
+            ("a=", json!("")),
+            (r#"a={"b":[1]}"#, json!({"b": [1]})),
+            (r#"a="1""#, json!("1")),
+            (r#"a={"b":1,"b":2}"#, json!(r#"{"b":1,"b":2}"#)),
+        ] {
+            assert_eq!(field(text), Ok(("a".to_owned(), value)), "{text}");
+        }
+        assert!(field("a").is_err());
+        assert!(field("=1").is_err());
+    }
+
+    #[test]
+    fn an_object_is_nothing_else() {
+        assert_eq!(object("input", r#"{"a":1}"#).unwrap().len(), 1);
+        for bad in ["", "[1]", "1", r#"{"a":1,"a":2}"#, "@/nonexistent"] {
+            let error = object("input", bad).unwrap_err();
+            assert_eq!(error.code(), "invalid_input", "{bad}");
+        }
+    }
+}

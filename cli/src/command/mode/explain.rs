@@ -1,0 +1,70 @@
+//! `mode explain`: what would become of making a mode active.
+
+use crate::command::session::Meant;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::prompt;
+use teamlog_team::command::mode_explain::{ModeExplain, explain};
+use teamlog_team::engine::reader::Point;
+use teamlog_team::modes::transition::Review;
+
+/// Say what would become of making a mode active, without doing it
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Say what would become of making a mode active, without doing it\n\nWith --active it says so for these \
+        modes, in the order in which they became active, and there is no team. A denial is an answer: it ends with 0.",
+    after_help = "\
+Examples:
+  teamlog mode explain demo blueprint
+  teamlog mode explain --active team,forge blueprint --json
+  teamlog mode explain --active autopilot blueprint --review clean"
+)]
+pub struct Explain {
+    /// The team; with --active, the mode
+    #[arg(value_name = "TEAM")]
+    team: String,
+    /// The mode
+    #[arg(
+        value_name = "MODE",
+        required_unless_present = "active",
+        conflicts_with = "active"
+    )]
+    mode: Option<String>,
+    /// The modes that are active, by comma, the first one first; names of none are left out
+    #[arg(long, value_name = "MODES")]
+    active: Option<String>,
+    /// What the review of autopilot's code said: unknown, not-clean or clean [default: unknown]
+    #[arg(long, value_name = "VERDICT", requires = "active", value_parser = verdict)]
+    review: Option<Review>,
+    #[command(flatten)]
+    meant: Meant,
+    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point, conflicts_with = "active")]
+    at: Option<Point>,
+}
+
+fn verdict(text: &str) -> Result<Review, String> {
+    Review::from_name(text).ok_or_else(|| "must be unknown, not-clean or clean".to_owned())
+}
+
+impl Explain {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        if let Some(active) = &self.active {
+            let active: Vec<&str> = active.split(',').map(str::trim).collect();
+            let told = explain(&active, &self.team, self.review.unwrap_or_default())?;
+            context.answer(&told, prompt::transition)?;
+            return Ok(Exit::Done);
+        }
+        let Some(mode) = self.mode else {
+            return Err(CommandError::invalid(
+                "mode",
+                "mode must be given".to_owned(),
+            ));
+        };
+        let session_id = self.meant.session(context)?;
+        let mut team = context.team_at(&self.team, self.at)?;
+        let told = team.mode_explain(ModeExplain { mode, session_id })?;
+        context.answer(&told, prompt::transition)?;
+        context.done(team, Exit::Done)
+    }
+}

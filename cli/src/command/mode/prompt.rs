@@ -1,0 +1,190 @@
+//! `mode prompt`: what a prompt asks for, as a hook of an agent passes it on.
+
+use crate::command::given;
+use crate::command::session::Meant;
+use crate::command::stamp::Stamp;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::{View, prompt};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use teamlog_team::command::mode_prompt::ModePrompt;
+use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::{Failure, Result, Team};
+
+/// Carry out what a prompt asks for: all of its skills, or none
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nSkills are called for by `$name` tokens, or \
+        by words that stand for them. Planning comes before execution, which is put off; words that call for execution \
+        without saying enough get a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
+        input is that of a native prompt hook, JSON or plain text, and so is the answer, which always ends with 0 unless \
+        something fails.",
+    after_help = "\
+Examples:
+  teamlog mode prompt demo --text '$blueprint $team $forge ship this fix'
+  echo 'use autopilot on src/main.rs' | teamlog mode prompt demo -
+  echo '{\"prompt\":\"$forge fix it\",\"session_id\":\"s-1\"}' | teamlog mode prompt demo --hook"
+)]
+pub struct Prompt {
+    /// The team
+    team: String,
+    /// Read the prompt from standard input
+    #[arg(value_name = "-", value_parser = ["-"], conflicts_with = "text")]
+    stdin: Option<String>,
+    /// The prompt
+    #[arg(long, required_unless_present_any = ["stdin", "hook"])]
+    text: Option<String>,
+    /// Take the JSON of a native prompt hook, or plain text, and answer as that hook does
+    #[arg(long)]
+    hook: bool,
+    #[command(flatten)]
+    meant: Meant,
+    /// The thread that the prompt belongs to
+    #[arg(long, value_name = "THREAD")]
+    thread_id: Option<String>,
+    /// The turn that the prompt begins
+    #[arg(long, value_name = "TURN")]
+    turn_id: Option<String>,
+    #[command(flatten)]
+    stamp: Stamp,
+}
+
+/// `{hookSpecificOutput}`: what a native prompt hook answers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HookAnswer {
+    /// What the hook says
+    hook_specific_output: HookOutput,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct HookOutput {
+    /// The hook: always `UserPromptSubmit`
+    hook_event_name: &'static str,
+    /// What the agent is told beside its prompt; empty where it asks for nothing
+    additional_context: String,
+}
+
+impl From<PromptAnswer> for HookAnswer {
+    fn from(answer: PromptAnswer) -> HookAnswer {
+        HookAnswer {
+            hook_specific_output: HookOutput {
+                hook_event_name: "UserPromptSubmit",
+                additional_context: answer.additional_context,
+            },
+        }
+    }
+}
+
+/// What the JSON of a hook holds of a prompt; the rest of it is passed by.
+#[derive(Debug, Default)]
+struct Submitted {
+    text: String,
+    session_id: Option<String>,
+    thread_id: Option<String>,
+    turn_id: Option<String>,
+}
+
+impl Submitted {
+    /// Reads what a hook got: an object with a prompt, else the prompt itself.
+    fn read(input: String) -> std::result::Result<Submitted, CommandError> {
+        let fields: Option<Map<String, Value>> = serde_json::from_str(&input).ok();
+        let Some(fields) = fields else {
+            return Ok(Submitted {
+                text: input,
+                ..Submitted::default()
+            });
+        };
+        let text = |field: &str| match fields.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => {
+                let message = format!("{field} must be a string, but is {other}");
+                Err(CommandError::invalid(field, message))
+            }
+        };
+        Ok(Submitted {
+            text: text("prompt")?.unwrap_or_default(),
+            session_id: text("session_id")?,
+            thread_id: text("thread_id")?,
+            turn_id: text("turn_id")?,
+        })
+    }
+}
+
+impl Prompt {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let input = match self.text {
+            Some(text) => text,
+            None => given::stdin("prompt")?,
+        };
+        let submitted = match self.hook {
+            true => Submitted::read(input)?,
+            false => Submitted {
+                text: input,
+                ..Submitted::default()
+            },
+        };
+        let input = ModePrompt {
+            text: submitted.text,
+            session_id: self.meant.session_or(submitted.session_id, context)?,
+            thread_id: self.thread_id.or(submitted.thread_id),
+            turn_id: self.turn_id.or(submitted.turn_id),
+        };
+        let asked = (&*self.team, "mode-prompt");
+        if self.hook {
+            self.stamp.carry_out(context, asked, input, hooked, line)?;
+            return Ok(Exit::Done);
+        }
+        let answer = self
+            .stamp
+            .carry_out(context, asked, input, prompted, prompt::prompted)?;
+        Ok(match answer.transition_error {
+            Some(_) => Exit::Refused,
+            None => Exit::Done,
+        })
+    }
+}
+
+/// The answer, also where it says that the prompt is denied.
+fn prompted(team: &mut Team, prompt: ModePrompt) -> Result<PromptAnswer> {
+    match team.mode_prompt(prompt) {
+        Err(Failure::Refused(refusal)) => {
+            PromptAnswer::of_refusal(&refusal).ok_or(Failure::Refused(refusal))
+        }
+        answered => answered,
+    }
+}
+
+fn hooked(team: &mut Team, prompt: ModePrompt) -> Result<HookAnswer> {
+    prompted(team, prompt).map(HookAnswer::from)
+}
+
+/// A hook answers with JSON, whoever reads it.
+fn line(answer: &HookAnswer, _: &View) -> Vec<String> {
+    serde_json::to_string(answer).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_passes_on_json_or_text() {
+        let json = r#"{"prompt":"$forge x","session_id":"s-1","turn_id":"t","cwd":"/","n":1}"#;
+        let read = Submitted::read(json.to_owned()).unwrap();
+        assert_eq!(
+            (&*read.text, read.session_id.as_deref()),
+            ("$forge x", Some("s-1"))
+        );
+        assert_eq!((read.thread_id, read.turn_id.as_deref()), (None, Some("t")));
+        for text in ["$forge x", "[1]", "{no json}", ""] {
+            assert_eq!(Submitted::read(text.to_owned()).unwrap().text, text);
+        }
+        let error = Submitted::read(r#"{"prompt":7}"#.to_owned()).unwrap_err();
+        assert_eq!(error.code(), "invalid_input");
+    }
+}

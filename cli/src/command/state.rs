@@ -1,0 +1,187 @@
+//! `state`: the states of modes as callers of the link read and write them, `rcs state …`.
+//!
+//! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
+//! refusal, one of the words themselves included.
+
+use super::given;
+use super::session::Meant;
+use crate::context::{Context, Unknown};
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::escape::visible_json;
+use crate::render::pretty;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use teamlog_team::act::Control;
+use teamlog_team::{Result, Team};
+
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Read(Read),
+    Write(Write),
+    Clear(Clear),
+    ListActive(ListActive),
+    GetStatus(GetStatus),
+}
+
+// What every operation takes. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Asked {
+    #[arg(skip)]
+    all_sessions: bool,
+    /// The mode
+    #[arg(long, value_name = "MODE")]
+    mode: Option<String>,
+    #[command(flatten)]
+    meant: Meant,
+    /// The team [default: $TEAMLOG_TEAM, else the only one there is]
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+    /// All of it as a JSON object: `mode`, `session_id`, `team` and what the operation takes
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+}
+
+/// Read the state of a mode: that of the session, else that of the root
+#[derive(Debug, clap::Args)]
+#[command(
+    alias = "state_read",
+    after_help = "\
+Examples:
+  teamlog state read --mode forge --team demo
+  teamlog state read --input '{\"mode\":\"forge\",\"session_id\":\"s-1\"}' --json"
+)]
+struct Read {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Write fields of the state of a mode, which may start or end it
+#[derive(Debug, clap::Args)]
+#[command(
+    alias = "state_write",
+    after_help = "\
+Examples:
+  teamlog state write --team demo --input '{\"mode\":\"ultrawork\",\"active\":true,\"current_phase\":\"planning\"}'"
+)]
+struct Write {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Clear the state of a mode, so that others may start
+#[derive(Debug, clap::Args)]
+#[command(
+    alias = "state_clear",
+    after_help = "\
+Examples:
+  teamlog state clear --mode forge --session s-1 --team demo
+  teamlog state clear --input '{\"mode\":\"forge\",\"all_sessions\":true}' --json"
+)]
+struct Clear {
+    #[command(flatten)]
+    asked: Asked,
+    /// The states of the root and of every session
+    #[arg(long)]
+    all_sessions: bool,
+}
+
+/// List the modes that are active
+#[derive(Debug, clap::Args)]
+#[command(
+    alias = "state_list_active",
+    alias = "list_active",
+    after_help = "\
+Examples:
+  teamlog state list-active --team demo
+  teamlog state list-active --session s-1 --json"
+)]
+struct ListActive {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+/// Show what is known of a mode, or of all of them
+#[derive(Debug, clap::Args)]
+#[command(
+    alias = "state_get_status",
+    alias = "get_status",
+    after_help = "\
+Examples:
+  teamlog state get-status --team demo
+  teamlog state get-status --mode forge --session s-1 --json"
+)]
+struct GetStatus {
+    #[command(flatten)]
+    asked: Asked,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match self.action {
+            Action::Read(read) => read.asked.ask(context, Team::state_read),
+            Action::ListActive(list) => list.asked.ask(context, Team::state_list_active),
+            Action::GetStatus(get) => get.asked.ask(context, Team::state_get_status),
+            Action::Write(write) => {
+                context.records(Unknown::Repeat);
+                write.asked.ask(context, Team::state_write)
+            }
+            Action::Clear(mut clear) => {
+                context.records(Unknown::Repeat);
+                clear.asked.all_sessions = clear.all_sessions;
+                clear.asked.ask(context, Team::state_clear)
+            }
+        }
+    }
+}
+
+impl Asked {
+    /// Puts the input together, carries the operation out and answers with its payload alone.
+    fn ask<I: DeserializeOwned, A: Serialize>(
+        self,
+        context: &mut Context,
+        run: fn(&mut Team, I) -> Result<A>,
+    ) -> Outcome {
+        let input = self.input.map(|text| given::object("input", &text));
+        let mut input = input.transpose()?.unwrap_or_default();
+        // Callers say where they stand, which means nothing to a log.
+        input.remove("workingDirectory");
+        given::named(&mut input, "mode", self.mode)?;
+        given::named(&mut input, "team", self.team)?;
+        let team = match input.remove("team") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(team)) => Some(team),
+            Some(other) => {
+                let message = format!("team must be a string, but is {other}");
+                return Err(CommandError::invalid("team", message));
+            }
+        };
+        match self.all_sessions {
+            // The session of the environment is one of them.
+            true => drop(input.insert("all_sessions".to_owned(), true.into())),
+            false if input.get("all_sessions") == Some(&Value::Bool(true)) => {}
+            false => self.meant.put_into(&mut input, context)?,
+        }
+        let asked: I = given::typed(input)?;
+        let team = context.team_named(team)?;
+        let mut team = context.team(&team)?;
+        team.under(Control {
+            actor: context.actor(),
+            ..Control::default()
+        });
+        let answer = run(&mut team, asked)?;
+        context.answer(&answer, |answer, _| {
+            let text = serde_json::to_string(answer).unwrap_or_default();
+            vec![pretty::indented(&visible_json(&text))]
+        })?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,143 @@
+//! Modes: what became of one, how it stands, and all of them.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time};
+use serde_json::Value;
+use teamlog_team::command::mode_clear::ModeCleared;
+use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
+use teamlog_team::engine::Timestamp;
+use teamlog_team::modes::shown::{ModeAnswer, ModeShown};
+use teamlog_team::projections::modes::Mode;
+
+/// What became of a request: `forge  active  starting  in session s-1`.
+pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
+    let mut row = row(&answer.shown, view);
+    row.truncate(3);
+    row.push(plain(place(&answer.shown)));
+    let mut shown = lines(&[row], 0, view.paint);
+    if !answer.changed {
+        shown.push("  it was so already".to_owned());
+    }
+    let message = answer.message.iter();
+    shown.extend(message.map(|text| format!("  {}", visible(text))));
+    if answer.active_modes != [answer.shown.mode] {
+        shown.push(format!("  active now: {}", names(&answer.active_modes)));
+    }
+    let warnings = answer.warnings.iter();
+    shown.extend(warnings.map(|text| format!("  warning: {}", visible(text))));
+    shown
+}
+
+/// What was cleared.
+pub fn cleared(answer: &ModeCleared, view: &View) -> Vec<String> {
+    let mode = view.paint.show(Style::Bold, answer.mode.name()).to_string();
+    let first = match (answer.removed, answer.tombstone) {
+        (0, _) => format!("{mode}  nothing was there"),
+        (_, true) => format!("{mode}  cleared in the session; the root still has a state of it"),
+        (removed, false) => format!("{mode}  cleared, {}", time::plural(removed, "state")),
+    };
+    vec![
+        first,
+        format!("  active now: {}", names(&answer.active_modes)),
+    ]
+}
+
+/// A page of states.
+pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer
+        .modes
+        .iter()
+        .map(|mode| {
+            let mut cells = row(mode, view);
+            cells.push(plain(place(mode)));
+            cells
+        })
+        .collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if shown.is_empty() {
+        shown.push("no modes".to_owned());
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+/// One state in full.
+pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
+    let mode = &answer.mode;
+    let at = match place(mode) {
+        place if place.is_empty() => "  at the root".to_owned(),
+        place => format!("  {place}"),
+    };
+    let mut shown = vec![heading(view, mode.mode.name(), &at)];
+    let rows: Vec<Vec<Cell>> = mode
+        .state
+        .iter()
+        .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
+        .map(|(name, value)| vec![styled(Style::Dim, name), plain(text(value))])
+        .collect();
+    shown.extend(lines(&rows, 2, view.paint));
+    shown.push(format!("  file: {}", visible(&mode.path)));
+    if let Some(hidden) = &answer.hidden {
+        let phase = hidden.current_phase.as_deref().unwrap_or("-");
+        shown.push(format!(
+            "  it hides the one of the root: {}, {}",
+            word(hidden.active),
+            visible(phase)
+        ));
+    }
+    shown
+}
+
+/// What the heading says, and what only readers of files look at.
+const LEFT_OUT: [&str; 4] = ["mode", "schema_version", "schemaVersion", "session_id"];
+
+/// `mode  active  phase  when`.
+fn row(mode: &ModeShown, view: &View) -> Vec<Cell> {
+    let style = match mode.active {
+        true => Style::Good,
+        false => Style::Dim,
+    };
+    let when = Timestamp::parse(&mode.updated_at).map(|at| view.ago(at));
+    vec![
+        styled(Style::Bold, mode.mode.name()),
+        styled(style, word(mode.active)),
+        plain(mode.current_phase.as_deref().unwrap_or("-")),
+        styled(Style::Dim, when.unwrap_or_default()),
+    ]
+}
+
+fn word(active: bool) -> &'static str {
+    match active {
+        true => "active",
+        false => "ended",
+    }
+}
+
+/// `in session s-1`; nothing at the root.
+fn place(mode: &ModeShown) -> String {
+    let session = mode.session_id.as_deref();
+    session.map_or_else(String::new, |session| format!("in session {session}"))
+}
+
+fn names(modes: &[Mode]) -> String {
+    match modes {
+        [] => "none".to_owned(),
+        modes => modes
+            .iter()
+            .map(|mode| mode.name())
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// A string without its quotes, anything else as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

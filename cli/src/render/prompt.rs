@@ -1,0 +1,68 @@
+//! What became of a prompt, what would become of starting a mode, and how a state reads.
+
+use crate::render::View;
+use crate::render::escape::visible;
+use teamlog_team::modes::outcome::{Lifecycle, Reading, RunOutcome};
+use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::modes::transition::{Kind, Transition};
+use teamlog_team::projections::modes::Mode;
+
+/// The paragraph for the agent, and what is active.
+pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {
+    let mut lines = Vec::new();
+    match answer.additional_context.is_empty() {
+        true => lines.push("the prompt asks for no skill".to_owned()),
+        false => lines.push(visible(&answer.additional_context).into_owned()),
+    }
+    lines.push(format!("  active now: {}", names(&answer.active_skills)));
+    lines
+}
+
+/// `deny (rollback): team, forge + blueprint`, and why.
+pub fn transition(told: &Transition, _: &View) -> Vec<String> {
+    let denial = told.denial.map(|denial| format!(" ({})", denial.name()));
+    let mut lines = vec![format!(
+        "{}{}: {} + {}",
+        told.kind.name(),
+        denial.unwrap_or_default(),
+        names(&told.current),
+        told.requested
+    )];
+    if told.kind != Kind::Deny {
+        lines.push(format!("  active then: {}", names(&told.resulting)));
+    }
+    if !told.auto_completed.is_empty() {
+        lines.push(format!(
+            "  completed by it: {}",
+            names(&told.auto_completed)
+        ));
+    }
+    let message = told.message.iter();
+    lines.extend(message.map(|message| format!("  {}", visible(message))));
+    lines
+}
+
+/// `finished  by run_outcome`.
+pub fn reading(reading: &Reading, _: &View) -> Vec<String> {
+    let outcome = reading.lifecycle_outcome.map(Lifecycle::name);
+    let run = reading.run_outcome.map(RunOutcome::name);
+    let mut lines = vec![format!(
+        "{}  run outcome {}  by {}",
+        outcome.unwrap_or("not ended"),
+        run.unwrap_or("unknown"),
+        reading.evidence.name()
+    )];
+    let warnings = reading.warnings.iter();
+    lines.extend(warnings.map(|warning| format!("  warning: {}", visible(warning))));
+    lines
+}
+
+fn names(modes: &[Mode]) -> String {
+    match modes {
+        [] => "none".to_owned(),
+        modes => {
+            let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+            names.join(", ")
+        }
+    }
+}

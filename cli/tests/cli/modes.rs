@@ -1,0 +1,512 @@
+//! Modes as processes: what is typed, what comes out, which scope and team are meant, and that what a denial prints runs.
+
+use crate::harness::{Cli, Ran};
+use crate::mcp::Client;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A name of the program.
+struct Link(PathBuf);
+
+impl Link {
+    fn new(cli: &Cli) -> Link {
+        let path = cli.outside().join("rcs");
+        let _ = std::fs::remove_file(&path);
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_teamlog"), &path).unwrap();
+        Link(path)
+    }
+
+    /// A line as it is printed, run by a shell that knows the link.
+    fn run(&self, cli: &Cli, line: &str, set: &[(&str, &str)]) -> Ran {
+        let path = format!("{}:/usr/bin:/bin", self.0.parent().unwrap().display());
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-e", "-c", line])
+            .current_dir(cli.dir())
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", cli.dir())
+            .envs(set.iter().copied());
+        Ran::of(&mut command)
+    }
+
+    #[track_caller]
+    fn json(&self, cli: &Cli, line: &str) -> Value {
+        let ran = self.run(cli, line, &[]);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+}
+
+fn active(cli: &Cli, more: &str) -> Value {
+    let list: Value = cli.json(&format!("mode list demo {more}"));
+    list["active_modes"].clone()
+}
+
+#[test]
+fn a_mode_starts_gets_on_hands_over_and_ends() {
+    let cli = Cli::with_team();
+    let started: Value =
+        cli.json("mode start demo blueprint --task 'plan it' --set owner=dev --set depth=2");
+    assert_eq!(started["kind"], "allow");
+    assert_eq!(started["state"]["task_description"], "plan it");
+    assert_eq!(started["state"]["owner"], "dev");
+    assert_eq!(started["state"]["depth"], 2);
+    let again: Value = cli.json("mode start demo blueprint");
+    assert_eq!(again["changed"], false);
+    let handed: Value = cli.json("mode start demo forge --max-iterations 3");
+    assert_eq!(handed["kind"], "auto-complete");
+    assert_eq!(handed["message"], "mode transiting: blueprint -> forge");
+    assert_eq!(handed["state"]["max_iterations"], 3);
+    let shown: Value = cli.json("mode show demo blueprint");
+    assert_eq!(shown["mode"]["current_phase"], "completed");
+    let updated: Value = cli.json(
+        "mode update demo forge --phase execute --iteration 2 --set branch=fix --unset task_description",
+    );
+    assert_eq!(updated["current_phase"], "executing");
+    assert_eq!(updated["state"]["branch"], "fix");
+    let ended: Value = cli.json("mode complete demo forge --note 'all green'");
+    assert_eq!(ended["active"], false);
+    assert_eq!(ended["state"]["completion_note"], "all green");
+    assert_eq!(active(&cli, ""), json!([]));
+    let gone = cli.refused_json(1, "mode update demo forge --phase executing");
+    assert_eq!(gone.code, "mode_not_active");
+    assert!(gone.hint.unwrap().contains("mode start demo forge"));
+    let unknown = cli.refused_json(1, "mode start demo crew");
+    assert_eq!(unknown.code, "unsupported_mode");
+    assert_eq!(unknown.message, "Unsupported workflow mode: crew");
+    let missing = cli.refused_json(1, "mode show demo ultraqa");
+    assert_eq!(missing.code, "mode_not_found");
+    assert_eq!(missing.hint.as_deref(), Some("teamlog mode list demo"));
+    cli.ok("mode start demo team");
+    cli.ok("mode fail demo team --error broken");
+    cli.ok("mode start demo ultraqa");
+    cli.ok("mode cancel demo ultraqa --reason enough");
+    let states: Value = cli.json("mode list demo");
+    let phases: Vec<(&str, &str)> = states["modes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            (
+                one["mode"].as_str().unwrap(),
+                one["current_phase"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            ("team", "failed"),
+            ("forge", "complete"),
+            ("ultraqa", "cancelled"),
+            ("blueprint", "completed")
+        ]
+    );
+}
+
+#[test]
+fn people_read_what_became_of_a_mode() {
+    let cli = Cli::with_team();
+    assert_eq!(
+        cli.ok("mode start demo blueprint"),
+        "blueprint  active  starting\n"
+    );
+    assert_eq!(
+        cli.ok("mode start demo forge --session s-1"),
+        "forge  active  starting  in session s-1\n  mode transiting: blueprint -> forge\n"
+    );
+    assert_eq!(
+        cli.ok("mode start demo forge --session s-1"),
+        "forge  active  starting  in session s-1\n  it was so already\n"
+    );
+    let list = cli.ok("mode list demo --all-sessions");
+    assert!(list.contains("blueprint  ended   completed"), "{list}");
+    assert!(list.contains("in session s-1"), "{list}");
+    let card = cli.ok("mode show demo forge --session s-1");
+    assert!(card.starts_with("forge  in session s-1\n"), "{card}");
+    assert!(card.contains("teams/demo/modes/sessions/s-1/forge-state.json"));
+    assert_eq!(
+        cli.ok("mode clear demo forge --session s-1"),
+        "forge  cleared, 1 state\n  active now: none\n"
+    );
+    assert_eq!(
+        cli.ok("mode clear demo forge --session s-1"),
+        "forge  nothing was there\n  active now: none\n"
+    );
+    assert_eq!(cli.ok("mode list demo --active"), "no modes\n");
+}
+
+#[test]
+fn the_session_is_named_or_that_of_the_environment_or_none() {
+    let cli = Cli::with_team();
+    let with = |line: &str, set: &[(&str, &str)]| {
+        let ran = Ran::of(cli.command(line).envs(set.iter().copied()));
+        assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()["session_id"].clone()
+    };
+    let start = "mode start demo ultrawork --json";
+    let all = [
+        ("RCS_SESSION_ID", "r"),
+        ("CODEX_SESSION_ID", "c"),
+        ("SESSION_ID", "s"),
+    ];
+    assert_eq!(with(start, &all), "r");
+    assert_eq!(with(start, &[("RCS_SESSION_ID", " "), all[1], all[2]]), "c");
+    assert_eq!(with(start, &all[2..]), "s");
+    assert_eq!(with(&format!("{start} --session x"), &all), "x");
+    assert_eq!(with(&format!("{start} --root"), &all), Value::Null);
+    let bad = [("CODEX_SESSION_ID", "a.b")];
+    let ran = Ran::of(cli.command(start).envs(bad));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let said: Value = serde_json::from_str(&ran.stderr).unwrap();
+    assert_eq!(said["error"]["field"], "session_id");
+    assert!(
+        said["error"]["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("CODEX_SESSION_ID must match"),
+        "{said}"
+    );
+    assert_eq!(
+        cli.refused_json(1, "mode start demo forge --session a.b")
+            .field
+            .as_deref(),
+        Some("session_id")
+    );
+    cli.refused(2, "mode start demo forge --session a --root");
+    assert_eq!(
+        active(&cli, "--all-sessions"),
+        json!(["ultrawork"]),
+        "the root's"
+    );
+}
+
+#[test]
+fn callers_of_the_link_get_the_payloads_they_know() {
+    let cli = Cli::with_team();
+    let rcs = Link::new(&cli);
+    let wrote = rcs.json(
+        &cli,
+        r#"rcs state write --input '{"mode":"forge","active":true,"workingDirectory":"/x","state":{"owner":"dev"}}' --json"#,
+    );
+    assert_eq!(
+        wrote,
+        json!({"success": true, "mode": "forge", "path": "teams/demo/modes/forge-state.json"})
+    );
+    let read = rcs.json(&cli, "rcs state read --mode forge");
+    assert_eq!(
+        (&read["active"], &read["owner"]),
+        (&json!(true), &json!("dev"))
+    );
+    let file = std::fs::read_to_string(cli.dir().join("teams/demo/modes/forge-state.json"));
+    assert_eq!(serde_json::from_str::<Value>(&file.unwrap()).unwrap(), read);
+    assert_eq!(
+        rcs.json(&cli, r#"rcs state read --input='{"mode":"team"}'"#),
+        json!({"exists": false, "mode": "team"})
+    );
+    assert_eq!(
+        rcs.json(&cli, "rcs state list-active"),
+        json!({"active_modes": ["forge"]})
+    );
+    assert_eq!(
+        rcs.json(&cli, "rcs state list_active --json"),
+        json!({"active_modes": ["forge"]})
+    );
+    let status = rcs.json(&cli, "rcs state get-status");
+    assert_eq!(status["statuses"]["forge"]["phase"], "starting");
+    assert!(status["statuses"].get("skill-active").is_none());
+    let status = rcs.json(&cli, "rcs state get-status --mode skill-active");
+    assert_eq!(status["statuses"]["skill-active"]["active"], true);
+    assert_eq!(
+        rcs.json(&cli, "rcs state clear --mode forge --json"),
+        json!({"cleared": true, "mode": "forge", "path": "teams/demo/modes/forge-state.json"})
+    );
+    let all = rcs.json(
+        &cli,
+        r#"rcs state clear --input '{"mode":"forge","all_sessions":true}'"#,
+    );
+    assert_eq!(
+        (&all["all_sessions"], &all["removed"]),
+        (&json!(true), &json!(0))
+    );
+    // Compact for programs, indented for people.
+    let compact = rcs.run(&cli, "rcs state list-active --json", &[]).stdout;
+    assert_eq!(compact, "{\"active_modes\":[]}\n");
+    let indented = rcs.run(&cli, "rcs state list-active", &[]).stdout;
+    assert_eq!(indented, "{\n  \"active_modes\": []\n}\n");
+}
+
+#[test]
+fn what_is_wrong_with_a_call_of_the_link_is_exit_1_on_standard_error() {
+    let cli = Cli::with_team();
+    let rcs = Link::new(&cli);
+    for (line, said) in [
+        ("rcs state reed", "'reed'"),
+        ("rcs state read --modes forge", "'--modes'"),
+        ("rcs state read", "mode"),
+        ("rcs state read --mode ../x", "must not contain"),
+        (
+            "rcs state read --mode nothing",
+            "Unsupported workflow mode: nothing",
+        ),
+        (
+            "rcs state read --input '[1]'",
+            "input must be a JSON object",
+        ),
+        (
+            "rcs state read --input '{\"mode\":\"forge\",\"x\":1}'",
+            "`x`",
+        ),
+        (
+            "rcs state read --mode forge --input '{\"mode\":\"team\"}'",
+            "mode must be the same",
+        ),
+        (
+            "rcs state read --mode forge --session a/b",
+            "session_id must match",
+        ),
+        (
+            "rcs state read --root --input '{\"mode\":\"forge\",\"session_id\":\"s\"}'",
+            "--root",
+        ),
+        ("rcs state read --mode forge --team 7x/", "team"),
+        (
+            "rcs state read --input '{\"mode\":\"forge\",\"team\":7}'",
+            "team must be a string",
+        ),
+        (
+            "rcs state write --input '{\"mode\":\"forge\",\"current_phase\":\"x\"}'",
+            "forge.current_phase must be one of",
+        ),
+    ] {
+        let ran = rcs.run(&cli, line, &[]);
+        assert_eq!((ran.code, &*ran.stdout), (Some(1), ""), "{line}: {ran:?}");
+        assert!(ran.stderr.contains(said), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn the_team_is_named_or_that_of_the_environment_or_the_only_one() {
+    let cli = Cli::new();
+    let rcs = Link::new(&cli);
+    let list = "rcs state list-active --json";
+    let none = rcs.run(&cli, list, &[]);
+    assert_eq!(none.code, Some(1), "{none:?}");
+    cli.ok("init alpha");
+    assert_eq!(rcs.run(&cli, list, &[]).code, Some(0));
+    cli.ok("init beta");
+    cli.ok("mode start beta forge");
+    let several = rcs.run(&cli, list, &[]);
+    assert_eq!(several.code, Some(1), "{several:?}");
+    assert!(
+        several.stderr.contains("known teams: alpha, beta"),
+        "{several:?}"
+    );
+    let set = [("TEAMLOG_TEAM", "beta")];
+    assert_eq!(
+        rcs.run(&cli, list, &set).stdout,
+        "{\"active_modes\":[\"forge\"]}\n"
+    );
+    let named = format!("{list} --team alpha");
+    assert_eq!(
+        rcs.run(&cli, &named, &set).stdout,
+        "{\"active_modes\":[]}\n"
+    );
+    let given = r#"rcs state list-active --json --input '{"team":"beta"}'"#;
+    assert_eq!(
+        rcs.run(&cli, given, &[]).stdout,
+        "{\"active_modes\":[\"forge\"]}\n"
+    );
+}
+
+/// What stands between backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+/// A way in which modes are in the way: what is done before, what is started then, and in which session.
+const BLOCKED: [(&[&str], &str, Option<&str>); 6] = [
+    (&["mode start demo autopilot"], "team", None),
+    (
+        &["mode start demo forge --session s-1"],
+        "blueprint",
+        Some("s-1"),
+    ),
+    (&["mode start demo forge"], "blueprint", Some("s-1")),
+    (
+        &[
+            "mode start demo team --session s-1",
+            "mode start demo forge --session s-1",
+        ],
+        "autopilot",
+        Some("s-1"),
+    ),
+    // In both scopes: the session began while the root was free.
+    (
+        &[
+            "mode start demo team --session s-1",
+            "mode start demo team --root",
+        ],
+        "ultraqa",
+        Some("s-1"),
+    ),
+    (
+        &["mode start demo autopilot --session s-1"],
+        "ultraqa",
+        None,
+    ),
+];
+
+fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (String, String) {
+    for line in before {
+        cli.ok(line);
+    }
+    let session = session.map_or_else(String::new, |session| format!(" --session {session}"));
+    let start = format!("mode start demo {mode}{session}");
+    let before = cli.ok("export demo");
+    let refusal = cli.refused_json(1, &start);
+    assert_eq!(refusal.code, "mode_denied");
+    assert_eq!(refusal.details["kind"], "deny");
+    assert_eq!(refusal.details["requested"], mode);
+    assert_eq!(cli.ok("export demo"), before, "a denial records nothing");
+    (start, refusal.message)
+}
+
+#[test]
+fn the_commands_that_a_denial_prints_run_and_clear_the_way() {
+    for (before, mode, session) in BLOCKED {
+        let cli = Cli::with_team();
+        let rcs = Link::new(&cli);
+        let (start, message) = denied(&cli, before, mode, session);
+        let commands: Vec<&str> = quoted(&message)
+            .into_iter()
+            .filter(|text| text.starts_with("rcs state clear"))
+            .collect();
+        assert!(!commands.is_empty(), "{message}");
+        for command in commands {
+            // Whatever session the environment of whoever reads it names.
+            let ran = rcs.run(&cli, command, &[("RCS_SESSION_ID", "s-1")]);
+            assert_eq!(
+                (ran.code, &*ran.stderr),
+                (Some(0), ""),
+                "{command}: {ran:?}"
+            );
+        }
+        cli.ok(&start);
+    }
+}
+
+#[test]
+fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
+    for (before, mode, session) in BLOCKED {
+        let cli = Cli::with_team();
+        let (start, message) = denied(&cli, before, mode, session);
+        let (mut client, _) = Client::initialized(&cli, "mcp");
+        let mut called = 0;
+        for text in quoted(&message) {
+            let Some(call) = text.strip_prefix("rcs_state.") else {
+                continue;
+            };
+            let (tool, arguments) = call.split_once(' ').unwrap();
+            let cleared = client.json(tool, serde_json::from_str(arguments).unwrap());
+            assert_eq!(cleared["cleared"], true, "{text}");
+            called += 1;
+        }
+        assert!(called > 0, "{message}");
+        client.end();
+        cli.ok(&start);
+    }
+}
+
+#[test]
+fn modes_stand_in_status_diff_trace_and_the_past() {
+    let cli = Cli::with_team();
+    cli.ok("mode start demo blueprint --trace-id tr-m");
+    cli.ok("mode start demo forge --session s-1 --task 'build it'");
+    cli.ok("mode update demo forge --session s-1 --phase executing");
+    let status: Value = cli.json("status demo");
+    let modes = status["active_modes"].as_array().unwrap();
+    assert_eq!(modes.len(), 1, "{status}");
+    assert_eq!(modes[0]["mode"], "forge");
+    assert_eq!(modes[0]["session_id"], "s-1");
+    assert_eq!(modes[0]["phase"], "executing");
+    assert!(
+        cli.ok("status demo")
+            .contains("\nactive modes\n  forge  executing")
+    );
+    let past = cli.run("status demo --at 2 --json");
+    let past: Value = serde_json::from_str(&past.stdout).unwrap();
+    assert_eq!(past["active_modes"][0]["mode"], "blueprint");
+    let past = cli.run("mode list demo --at 2 --json");
+    let past: Value = serde_json::from_str(&past.stdout).unwrap();
+    assert_eq!(past["active_modes"], json!(["blueprint"]));
+    let diff: Value = cli.json("diff demo --from 2");
+    assert_eq!(
+        diff["modes"],
+        json!([
+            {"mode": "blueprint", "change": "ended", "from": "starting", "to": "completed"},
+            {"mode": "forge", "session_id": "s-1", "change": "started", "from": null, "to": "executing"},
+        ])
+    );
+    let shown = cli.ok("diff demo --from 2");
+    assert!(
+        shown.contains("-  blueprint  starting -> completed\n"),
+        "{shown}"
+    );
+    assert!(shown.contains("+  forge      executing"), "{shown}");
+    let trace = cli.ok("trace demo --trace-id tr-m");
+    for said in ["mode_started", "blueprint  starting", "mode_auto_completed"] {
+        assert!(trace.contains(said), "{said} in {trace}");
+    }
+    let replayed = cli.ok("replay demo --kind mode_transitioned");
+    assert!(
+        replayed.contains("blueprint -> forge  auto-complete"),
+        "{replayed}"
+    );
+    cli.ok("doctor check demo --sample-size 0");
+    cli.ok("rehydrate demo");
+    cli.ok("verify demo");
+}
+
+#[test]
+fn a_change_under_a_key_is_made_once() {
+    let cli = Cli::with_team();
+    let line = "mode start demo forge --key k-1 --json";
+    let first = cli.ok(line);
+    cli.ok("mode complete demo forge");
+    assert_eq!(cli.ok(line), first);
+    assert_eq!(active(&cli, ""), json!([]));
+    let reused = cli.refused_json(1, "mode start demo team --key k-1");
+    assert_eq!(reused.code, "idempotency_key_reused");
+}
+
+#[test]
+fn a_write_takes_its_object_from_the_line_a_file_or_standard_input() {
+    let cli = Cli::with_team();
+    cli.file(
+        "state.json",
+        r#"{"mode":"team","active":true,"current_phase":"team-plan"}"#,
+    );
+    let wrote: Value = cli.json("mode write demo --input @state.json");
+    assert_eq!(wrote["current_phase"], "team-plan");
+    let line = "mode write demo team --input - --json";
+    let ran = cli.run_with_input(line, r#"{"current_phase":"team-exec","state":{"round":1}}"#);
+    let wrote: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (&wrote["current_phase"], &wrote["state"]["round"]),
+        (&json!("team-exec"), &json!(1))
+    );
+    for (line, field) in [
+        ("mode write demo forge --input @state.json", "mode"),
+        ("mode write demo --input '{}'", "input"),
+        ("mode write demo --input @none.json", "input"),
+        (
+            "mode write demo team --input '{\"active\":true,\"current_phase\":\"complete\"}'",
+            "active",
+        ),
+    ] {
+        let refusal = cli.refused_json(1, line);
+        assert_eq!(refusal.field.as_deref(), Some(field), "{line}: {refusal:?}");
+    }
+}

@@ -1,0 +1,78 @@
+//! The tools that read and write states of modes, each the call of the same name: `rcs state …`.
+//!
+//! They know no environment: without a `session_id` they mean the root.
+
+use crate::query::{Ask, Query, row};
+use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::command::mode_write::ModeWrite;
+use teamlog_team::command::state::{
+    ActiveModes, StateCleared, StateGetStatus, StateListActive, StateRead, StateShown,
+    StateStatuses, StateWritten,
+};
+use teamlog_team::{Failure, Team};
+
+/// Every tool of states.
+pub static STATES: &[Query] = &[
+    row::<StateRead>(
+        "state_read",
+        "The state of a mode: that of the session, else that of the root",
+    ),
+    row::<ModeWrite>(
+        "state_write",
+        "Write fields of the state of a mode, which may start it, hand over to it or end it",
+    ),
+    row::<ModeClear>(
+        "state_clear",
+        "Take the state of a mode away, so that others may start",
+    ),
+    row::<StateListActive>("state_list_active", "The modes that are active"),
+    row::<StateGetStatus>(
+        "state_get_status",
+        "How a mode stands, or every one that has a state",
+    ),
+];
+
+/// Where a caller stands means nothing to a log.
+const PASSED_BY: &[&str] = &["workingDirectory"];
+
+macro_rules! asks {
+    ($($asked:ty => $answer:ty, $run:path, $mutates:literal;)*) => {
+        $(impl Ask for $asked {
+            type Answer = $answer;
+            const MUTATES: bool = $mutates;
+            const PASSED_BY: &'static [&'static str] = PASSED_BY;
+            fn ask(self, team: &mut Team) -> Result<$answer, Failure> {
+                $run(team, self)
+            }
+        })*
+    };
+}
+
+asks! {
+    StateRead => StateShown, Team::state_read, false;
+    ModeWrite => StateWritten, Team::state_write, true;
+    ModeClear => StateCleared, Team::state_clear, true;
+    StateListActive => ActiveModes, Team::state_list_active, false;
+    StateGetStatus => StateStatuses, Team::state_get_status, false;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_says_what_it_takes_and_two_of_them_change_something() {
+        for tool in STATES {
+            let schema = tool.schema();
+            for field in ["team", "session_id"] {
+                assert!(schema["properties"][field].is_object(), "{}", tool.name);
+            }
+        }
+        let writing: Vec<&str> = STATES
+            .iter()
+            .filter(|tool| tool.mutates)
+            .map(|tool| tool.name)
+            .collect();
+        assert_eq!(writing, ["state_write", "state_clear"]);
+    }
+}

@@ -1,0 +1,240 @@
+//! Modes that somebody left behind, in the order in which stale state is looked for.
+//!
+//! | looked at | wrong is | mended by |
+//! |---|---|---|
+//! | states of sessions | active, though that of the root ended later; or active and not heard of for a day | clearing it |
+//! | states of the root | active, though that of a session ended later; or active and not heard of for a day | clearing it |
+//! | lists of active skills | listed, though the state is not active, or the other way round | folding anew |
+//! | auto-completed states | listed all the same | folding anew |
+//!
+//! The first two are worth a look; the last two cannot come about, since lists follow from states.
+
+use super::scene::Scene;
+use super::{Check, Health};
+use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
+use crate::projections::{Live, Result};
+use serde_json::{Value, json};
+use teamlog_engine::Timestamp;
+
+const NAME: &str = "modes";
+/// An active mode of which nothing is heard for so long was left behind.
+const STALE_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+/// Sessions that are asked for at once.
+const SESSIONS: usize = 1_000;
+/// No more faults than this are listed.
+const LISTED_MAX: usize = 20;
+
+/// A fault.
+struct Fault {
+    /// Which row of the table found it.
+    kind: &'static str,
+    scope: Scope,
+    mode: Mode,
+    what: String,
+}
+
+/// What was looked at.
+#[derive(Default)]
+struct Found {
+    states: u64,
+    active: u64,
+    faults: Vec<Fault>,
+}
+
+pub(super) fn check(scene: &Scene<'_>) -> Check {
+    let live = match &scene.fresh {
+        Ok(live) => live,
+        Err(why) => return Check::not_made(NAME, why),
+    };
+    match look(live, scene.root.options().clock.now()) {
+        Ok(found) => judged(&found, scene),
+        Err(error) => Check::not_made(NAME, &error.to_string()),
+    }
+}
+
+fn judged(found: &Found, scene: &Scene<'_>) -> Check {
+    let mut check = match found.faults.first() {
+        None => Check::healthy(
+            NAME,
+            format!(
+                "{} of {} modes are active, none was left behind",
+                found.active, found.states
+            ),
+        ),
+        Some(first) => {
+            let health = match found.faults.iter().any(Fault::is_of_the_fold) {
+                true => Health::Unhealthy,
+                false => Health::Warn,
+            };
+            let summary = format!(
+                "{} of {} modes are not as they should be: {} {}",
+                found.faults.len(),
+                found.states,
+                first.place(),
+                first.what
+            );
+            Check::new(NAME, health, summary)
+        }
+    };
+    let mut commands: Vec<String> = Vec::new();
+    for fault in &found.faults {
+        let command = fault.command(scene);
+        if !commands.contains(&command) && commands.len() < LISTED_MAX {
+            commands.push(command);
+        }
+    }
+    for command in commands {
+        check = check.recommend(command);
+    }
+    let listed: Vec<Value> = found
+        .faults
+        .iter()
+        .take(LISTED_MAX)
+        .map(Fault::json)
+        .collect();
+    check
+        .detail("states", found.states)
+        .detail("active", found.active)
+        .detail("wrong", found.faults.len())
+        .detail("faults", listed)
+}
+
+impl Fault {
+    fn is_of_the_fold(&self) -> bool {
+        matches!(self.kind, "skill_active" | "auto_completed")
+    }
+    /// `forge in session s-1`.
+    fn place(&self) -> String {
+        match &self.scope {
+            Scope::Root => format!("{} at the root", self.mode),
+            Scope::Session(session) => format!("{} in session {session}", self.mode),
+        }
+    }
+    fn command(&self, scene: &Scene<'_>) -> String {
+        match (&self.scope, self.is_of_the_fold()) {
+            (_, true) => scene.rehydrate(),
+            (Scope::Root, _) => scene.command("mode clear", &format!("{} --root", self.mode)),
+            (Scope::Session(session), _) => {
+                scene.command("mode clear", &format!("{} --session {session}", self.mode))
+            }
+        }
+    }
+    fn json(&self) -> Value {
+        json!({
+            "kind": self.kind,
+            "mode": self.mode,
+            "session_id": self.scope.session(),
+            "what": self.what,
+        })
+    }
+}
+
+fn look(live: &Live, now: Timestamp) -> Result<Found> {
+    let mut found = Found::default();
+    let root = live.mode_scope(&Scope::Root)?;
+    let mut sessions = Vec::new();
+    while let page = live.mode_sessions(sessions.last().map(String::as_str), SESSIONS)?
+        && !page.is_empty()
+    {
+        sessions.extend(page);
+    }
+    let mut ended: Vec<(Mode, u64, String)> = Vec::new();
+    for session in &sessions {
+        let Some(own) = live.mode_scope(&Scope::Session(session.clone()))? else {
+            continue;
+        };
+        for entry in &own.entries {
+            if !entry.active {
+                ended.push((entry.mode, entry.seq, session.clone()));
+            }
+        }
+        let other = |mode| root.as_ref().and_then(|root| of_mode(root, mode));
+        found.states_of(&own, "session_state", now, |entry| {
+            let later = other(entry.mode).filter(|one| !one.active && one.seq > entry.seq);
+            later.map(|_| "is active, though that of the root ended later".to_owned())
+        });
+        found.list_of(live, &own)?;
+    }
+    if let Some(root) = &root {
+        found.states_of(root, "root_state", now, |entry| {
+            let later = ended
+                .iter()
+                .find(|(mode, seq, _)| *mode == entry.mode && *seq > entry.seq);
+            later.map(|(_, _, session)| {
+                format!("is active, though that of session {session} ended later")
+            })
+        });
+        found.list_of(live, root)?;
+    }
+    Ok(found)
+}
+
+fn of_mode(scope: &ModeScope, mode: Mode) -> Option<&ModeEntry> {
+    scope.entries.iter().find(|entry| entry.mode == mode)
+}
+
+impl Found {
+    fn fault(&mut self, kind: &'static str, scope: &Scope, mode: Mode, what: String) {
+        let scope = scope.clone();
+        self.faults.push(Fault {
+            kind,
+            scope,
+            mode,
+            what,
+        });
+    }
+
+    fn states_of(
+        &mut self,
+        scope: &ModeScope,
+        kind: &'static str,
+        now: Timestamp,
+        contradicted: impl Fn(&ModeEntry) -> Option<String>,
+    ) {
+        for entry in &scope.entries {
+            self.states += 1;
+            if !entry.active {
+                continue;
+            }
+            self.active += 1;
+            let silent = now.micros() - entry.updated_at().micros() > STALE_MICROS;
+            let stale = silent.then(|| {
+                let since = entry.updated_at();
+                format!("is active, but nothing was heard of it since {since}")
+            });
+            if let Some(what) = contradicted(entry).or(stale) {
+                self.fault(kind, &scope.scope, entry.mode, what);
+            }
+        }
+    }
+
+    /// The list of active skills of a scope against its states in full.
+    fn list_of(&mut self, live: &Live, scope: &ModeScope) -> Result<()> {
+        let listed = skills_state(live, &scope.scope)?.unwrap_or_default();
+        let listed = listed.get("active_skills").and_then(Value::as_array);
+        let own = |entry: &&Value| entry["session_id"].as_str() == scope.scope.session();
+        let listed: Vec<Mode> = listed
+            .into_iter()
+            .flatten()
+            .filter(own)
+            .filter_map(|entry| Mode::from_name(entry["skill"].as_str()?))
+            .collect();
+        for mode in Mode::ALL {
+            let state = live.mode_state(&scope.scope, mode)?;
+            let active = state.as_ref().is_some_and(|state| state.is_active());
+            let handed =
+                state.is_some_and(|state| state.fields.contains_key("auto_completed_reason"));
+            let what = match (listed.contains(&mode), active) {
+                (true, false) if handed => (
+                    "auto_completed",
+                    "was completed by another mode, but is listed as active",
+                ),
+                (true, false) => ("skill_active", "is listed as active, but is not"),
+                (false, true) => ("skill_active", "is active, but not listed"),
+                _ => continue,
+            };
+            self.fault(what.0, &scope.scope, mode, what.1.to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,16 @@
+//! Workflow modes: which may be active together, how their states are written, and what a prompt asks for.
+//!
+//! Most of it is pure: sets of modes, states as JSON objects, texts and times go in, decisions come out. Only `board`,
+//! `reconcile` and `seed` know what is recorded.
+
+pub mod board;
+pub mod contract;
+pub mod denial;
+pub mod outcome;
+pub mod phase;
+pub mod prompt;
+pub mod reconcile;
+pub mod seed;
+pub mod shown;
+pub mod skill;
+pub mod transition;

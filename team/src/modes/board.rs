@@ -1,0 +1,313 @@
+//! The states of modes as a command sees them while it decides: those that are recorded, and over them what the command
+//! is about to record, so that each step of a longer decision stands on the one before.
+
+use super::denial::Place;
+use crate::command::append::DEFAULT_ACTOR;
+use crate::failure::Result;
+use crate::projections::Live;
+use crate::projections::fact::mode::{
+    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SkillsSynced,
+};
+use crate::projections::modes::{Mode, Scope};
+use crate::refusal::{Code, Refusal};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use teamlog_engine::{JsonError, NewEvent, Timestamp};
+
+/// Most bytes of a state as JSON text.
+pub const STATE_BYTES_MAX: usize = 256 << 10;
+
+/// A state.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Standing {
+    pub fields: Fields,
+    /// Orders the active ones: the event that made it so.
+    activated: u64,
+    pub trace: Option<String>,
+}
+
+impl Standing {
+    pub fn is_active(&self) -> bool {
+        self.fields.get("active") == Some(&Value::Bool(true))
+    }
+}
+
+/// See the module.
+pub(crate) struct Board<'a> {
+    live: &'a Live,
+    now: Timestamp,
+    /// What the command did so far; `None` where a state went.
+    changed: BTreeMap<(Scope, Mode), Option<Standing>>,
+    events: Vec<NewEvent>,
+}
+
+impl<'a> Board<'a> {
+    pub fn new(live: &'a Live, now: Timestamp) -> Board<'a> {
+        Board {
+            live,
+            now,
+            changed: BTreeMap::new(),
+            events: Vec::new(),
+        }
+    }
+    /// The time of the decision.
+    pub fn now(&self) -> Timestamp {
+        self.now
+    }
+    /// What the command is to record.
+    pub fn into_events(self) -> Vec<NewEvent> {
+        self.events
+    }
+
+    // --- what there is --------------------------------------------------------------------------
+
+    /// The state of a mode in a scope.
+    pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
+        if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
+            return Ok(changed.clone());
+        }
+        let state = self.live.mode_state(scope, mode)?;
+        Ok(state.map(|state| Standing {
+            fields: state.fields,
+            activated: state.activated,
+            trace: state.trace_id,
+        }))
+    }
+
+    /// The state of a mode in a scope, if it is active there.
+    pub fn active_state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
+        Ok(self.state(scope, mode)?.filter(Standing::is_active))
+    }
+
+    /// Where the state lies that counts for whoever acts in a scope: in the session, else at the root.
+    pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
+        for scope in visible_from(scope) {
+            if let Some(state) = self.state(&scope, mode)? {
+                return Ok(Some((scope, state)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The modes that are active in one scope alone, each with what orders it.
+    fn active_in(&self, scope: &Scope) -> Result<Vec<(u64, Mode)>> {
+        let mut active: Vec<(u64, Mode)> = Vec::new();
+        if let Some(own) = self.live.mode_scope(scope)? {
+            let recorded = own
+                .active()
+                .into_iter()
+                .map(|one| (one.activated, one.mode));
+            active.extend(recorded);
+        }
+        for mode in Mode::ALL {
+            if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
+                active.retain(|(_, other)| *other != mode);
+                if let Some(state) = changed.as_ref().filter(|state| state.is_active()) {
+                    active.push((state.activated, mode));
+                }
+            }
+        }
+        Ok(active)
+    }
+
+    /// The modes that are active for whoever acts in a scope, in the order in which they became so: those of the session
+    /// and those of the root.
+    pub fn active(&self, scope: &Scope) -> Result<Vec<Mode>> {
+        let mut all = Vec::new();
+        for scope in visible_from(scope) {
+            all.extend(self.active_in(&scope)?);
+        }
+        all.sort();
+        let mut modes = Vec::new();
+        for (_, mode) in all {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        Ok(modes)
+    }
+
+    /// Where the modes are active that count in a scope.
+    pub fn places(&self, scope: &Scope) -> Result<Vec<Place>> {
+        let mut places = Vec::new();
+        for scope in visible_from(scope) {
+            for (_, mode) in self.active_in(&scope)? {
+                let scope = scope.clone();
+                places.push(Place { mode, scope });
+            }
+        }
+        Ok(places)
+    }
+
+    /// The sessions in which a mode is active.
+    pub fn active_sessions(&self) -> Result<Vec<Scope>> {
+        let recorded = self.live.active_sessions()?.into_iter().map(Scope::Session);
+        let mut sessions: BTreeSet<Scope> = recorded.collect();
+        sessions.extend(self.changed.keys().map(|(scope, _)| scope.clone()));
+        let mut found = Vec::new();
+        for scope in sessions {
+            if scope != Scope::Root && !self.active_in(&scope)?.is_empty() {
+                found.push(scope);
+            }
+        }
+        Ok(found)
+    }
+
+    // --- what is done ---------------------------------------------------------------------------
+
+    /// Records what moves no state.
+    pub fn record(&mut self, made: Result<NewEvent, JsonError>) -> Result<()> {
+        self.events.push(made.map_err(unstorable)?);
+        Ok(())
+    }
+
+    /// Puts a new state in the place of whatever was there.
+    pub fn start(&mut self, scope: &Scope, mode: Mode, mut fields: Fields) -> Result<()> {
+        if let Some(session) = scope.session() {
+            fields.insert("session_id".into(), session.into());
+        }
+        let started = ModeStarted {
+            mode,
+            scope: scope.clone(),
+            state: fields.clone(),
+        };
+        self.keep(scope, mode, fields, None, true)?;
+        self.record(started.event(DEFAULT_ACTOR, None))
+    }
+
+    /// Changes fields of a state.
+    pub fn change(
+        &mut self,
+        change: Change,
+        scope: &Scope,
+        mode: Mode,
+        set: Fields,
+        unset: Vec<String>,
+    ) -> Result<()> {
+        let before = self.state(scope, mode)?;
+        let trace = before.as_ref().and_then(|state| state.trace.clone());
+        let was_active = before.as_ref().is_some_and(Standing::is_active);
+        let mut fields = before.map(|state| state.fields).unwrap_or_default();
+        for field in &unset {
+            fields.remove(field);
+        }
+        fields.extend(set.clone());
+        self.keep(scope, mode, fields, trace.clone(), !was_active)?;
+        let changed = ModeChanged {
+            change,
+            mode,
+            scope: scope.clone(),
+            set,
+            unset,
+        };
+        self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
+    }
+
+    /// Takes a state away, or leaves a tombstone in its place.
+    pub fn clear(&mut self, scope: &Scope, mode: Mode, tombstone: bool) -> Result<()> {
+        let trace = self.state(scope, mode)?.and_then(|state| state.trace);
+        let left = tombstone.then(|| Standing {
+            fields: Fields::new(),
+            activated: 0,
+            trace: trace.clone(),
+        });
+        self.changed.insert((scope.clone(), mode), left);
+        let cleared = ModeCleared {
+            mode,
+            scope: scope.clone(),
+            tombstone,
+        };
+        self.record(cleared.event(DEFAULT_ACTOR, trace.as_deref()))
+    }
+
+    /// Changes the lock on input that a state holds.
+    pub fn lock(&mut self, scope: &Scope, mode: Mode, locked: bool, lock: Fields) -> Result<()> {
+        let Some(mut state) = self.state(scope, mode)? else {
+            return Ok(());
+        };
+        let trace = state.trace.clone();
+        state
+            .fields
+            .insert("input_lock".into(), lock.clone().into());
+        self.changed.insert((scope.clone(), mode), Some(state));
+        let changed = InputLocked {
+            locked,
+            mode,
+            scope: scope.clone(),
+            input_lock: lock,
+        };
+        self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
+    }
+
+    /// Says what stands beside the list of active skills of a scope, and what the list is at this moment.
+    pub fn sync(&mut self, scope: &Scope, metadata: Fields, trace: Option<&str>) -> Result<()> {
+        check_size("metadata", &metadata)?;
+        let mut active = self.active_in(scope)?;
+        active.sort();
+        let synced = SkillsSynced {
+            scope: scope.clone(),
+            skills: active.into_iter().map(|(_, mode)| mode).collect(),
+            metadata,
+        };
+        self.record(synced.event(DEFAULT_ACTOR, trace))
+    }
+
+    fn keep(
+        &mut self,
+        scope: &Scope,
+        mode: Mode,
+        fields: Fields,
+        trace: Option<String>,
+        anew: bool,
+    ) -> Result<()> {
+        check_size("state", &fields)?;
+        let activated = match self.state(scope, mode)? {
+            Some(before) if !anew => before.activated,
+            // What this command records comes behind all that is recorded, in this order.
+            _ => self.live.seq() + 1 + self.events.len() as u64,
+        };
+        let state = Standing {
+            fields,
+            activated,
+            trace,
+        };
+        self.changed.insert((scope.clone(), mode), Some(state));
+        Ok(())
+    }
+}
+
+/// The scopes that count for whoever acts in one, the first one first.
+pub(crate) fn visible_from(scope: &Scope) -> Vec<Scope> {
+    match scope {
+        Scope::Root => vec![Scope::Root],
+        session => vec![session.clone(), Scope::Root],
+    }
+}
+
+fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
+    // Into memory nothing fails.
+    let bytes = serde_json::to_vec(fields).map_or(0, |text| text.len());
+    if bytes <= STATE_BYTES_MAX {
+        return Ok(());
+    }
+    let message =
+        format!("{field} must be at most {STATE_BYTES_MAX} bytes long as JSON, but is {bytes}");
+    Err(Refusal::new(Code::TooLarge, message).field(field))
+}
+
+/// What somebody gave cannot be stored: it is too deep.
+fn unstorable(error: JsonError) -> Refusal {
+    let message = format!("state must be JSON that can be stored: {error}");
+    Refusal::new(Code::InvalidInput, message).field("state")
+}
+
+/// Whether a state only says that it was cleared.
+pub(crate) fn is_tombstone(state: &Standing) -> bool {
+    let phase = state.fields.get("current_phase").and_then(Value::as_str);
+    state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
+}
+
+/// The modes that are active for whoever acts in a scope; see [`Board::active`].
+pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
+    Board::new(live, Timestamp::default()).active(scope)
+}

@@ -1,0 +1,127 @@
+//! The names by which prompts call for something: those of the modes, other names of them, and what is no mode.
+
+use crate::projections::modes::Mode;
+use crate::refusal::{Code, Refusal};
+
+/// What a prompt can call for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skill {
+    /// A mode.
+    Mode(Mode),
+    /// Something else, which starts nothing.
+    Other(&'static str),
+}
+
+/// Ends an interview.
+pub const CANCEL: Skill = Skill::Other("cancel");
+
+/// Names that are not those of modes.
+const NAMES: [(&str, Skill); 7] = [
+    ("brief", Skill::Mode(Mode::DeepInterview)),
+    ("crew", Skill::Mode(Mode::Team)),
+    ("swarm", Skill::Mode(Mode::Team)),
+    ("autoforge", Skill::Mode(Mode::Autopilot)),
+    ("ulw", Skill::Mode(Mode::Ultrawork)),
+    ("analyze", Skill::Other("analyze")),
+    ("cancel", CANCEL),
+];
+
+/// Names that went out of use, with the mode to take instead.
+const RETIRED: [(&str, Mode); 3] = [
+    ("ultrapilot", Mode::Team),
+    ("pipeline", Mode::Team),
+    ("ecomode", Mode::Ultrawork),
+];
+
+impl Skill {
+    /// What that name calls for, in any case.
+    pub fn from_name(name: &str) -> Option<Skill> {
+        let name = name.to_ascii_lowercase();
+        if let Some(mode) = Mode::from_name(&name) {
+            return Some(Skill::Mode(mode));
+        }
+        let found = NAMES.iter().find(|(other, _)| *other == name);
+        found.map(|(_, skill)| *skill)
+    }
+    /// The mode, if it is one.
+    pub fn mode(self) -> Option<Mode> {
+        match self {
+            Skill::Mode(mode) => Some(mode),
+            Skill::Other(_) => None,
+        }
+    }
+    /// Its own name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Skill::Mode(mode) => mode.name(),
+            Skill::Other(name) => name,
+        }
+    }
+}
+
+/// The mode of exactly that name.
+///
+/// # Errors
+/// `unsupported_mode`, with a hint where the name is another one of a mode.
+pub fn mode(name: &str) -> Result<Mode, Refusal> {
+    if let Some(mode) = Mode::from_name(name) {
+        return Ok(mode);
+    }
+    let message = format!("Unsupported workflow mode: {name}");
+    let refusal = Refusal::new(Code::UnsupportedMode, message).field("mode");
+    let retired = RETIRED.iter().find(|(old, _)| *old == name);
+    let meant = match retired {
+        Some((_, mode)) => Some(*mode),
+        None => Skill::from_name(name).and_then(Skill::mode),
+    };
+    Err(match meant {
+        Some(mode) => refusal.hint(format!("use {mode}")),
+        None => {
+            let all = Mode::ALL.map(Mode::name).join(", ");
+            refusal.hint(format!("one of {all}"))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_calls_for_something() {
+        for mode in Mode::ALL {
+            assert_eq!(Skill::from_name(mode.name()), Some(Skill::Mode(mode)));
+        }
+        for (name, skill) in NAMES {
+            assert_eq!(Skill::from_name(&name.to_uppercase()), Some(skill));
+            assert_eq!(Mode::from_name(name), None, "{name} stands there twice");
+        }
+        assert_eq!(Skill::from_name("path"), None);
+        assert_eq!(Skill::from_name("ultrapilot"), None);
+        assert_eq!(CANCEL.name(), "cancel");
+        assert_eq!(Skill::from_name("crew").map(Skill::name), Some("team"));
+    }
+
+    #[test]
+    fn a_mode_goes_by_its_own_name_only_and_others_hint_at_it() {
+        assert_eq!(mode("team").unwrap(), Mode::Team);
+        for (name, hint) in [
+            ("crew", "use team"),
+            ("Forge", "use forge"),
+            ("ultrapilot", "use team"),
+            ("ecomode", "use ultrawork"),
+            (
+                "nothing",
+                "one of autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint, deep-interview",
+            ),
+        ] {
+            let refusal = mode(name).unwrap_err();
+            assert_eq!(refusal.code, Code::UnsupportedMode);
+            assert_eq!(
+                refusal.message,
+                format!("Unsupported workflow mode: {name}")
+            );
+            assert_eq!(refusal.hint.as_deref(), Some(hint), "{name}");
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Sessions over the root: what is read, listed and cleared, and the state operations that hooks call.
+
+use crate::modes::{
+    active, clear, complete, fields, recorded, session, show, start, update, write,
+};
+use crate::world::{World, events, json, kinds, refused, settled_digest};
+use serde_json::{Value, json};
+use teamlog_engine::storage::Storage;
+use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::command::mode_show::{ModeList, ModeShow};
+use teamlog_team::command::mode_write::ModeWrite;
+use teamlog_team::command::state::{StateGetStatus, StateListActive, StateRead};
+use teamlog_team::projections::modes::Mode;
+use teamlog_team::{Code, Team};
+
+fn list(team: &mut Team, list: ModeList) -> (Vec<String>, Option<String>) {
+    let answer = team.mode_list(list).unwrap();
+    let name = |state: &Value| {
+        let at = state["session_id"].as_str().unwrap_or("root");
+        format!("{at}/{}", state["mode"].as_str().unwrap())
+    };
+    let names = answer
+        .modes
+        .iter()
+        .map(|state| name(&json(state)))
+        .collect();
+    (names, answer.next_cursor)
+}
+
+#[test]
+fn a_session_sees_its_own_states_and_else_those_of_the_root() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Team, "").unwrap();
+    start(&mut team, Mode::Forge, "s1").unwrap();
+    write(
+        &mut team,
+        Mode::Team,
+        "s1",
+        json!({"current_phase": "failed"}),
+    )
+    .unwrap();
+    assert_eq!(show(&mut team, Mode::Team, "")["active"], true);
+    assert_eq!(
+        show(&mut team, Mode::Team, "s1")["active"],
+        false,
+        "the session wins"
+    );
+    assert_eq!(
+        show(&mut team, Mode::Team, "s2")["active"],
+        true,
+        "that of the root"
+    );
+    let shown = team
+        .mode_show(ModeShow {
+            mode: "team".into(),
+            session_id: session("s1"),
+        })
+        .unwrap();
+    assert_eq!(json(&shown)["hidden"]["scope"], "root");
+    let of = |at: &str, active: bool| ModeList {
+        session_id: session(at),
+        active,
+        ..ModeList::default()
+    };
+    assert_eq!(list(&mut team, of("s1", false)).0, ["s1/team", "s1/forge"]);
+    assert_eq!(list(&mut team, of("s1", true)).0, ["s1/forge"]);
+    assert_eq!(list(&mut team, of("s2", false)).0, ["root/team"]);
+    assert_eq!(active(&mut team, "s1"), [Mode::Team, Mode::Forge]);
+}
+
+#[test]
+fn all_sessions_come_by_pages() {
+    let world = World::new();
+    let mut team = world.demo();
+    for at in ["s1", "s2", "s3", ""] {
+        start(&mut team, Mode::Ultrawork, at).unwrap();
+    }
+    complete(&mut team, Mode::Ultrawork, "s2").unwrap();
+    let page = |cursor: Option<&str>, active: bool| ModeList {
+        all_sessions: true,
+        active,
+        limit: Some(2),
+        cursor: cursor.map(str::to_owned),
+        ..ModeList::default()
+    };
+    let (first, next) = list(&mut team, page(None, false));
+    assert_eq!(first, ["root/ultrawork", "s1/ultrawork", "s2/ultrawork"]);
+    let (second, end) = list(&mut team, page(next.as_deref(), false));
+    assert_eq!((second, end), (vec!["s3/ultrawork".to_owned()], None));
+    let (live, end) = list(&mut team, page(None, true));
+    assert_eq!(live, ["root/ultrawork", "s1/ultrawork", "s3/ultrawork"]);
+    assert_eq!(end, None);
+    assert_eq!(list(&mut team, page(Some("s1"), true)).0, ["s3/ultrawork"]);
+}
+
+#[test]
+fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
+    let world = World::new();
+    let mut team = world.demo();
+    let nothing = recorded(&mut team, |team| {
+        let cleared = clear(team, Mode::Forge, "s1");
+        assert_eq!(
+            (&cleared["cleared"], &cleared["removed"]),
+            (&json!(true), &json!(0))
+        );
+    });
+    assert!(nothing.is_empty());
+    start(&mut team, Mode::Forge, "s1").unwrap();
+    let cleared = clear(&mut team, Mode::Forge, "s1");
+    assert_eq!(
+        (&cleared["removed"], &cleared["tombstone"]),
+        (&json!(1), &json!(false))
+    );
+    assert_eq!(
+        cleared["paths"],
+        json!(["teams/demo/modes/sessions/s1/forge-state.json"])
+    );
+    refused(
+        team.mode_show(ModeShow {
+            mode: "forge".into(),
+            session_id: session("s1"),
+        }),
+        Code::ModeNotFound,
+    );
+    start(&mut team, Mode::Forge, "").unwrap();
+    // With no state of its own the session gets a tombstone, too.
+    assert_eq!(clear(&mut team, Mode::Forge, "s1")["tombstone"], true);
+    let tombstone = show(&mut team, Mode::Forge, "s1");
+    assert_eq!(
+        (
+            &tombstone["current_phase"],
+            &tombstone["active"],
+            &tombstone["state"]["session_id"]
+        ),
+        (&json!("cleared"), &json!(false), &json!("s1"))
+    );
+    assert_eq!(
+        show(&mut team, Mode::Forge, "")["active"],
+        true,
+        "the root is left alone"
+    );
+    let again = recorded(&mut team, |team| drop(clear(team, Mode::Forge, "s1")));
+    assert!(again.is_empty(), "it was cleared");
+    // A write over a tombstone takes nothing of it along.
+    let anew = write(&mut team, Mode::Forge, "s1", json!({"note": 1})).unwrap();
+    assert_eq!(anew.shown.current_phase.as_deref(), Some("starting"));
+}
+
+#[test]
+fn clearing_all_sessions_takes_the_root_and_every_session() {
+    let world = World::new();
+    let mut team = world.demo();
+    for at in ["s1", "s2", ""] {
+        start(&mut team, Mode::Ultrawork, at).unwrap();
+    }
+    start(&mut team, Mode::Forge, "s2").unwrap();
+    let all = ModeClear {
+        mode: "ultrawork".into(),
+        session_id: None,
+        all_sessions: true,
+    };
+    let cleared = json(&team.mode_clear(all.clone()).unwrap());
+    assert_eq!(
+        (&cleared["removed"], &cleared["active_modes"]),
+        (&json!(3), &json!([]))
+    );
+    assert_eq!(
+        active(&mut team, "s2"),
+        [Mode::Forge],
+        "the others of an overlap stay"
+    );
+    assert_eq!(active(&mut team, "s1"), []);
+    refused(
+        team.mode_clear(ModeClear {
+            session_id: session("s1"),
+            ..all
+        }),
+        Code::InvalidInput,
+    );
+    settled_digest(&mut team);
+}
+
+#[test]
+fn clearing_an_interview_releases_its_lock_in_the_story() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::DeepInterview, "s1").unwrap();
+    clear(&mut team, Mode::DeepInterview, "s1");
+    let all = kinds(&mut team);
+    assert_eq!(
+        all[all.len() - 2..],
+        ["mode_input_unlocked", "mode_cleared"]
+    );
+    let events = events(&mut team);
+    let lock = &events[events.len() - 2]["payload"]["input_lock"];
+    assert_eq!(lock["exit_reason"], "abort");
+}
+
+pub fn read(team: &mut Team, mode: &str, at: &str) -> Value {
+    let read = StateRead {
+        mode: mode.into(),
+        session_id: session(at),
+    };
+    json(&team.state_read(read).unwrap())
+}
+
+fn state_write(mode: &str, at: &str, of: Value) -> ModeWrite {
+    ModeWrite {
+        mode: mode.into(),
+        session_id: session(at),
+        fields: fields(of),
+        state: None,
+    }
+}
+
+#[test]
+fn the_state_operations_answer_what_the_files_hold() {
+    let world = World::new();
+    let mut team = world.demo();
+    assert_eq!(
+        read(&mut team, "forge", ""),
+        json!({"exists": false, "mode": "forge"})
+    );
+    assert_eq!(
+        read(&mut team, "skill-active", ""),
+        json!({"exists": false, "mode": "skill-active"})
+    );
+    start(&mut team, Mode::Blueprint, "s1").unwrap();
+    let written = team
+        .state_write(state_write("forge", "s1", json!({"note": 1})))
+        .unwrap();
+    assert_eq!(
+        json(&written),
+        json!({"success": true, "mode": "forge", "path": "teams/demo/modes/sessions/s1/forge-state.json",
+            "transition": "mode transiting: blueprint -> forge"})
+    );
+    for (mode, file) in [("forge", "forge"), ("skill-active", "skill-active")] {
+        let path = format!("teams/demo/modes/sessions/s1/{file}-state.json");
+        let file = world.memory.read(path.as_ref(), 1 << 20).unwrap();
+        let file: Value = serde_json::from_slice(&file).unwrap();
+        assert_eq!(read(&mut team, mode, "s1"), file);
+    }
+    let active = StateListActive {
+        session_id: session("s1"),
+    };
+    let active = json(&team.state_list_active(active).unwrap());
+    assert_eq!(active, json!({"active_modes": ["forge"]}));
+    let get = |mode: Option<&str>| StateGetStatus {
+        mode: mode.map(str::to_owned),
+        session_id: session("s1"),
+    };
+    let statuses = json(&team.state_get_status(get(None)).unwrap())["statuses"].clone();
+    let names: Vec<&String> = statuses.as_object().unwrap().keys().collect();
+    assert_eq!(
+        names,
+        ["blueprint", "forge"],
+        "the list only where it is asked for"
+    );
+    assert_eq!(
+        (
+            &statuses["forge"]["active"],
+            &statuses["forge"]["phase"],
+            &statuses["blueprint"]["phase"]
+        ),
+        (&json!(true), &json!("starting"), &json!("completed"))
+    );
+    assert_eq!(statuses["forge"]["data"], read(&mut team, "forge", "s1"));
+    let list = json(&team.state_get_status(get(Some("skill-active"))).unwrap());
+    assert_eq!(list["statuses"]["skill-active"]["phase"], "starting");
+    let clear = |mode: &str, all_sessions: bool| ModeClear {
+        mode: mode.into(),
+        session_id: (!all_sessions).then(|| "s1".into()),
+        all_sessions,
+    };
+    assert_eq!(
+        json(&team.state_clear(clear("blueprint", false)).unwrap()),
+        json!({"cleared": true, "mode": "blueprint", "path": "teams/demo/modes/sessions/s1/blueprint-state.json"})
+    );
+    assert_eq!(
+        json(&team.state_clear(clear("forge", true)).unwrap()),
+        json!({"cleared": true, "mode": "forge", "all_sessions": true, "removed": 1,
+            "paths": ["teams/demo/modes/sessions/s1/forge-state.json"],
+            "warning": "forge was cleared at the root and in every session of the team"})
+    );
+}
+
+#[test]
+fn a_name_that_is_no_mode_is_refused_before_any_path_is_built() {
+    let world = World::new();
+    let mut team = world.demo();
+    for (name, code, said) in [
+        ("..", Code::InvalidInput, "must not contain \"..\""),
+        (
+            "a/b",
+            Code::InvalidInput,
+            "must not contain path separators",
+        ),
+        (
+            r"a\b",
+            Code::InvalidInput,
+            "must not contain path separators",
+        ),
+        (
+            "crew",
+            Code::UnsupportedMode,
+            "Unsupported workflow mode: crew",
+        ),
+        ("", Code::UnsupportedMode, "Unsupported workflow mode: "),
+    ] {
+        let read = StateRead {
+            mode: name.into(),
+            session_id: None,
+        };
+        let refusal = refused(team.state_read(read), code);
+        assert!(refusal.message.contains(said), "{refusal}");
+        refused(team.state_write(state_write(name, "", json!({}))), code);
+    }
+    assert_eq!(read(&mut team, " forge ", "")["exists"], false);
+}
+
+#[test]
+fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Forge, "s1").unwrap();
+    start(&mut team, Mode::Ultrawork, "s1").unwrap();
+    let written = team
+        .state_write(state_write(
+            "skill-active",
+            "s1",
+            json!({"keyword": "ulw", "skill": "ultrawork", "phase": "nonsense", "active_skills": [
+                {"skill": "forge"}, {"skill": "team", "active": false}, {"skill": "my-own"}]}),
+        ))
+        .unwrap();
+    assert_eq!(
+        written.path,
+        "teams/demo/modes/sessions/s1/skill-active-state.json"
+    );
+    let list = read(&mut team, "skill-active", "s1");
+    assert_eq!(
+        (&list["keyword"], &list["skill"], &list["phase"]),
+        (&json!("ulw"), &json!("ultrawork"), &json!("starting"))
+    );
+    assert_eq!(
+        list["active_skills"].as_array().unwrap().len(),
+        2,
+        "the list follows from the states"
+    );
+    complete(&mut team, Mode::Forge, "s1").unwrap();
+    let new = recorded(&mut team, |team| {
+        for evil in [
+            json!({"active_skills": [{"skill": "forge"}]}),
+            json!({"active": true, "skill": "forge"}),
+            json!({"state": {"active_skills": [{"skill": "team", "active": true}]}}),
+        ] {
+            let refusal = refused(
+                team.state_write(state_write("skill-active", "s1", evil)),
+                Code::ModeNotActive,
+            );
+            assert!(
+                refusal
+                    .hint
+                    .unwrap()
+                    .starts_with("teamlog mode start demo ")
+            );
+        }
+        refused(
+            team.state_write(state_write(
+                "skill-active",
+                "s1",
+                json!({"active_skills": 7}),
+            )),
+            Code::InvalidInput,
+        );
+    });
+    assert!(new.is_empty());
+    // What was read can be written back as it is.
+    let whole = read(&mut team, "skill-active", "s1");
+    team.state_write(state_write("skill-active", "s1", whole.clone()))
+        .unwrap();
+    let mut after = read(&mut team, "skill-active", "s1");
+    after["seq"] = whole["seq"].clone();
+    after["updated_at"] = whole["updated_at"].clone();
+    assert_eq!(after, whole);
+    let clear = ModeClear {
+        mode: "skill-active".into(),
+        session_id: session("s1"),
+        all_sessions: false,
+    };
+    team.state_clear(clear).unwrap();
+    let list = read(&mut team, "skill-active", "s1");
+    assert_eq!((list.get("keyword"), &list["active"]), (None, &json!(true)));
+}
+
+#[test]
+fn a_state_that_was_read_can_be_written_back() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Autopilot, "s1").unwrap();
+    update(
+        &mut team,
+        Mode::Autopilot,
+        "s1",
+        json!({"note": {"a": [1, 2.5, null]}}),
+    )
+    .unwrap();
+    let mut whole = read(&mut team, "autopilot", "s1");
+    // `state` of a call is its fields.
+    let nested = whole.as_object_mut().unwrap().remove("state").unwrap();
+    assert_eq!(nested["phase_cycle"][0], "blueprint");
+    let new = recorded(&mut team, |team| {
+        team.state_write(state_write("autopilot", "s1", whole.clone()))
+            .unwrap();
+    });
+    assert!(new.is_empty(), "nothing is different: {new:?}");
+}
