@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const LINES_MAX: usize = 150;
+const LINES_MAX: usize = 200;
 
 /// What the commands find.
 const BEFORE: &str = "\

@@ -7,6 +7,7 @@ use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use teamlog_team::bootstrap::events::EVENTS;
 use teamlog_team::command::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
 use teamlog_team::command::mode_show::ModeList;
 use teamlog_team::command::read::Read;
@@ -45,7 +46,10 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         "TASK" | "T,U" => Source::tasks,
         "MODE" => |_, begun| Some(beginning(Mode::ALL.map(Mode::name), begun)),
         "SESSION" => Source::sessions,
-        "RUN" => Source::runs,
+        "NAME" if arg.get_id() == "event" => {
+            |_, begun| Some(beginning(EVENTS.iter().map(|row| row.name), begun))
+        }
+        "ID" if arg.get_id() == "run" && command != "start" => Source::runs,
         "TRACE" => Source::traces,
         "MESSAGE_ID" => Source::messages,
         "KEY" if matches!(command, "get" | "set" | "unset") => {

@@ -451,10 +451,10 @@ fn modes_stand_in_status_diff_trace_and_the_past() {
     );
     let shown = cli.ok("diff demo --from 2");
     assert!(
-        shown.contains("- blueprint  starting -> completed\n"),
+        shown.contains("-  blueprint  starting -> completed\n"),
         "{shown}"
     );
-    assert!(shown.contains("+ forge      executing"), "{shown}");
+    assert!(shown.contains("+  forge      executing"), "{shown}");
     let trace = cli.ok("trace demo --trace-id tr-m");
     for said in ["mode_started", "blueprint  starting", "mode_auto_completed"] {
         assert!(trace.contains(said), "{said} in {trace}");

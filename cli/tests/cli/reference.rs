@@ -63,6 +63,7 @@ fn prepared() -> Cli {
         "task create demo --task-id T-7 --subject 'Tell of it'",
         "task claim demo T-7 --worker qa",
         "task fail demo T-7 --epoch 1",
+        "mode start demo ultrawork",
     ] {
         cli.ok(line);
     }

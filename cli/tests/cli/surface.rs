@@ -4,7 +4,7 @@ use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 27] = [
     "init",
     "send",
     "task-assign",
@@ -30,6 +30,8 @@ const COMMANDS: [&str; 25] = [
     "schema",
     "completions",
     "man",
+    "mode",
+    "state",
 ];
 
 #[test]

@@ -8,6 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Bytes, File, Held, LockError, Memory, Open, Stat, Storage, Watcher};
+use teamlog_team::command::bootstrap_record::BootstrapRecord;
+use teamlog_team::command::bootstrap_start::BootstrapStart;
+use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::command::mode_end::ModeComplete;
+use teamlog_team::command::mode_start::ModeStart;
+use teamlog_team::command::mode_write::ModeUpdate;
 use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::doctor::repair::Repair;
 use teamlog_team::doctor::{DoctorAnswer, DoctorCheck, Health};
@@ -241,4 +247,169 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
         }
     });
     assert_eq!(turned(&check(&world.root)), BTreeMap::new());
+}
+
+fn start(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
+    let start = ModeStart {
+        mode: mode.into(),
+        session_id: session.map(str::to_owned),
+        ..ModeStart::default()
+    };
+    team.mode_start(start).unwrap();
+}
+
+fn complete(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
+    let complete = ModeComplete {
+        mode: mode.into(),
+        session_id: session.map(str::to_owned),
+        ..ModeComplete::default()
+    };
+    team.mode_complete(complete).unwrap();
+}
+
+/// How the check of that name ends: its faults, each with its kind, mode and session, and what it recommends.
+fn faults(world: &World, name: &str) -> (Health, Vec<(String, String, String)>, Vec<String>) {
+    let answer = check(&world.root);
+    let check = answer.checks.into_iter().find(|one| one.name == name);
+    let check = check.unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("root").to_owned();
+    let faults = check.details["faults"].as_array().unwrap().iter();
+    let faults = faults.map(|fault| {
+        (
+            text(&fault["kind"]),
+            text(&fault["mode"]),
+            text(&fault["session_id"]),
+        )
+    });
+    (check.status, faults.collect(), check.recommendations)
+}
+
+fn fault(kind: &str, mode: &str, session: &str) -> (String, String, String) {
+    (kind.to_owned(), mode.to_owned(), session.to_owned())
+}
+
+#[test]
+fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommended_mends_them() {
+    let world = World::new();
+    let mut team = world.demo();
+    for session in ["a", "b"] {
+        start(&mut team, "forge", Some(session));
+    }
+    start(&mut team, "forge", None);
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+    // The root goes on where a session ended.
+    complete(&mut team, "forge", Some("a"));
+    assert_eq!(
+        faults(&world, "modes"),
+        (
+            Health::Warn,
+            vec![fault("root_state", "forge", "root")],
+            vec!["teamlog mode clear demo forge --root".to_owned()]
+        )
+    );
+    // A session goes on where the root ended.
+    complete(&mut team, "forge", None);
+    assert_eq!(
+        faults(&world, "modes"),
+        (
+            Health::Warn,
+            vec![fault("session_state", "forge", "b")],
+            vec!["teamlog mode clear demo forge --session b".to_owned()]
+        )
+    );
+    let clear = ModeClear {
+        mode: "forge".into(),
+        session_id: Some("b".into()),
+        ..ModeClear::default()
+    };
+    team.mode_clear(clear).unwrap();
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+}
+
+#[test]
+fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, "ultrawork", None);
+    start(&mut team, "blueprint", Some("s"));
+    world.later(24 * 60 * MINUTE);
+    start(&mut team, "team", Some("t"));
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+    world.later(1);
+    let (health, found, commands) = faults(&world, "modes");
+    assert_eq!(health, Health::Warn);
+    assert_eq!(
+        found,
+        [
+            fault("session_state", "blueprint", "s"),
+            fault("root_state", "ultrawork", "root")
+        ],
+        "sessions before the root"
+    );
+    assert_eq!(
+        commands,
+        [
+            "teamlog mode clear demo blueprint --session s",
+            "teamlog mode clear demo ultrawork --root"
+        ]
+    );
+    let update = ModeUpdate {
+        mode: "ultrawork".into(),
+        iteration: Some(1),
+        ..ModeUpdate::default()
+    };
+    team.mode_update(update).unwrap();
+    let (_, found, _) = faults(&world, "modes");
+    assert_eq!(found, [fault("session_state", "blueprint", "s")]);
+}
+
+#[test]
+fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
+    let world = World::new();
+    let mut team = world.demo();
+    let start = BootstrapStart {
+        run: Some("r".into()),
+        domains: Some(vec!["physics".into()]),
+    };
+    team.bootstrap_start(start).unwrap();
+    for (event, data) in [
+        (
+            "team_create_returned",
+            r#"{"outcome":"ok","team_name":"demo"}"#,
+        ),
+        ("branch_taken", "{}"),
+        ("roster_built", r#"{"domains":["physics"]}"#),
+        (
+            "team_launched",
+            r#"{"method":"team_api","members":["obstruction-theorist","synthesizer","physics"]}"#,
+        ),
+    ] {
+        let record = BootstrapRecord {
+            run: Some("r".into()),
+            event: event.into(),
+            data: serde_json::from_str(data).unwrap(),
+        };
+        assert!(team.bootstrap_record(record).unwrap().accepted, "{event}");
+    }
+    let overdue = |world: &World| {
+        let answer = check(&world.root);
+        let check = answer
+            .checks
+            .into_iter()
+            .find(|one| one.name == "bootstrap");
+        let check = check.unwrap();
+        (
+            check.status,
+            check.details["overdue"].clone(),
+            check.recommendations,
+        )
+    };
+    world.later(59 * SECOND);
+    assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
+    world.later(2 * SECOND);
+    let tick = vec!["teamlog tick demo".to_owned()];
+    assert_eq!(overdue(&world), (Health::Warn, 1.into(), tick));
+    team.tick(teamlog_team::command::tick::Tick::default())
+        .unwrap();
+    assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }

@@ -7,6 +7,8 @@
 )]
 
 mod appending;
+mod bootstrap;
+mod bootstrap_work;
 mod broker_calls;
 mod broker_events;
 mod broker_shapes;

@@ -15,9 +15,9 @@ use teamlog_team::command::mode_clear::ModeClear;
         the mode too, the session keeps a mark that hides it; the root's own goes by --root.",
     after_help = "\
 Examples:
-  teamlog mode clear demo team
+  teamlog mode clear demo ultrawork
   teamlog mode clear demo forge --session s-1
-  teamlog mode clear demo team --all-sessions --json"
+  teamlog mode clear demo ultrawork --all-sessions --json"
 )]
 pub struct Clear {
     #[command(flatten)]

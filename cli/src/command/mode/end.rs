@@ -12,8 +12,8 @@ use teamlog_team::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog mode complete demo team
-  teamlog mode complete demo team --note 'on branch fix-login' --key done-team")]
+  teamlog mode complete demo ultrawork
+  teamlog mode complete demo ultrawork --note 'on branch fix-login' --key done-1")]
 pub struct Complete {
     #[command(flatten)]
     target: Target,
@@ -28,7 +28,7 @@ pub struct Complete {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog mode fail demo team --error 'the tests never end'")]
+  teamlog mode fail demo ultrawork --error 'the tests never end'")]
 pub struct Fail {
     #[command(flatten)]
     target: Target,
@@ -43,7 +43,7 @@ pub struct Fail {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog mode cancel demo team --reason 'no longer wanted'")]
+  teamlog mode cancel demo ultrawork --reason 'no longer wanted'")]
 pub struct Cancel {
     #[command(flatten)]
     target: Target,

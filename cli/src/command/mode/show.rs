@@ -11,8 +11,8 @@ use teamlog_team::engine::reader::Point;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog mode show demo team
-  teamlog mode show demo team --session s-1 --json")]
+  teamlog mode show demo ultrawork
+  teamlog mode show demo ultrawork --session s-1 --json")]
 pub struct Show {
     #[command(flatten)]
     target: Target,

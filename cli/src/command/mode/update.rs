@@ -12,8 +12,8 @@ use teamlog_team::command::mode_write::ModeUpdate;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog mode update demo team --phase team-exec
-  teamlog mode update demo team --iteration 2 --set plan=docs/plan.md --unset error --json")]
+  teamlog mode update demo ultrawork --phase executing
+  teamlog mode update demo ultrawork --iteration 2 --set plan=docs/plan.md --unset error --json")]
 pub struct Update {
     #[command(flatten)]
     target: Target,

@@ -19,7 +19,7 @@ use teamlog_team::command::mode_write::ModeWrite;
     after_help = "\
 Examples:
   teamlog mode write demo --input '{\"mode\":\"ultrawork\",\"active\":true,\"current_phase\":\"planning\"}'
-  teamlog mode write demo team --input '{\"current_phase\":\"team-exec\"}' --json"
+  teamlog mode write demo ultrawork --input '{\"current_phase\":\"executing\"}' --json"
 )]
 pub struct Write {
     /// The team
