@@ -27,6 +27,7 @@ mod modes;
 mod moving;
 mod operations;
 mod processes;
+mod prompts;
 mod races;
 mod reference;
 mod replay;
