@@ -9,7 +9,6 @@ use crate::modes::{contract, seed, skill};
 use crate::projections::Live;
 use crate::projections::fact::mode::Fields;
 use crate::projections::modes::{Mode, Scope};
-use crate::refusal::Refusal;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,10 +67,9 @@ impl Team {
 }
 
 /// The fields that a caller gave, without those that are not the caller's.
-pub(crate) fn given(fields: Option<&Fields>) -> Result<Fields, Refusal> {
-    let mut given = contract::flattened(fields.cloned().unwrap_or_default())?;
-    given.retain(|field, _| !OWN.contains(&field.as_str()));
-    Ok(given)
+pub(crate) fn given(mut fields: Fields) -> Fields {
+    fields.retain(|field, _| !OWN.contains(&field.as_str()));
+    fields
 }
 
 /// Puts a field among those that were given, if it was.
@@ -82,8 +80,8 @@ pub(crate) fn put(given: &mut Fields, field: &str, value: Option<impl Into<Value
 }
 
 impl ModeStart {
-    fn given(&self) -> Result<Fields, Refusal> {
-        let mut given = given(self.set.as_ref())?;
+    fn given(&self) -> Fields {
+        let mut given = given(self.set.clone().unwrap_or_default());
         put(
             &mut given,
             "task_description",
@@ -93,14 +91,14 @@ impl ModeStart {
         put(&mut given, "max_iterations", self.max_iterations);
         // What ends it contradicts that.
         given.insert("active".into(), true.into());
-        Ok(given)
+        given
     }
 }
 
 impl Job {
     fn start(&self, board: &mut Board<'_>, mode: Mode, scope: &Scope) -> Result<Decided> {
         let seeded = seed::started(mode, board.now());
-        let written = contract::write(mode, Some(&seeded), &self.start.given()?, board.now())?;
+        let written = contract::write(mode, Some(&seeded), &self.start.given(), board.now())?;
         let transition = reconcile(board, &self.team, scope, mode, Source::Start)?;
         let mut state = written.state;
         if !transition.auto_completed.is_empty() {

@@ -106,7 +106,7 @@ impl Act for Write {
         let scope = scope(self.write.session_id.as_deref())?;
         let mut given = self.write.fields.clone();
         put(&mut given, "state", self.write.state.clone());
-        let given = mode_start::given(Some(&given))?;
+        let given = mode_start::given(contract::flattened(given)?);
         let mut board = Board::new(live, now);
         let before = board
             .state(&scope, mode)?
@@ -154,11 +154,11 @@ impl Act for Write {
 }
 
 impl ModeUpdate {
-    fn given(&self) -> Result<Fields, Refusal> {
-        let mut given = mode_start::given(self.set.as_ref())?;
+    fn given(&self) -> Fields {
+        let mut given = mode_start::given(self.set.clone().unwrap_or_default());
         put(&mut given, "current_phase", self.current_phase.clone());
         put(&mut given, "iteration", self.iteration);
-        Ok(given)
+        given
     }
 
     fn unset(&self) -> Result<&[String], Refusal> {
@@ -183,7 +183,7 @@ impl Act for Update {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
         let mode = skill::mode(&self.update.mode)?;
         let acting = scope(self.update.session_id.as_deref())?;
-        let (given, unset) = (self.update.given()?, self.update.unset()?);
+        let (given, unset) = (self.update.given(), self.update.unset()?);
         let mut board = Board::new(live, now);
         let Some((scope, state)) = board.visible(&acting, mode)? else {
             return Err(not_active(mode, &self.team, &acting).into());

@@ -91,8 +91,9 @@ pub(crate) fn reconcile(
             false => !transition.auto_completed.is_empty(),
         };
         if tells && !transition.changes_nothing() {
+            let trace = story(board, at, transition)?;
             let told = told(at, transition, source);
-            board.record(told.event(DEFAULT_ACTOR, None))?;
+            board.record(told.event(DEFAULT_ACTOR, trace.as_deref()))?;
         }
     }
     // Sessions first: a state of theirs lies over that of the root.
@@ -166,6 +167,15 @@ fn told(scope: &Scope, transition: &Transition, source: Source) -> ModeTransitio
     }
 }
 
+/// The story that a hand-off belongs to: that of the first mode that hands over.
+fn story(board: &Board<'_>, scope: &Scope, transition: &Transition) -> Result<Option<String>> {
+    let Some(mode) = transition.auto_completed.first() else {
+        return Ok(None);
+    };
+    let state = board.visible(scope, *mode)?;
+    Ok(state.and_then(|(_, state)| state.trace))
+}
+
 /// Ends the modes that hand over, each wherever it is active; then says so beside the lists of skills.
 fn complete_sources(
     board: &mut Board<'_>,
@@ -176,6 +186,7 @@ fn complete_sources(
     if transition.kind != Kind::AutoComplete {
         return Ok(());
     }
+    let trace = story(board, scope, transition)?;
     let mut touched = Vec::new();
     for mode in &transition.auto_completed {
         for scope in visible_from(scope) {
@@ -188,7 +199,7 @@ fn complete_sources(
         }
     }
     for scope in touched {
-        board.sync(&scope, Fields::new(), None)?;
+        board.sync(&scope, Fields::new(), trace.as_deref())?;
     }
     Ok(())
 }

@@ -7,6 +7,8 @@
 )]
 
 mod appending;
+mod bootstrap;
+mod bootstrap_work;
 mod broker_calls;
 mod broker_events;
 mod broker_shapes;
@@ -32,11 +34,13 @@ mod mailbox_marks;
 mod messages;
 mod mode_histories;
 mod mode_scopes;
+mod mode_table;
 mod modes;
 mod moving;
 mod nudges;
 mod operations;
 mod past;
+mod prompts;
 mod real_messages;
 mod replaying;
 mod scenario;

@@ -197,7 +197,7 @@ fn clearing_an_interview_releases_its_lock_in_the_story() {
     assert_eq!(lock["exit_reason"], "abort");
 }
 
-fn read(team: &mut Team, mode: &str, at: &str) -> Value {
+pub fn read(team: &mut Team, mode: &str, at: &str) -> Value {
     let read = StateRead {
         mode: mode.into(),
         session_id: session(at),

@@ -1,0 +1,480 @@
+//! While the team works: deliveries and their acks, reviews and revisions, the gate, and who joins or leaves.
+
+use crate::bootstrap::Boot;
+use crate::world::{SECOND, events, settled_digest};
+use serde_json::{Value, json};
+use teamlog_team::Code;
+use teamlog_team::command::tick::Tick;
+use teamlog_team::projections::bootstrap::State;
+
+const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
+
+fn running() -> Boot {
+    Boot::at(State::Running)
+}
+
+impl Boot {
+    /// A domain's result goes to both of the core, who confirm it.
+    fn deliver(&mut self, domain: &str, message_id: &str) {
+        self.ok(
+            "mapping_result",
+            json!({"d": domain, "message_id": message_id, "to": BOTH}),
+        );
+        for by in BOTH {
+            self.ok(
+                "delivery_ack",
+                json!({"by": by, "d": domain, "message_id": message_id}),
+            );
+        }
+    }
+    fn review(&mut self, domain: &str, verdict: &str) {
+        self.ok(
+            "obstruction_feedback",
+            json!({"d": domain, "verdict": verdict}),
+        );
+    }
+    /// Both domains were delivered and pass.
+    fn pass_all(&mut self) {
+        for domain in ["a", "b"] {
+            self.deliver(domain, &format!("{domain}-1"));
+            self.review(domain, "PASS");
+        }
+        self.ok("round1_complete", json!({}));
+    }
+    fn domain(&mut self, name: &str) -> Value {
+        let shown = serde_json::to_value(self.shown()).unwrap();
+        let work = shown["work"].as_array().unwrap();
+        work.iter()
+            .find(|domain| domain["domain"] == name)
+            .unwrap()
+            .clone()
+    }
+}
+
+fn summary(pass: &[&str], excluded: &[&str]) -> Value {
+    json!({"clear_summary": {
+        "pass_domains": pass, "revised_domains": [], "excluded_domains": excluded, "residual_risks": [],
+    }})
+}
+
+#[test]
+fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
+    let mut boot = running();
+    let to = |to: &str, id: &str| json!({"d": "a", "message_id": id, "to": to});
+    boot.no(
+        "mapping_result",
+        json!({"d": "c", "message_id": "m", "to": "obstruction"}),
+        Code::IllegalEvent,
+    );
+    boot.no("mapping_result", to("lead", "m"), Code::IllegalEvent);
+    boot.no(
+        "delivery_ack",
+        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("mapping_result", to("obstruction", "m"));
+    boot.no("mapping_result", to("synthesizer", "n"), Code::IllegalEvent);
+    boot.no(
+        "delivery_ack",
+        json!({"by": "synthesizer", "d": "a", "message_id": "m"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "delivery_ack",
+        json!({"by": "obstruction", "d": "b", "message_id": "m"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "delivery_ack",
+        json!({"by": "lead", "d": "a", "message_id": "m"}),
+        Code::IllegalEvent,
+    );
+    boot.ok(
+        "OBSTRUCTION_ACK_RECEIVED",
+        json!({"domain": "a", "message_id": "m", "status": "received"}),
+    );
+    let again = boot.ok(
+        "OBSTRUCTION_DELIVERY_ACK",
+        json!({"domain": "a", "message_id": "m"}),
+    );
+    assert_eq!(again.warnings.len(), 1);
+    assert_eq!(
+        boot.ok("mapping_result", to("obstruction", "m"))
+            .warnings
+            .len(),
+        1
+    );
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": "synthesizer",
+        "domain_file_path": "/skill/references/a_v2.md", "path_origin": "relative_fallback"}),
+    );
+    let sent = events(&mut boot.team).pop().unwrap();
+    assert_eq!(sent["payload"]["path_origin"], "relative_fallback");
+    assert_eq!(
+        (
+            &boot.domain("a")["obstruction"],
+            &boot.domain("a")["synthesizer"]
+        ),
+        (&json!("acked"), &json!("sent"))
+    );
+}
+
+#[test]
+fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain() {
+    let mut boot = running();
+    let late = json!({"d": "a", "message_id": "m", "missing_ack": "synthesizer"});
+    boot.no("delivery_ack_timeout", late.clone(), Code::IllegalEvent);
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": BOTH}),
+    );
+    boot.ok(
+        "delivery_ack",
+        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
+    );
+    boot.no(
+        "delivery_ack_timeout",
+        json!({"d": "a", "message_id": "n"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "delivery_ack_timeout",
+        json!({"d": "a", "missing_ack": "obstruction"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("delivery_ack_timeout", json!({"d": "a"}));
+    assert_eq!(
+        (
+            &boot.domain("a")["status"],
+            &boot.domain("a")["synthesizer"]
+        ),
+        (&json!("active"), &json!("timed_out"))
+    );
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": "synthesizer"}),
+    );
+    assert_eq!(
+        events(&mut boot.team).pop().unwrap()["payload"]["resent"],
+        true
+    );
+    boot.ok("DELIVERY_ACK_TIMEOUT", late);
+    assert_eq!(boot.domain("a")["status"], "blocked");
+    assert!(boot.shown().next.contains(&"domain_excluded".to_owned()));
+    boot.review("a", "PASS");
+    boot.deliver("b", "b-1");
+    boot.review("b", "PASS");
+    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+    // What comes late counts.
+    boot.ok(
+        "delivery_ack",
+        json!({"by": "synthesizer", "d": "a", "message_id": "m"}),
+    );
+    assert_eq!(boot.domain("a")["status"], "active");
+    boot.ok("round1_complete", json!({}));
+    settled_digest(&mut boot.team);
+}
+
+#[test]
+fn a_tick_times_deliveries_out_after_a_minute_and_a_half() {
+    let mut boot = running();
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": BOTH}),
+    );
+    let tick = |boot: &mut Boot| boot.team.tick(Tick::default()).unwrap();
+    boot.world.later(89 * SECOND);
+    assert_eq!(tick(&mut boot).bootstrap.deliveries, 0);
+    assert!(tick(&mut boot).next_due_at.is_some());
+    boot.world.later(2 * SECOND);
+    let ticked = tick(&mut boot);
+    assert_eq!((ticked.bootstrap.deliveries, ticked.next_due_at), (2, None));
+    assert_eq!(boot.domain("a")["status"], "active");
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": "obstruction"}),
+    );
+    boot.world.later(91 * SECOND);
+    assert_eq!(tick(&mut boot).bootstrap.deliveries, 1);
+    assert_eq!(boot.domain("a")["status"], "blocked");
+    // Nobody waits for a domain that was left out.
+    boot.ok(
+        "mapping_result",
+        json!({"d": "b", "message_id": "n", "to": BOTH}),
+    );
+    boot.ok("domain_excluded", json!({"d": "b", "reason": "slow"}));
+    boot.world.later(91 * SECOND);
+    assert_eq!(tick(&mut boot).bootstrap.deliveries, 0);
+    settled_digest(&mut boot.team);
+}
+
+#[test]
+fn nothing_is_reviewed_before_it_is_delivered() {
+    let mut boot = running();
+    let review = |round: u32| json!({"d": "a", "round": round, "verdict": "pass"});
+    boot.no("obstruction_feedback", review(1), Code::ReviewBeforeResult);
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": "synthesizer"}),
+    );
+    boot.no("obstruction_feedback", review(1), Code::ReviewBeforeResult);
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": "obstruction"}),
+    );
+    boot.no("obstruction_feedback", review(2), Code::ReviewBeforeResult);
+    boot.no(
+        "obstruction_feedback",
+        json!({"d": "c", "verdict": "PASS"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "obstruction_feedback",
+        json!({"d": "a", "verdict": "PASS", "by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("obstruction_feedback", review(1));
+}
+
+#[test]
+fn what_is_not_accepted_is_revised_and_reviewed_again() {
+    let mut boot = running();
+    boot.no(
+        "revision_submitted",
+        json!({"d": "a"}),
+        Code::UntriggeredRevision,
+    );
+    boot.deliver("a", "a-1");
+    boot.no(
+        "revision_submitted",
+        json!({"d": "a"}),
+        Code::UntriggeredRevision,
+    );
+    boot.review("a", "PASS");
+    boot.no(
+        "revision_submitted",
+        json!({"d": "a", "round": 2}),
+        Code::UntriggeredRevision,
+    );
+    boot.deliver("b", "b-1");
+    boot.ok("obstruction_feedback", json!({"d": "b", "verdict": "REVISE", "reason": "SCHEMA_BLOCKER", "fix_requests": ["hash"]}));
+    boot.ok(
+        "round1_complete",
+        json!({"verdicts": {"a": "PASS", "b": "REVISE"}}),
+    );
+    boot.no("gate_cleared", summary(&["a", "b"], &[]), Code::GateRefused);
+    // Another result needs another round.
+    boot.no(
+        "mapping_result",
+        json!({"d": "b", "message_id": "b-2", "to": BOTH}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "revision_submitted",
+        json!({"d": "b", "round": 3}),
+        Code::UntriggeredRevision,
+    );
+    boot.ok("revision_submitted", json!({"d": "b", "round": 2}));
+    boot.no(
+        "revision_submitted",
+        json!({"d": "b", "round": 3}),
+        Code::UntriggeredRevision,
+    );
+    boot.no(
+        "obstruction_feedback",
+        json!({"d": "b", "verdict": "PASS"}),
+        Code::ReviewBeforeResult,
+    );
+    boot.deliver("b", "b-2");
+    boot.review("b", "REJECT");
+    // A result of the next round begins it.
+    boot.ok(
+        "mapping_result",
+        json!({"d": "b", "message_id": "b-3", "to": BOTH, "round": 3}),
+    );
+    assert_eq!(boot.domain("b")["round"], 3);
+    boot.review("b", "PASS");
+    boot.ok("gate_cleared", summary(&["a", "b"], &[]));
+    settled_digest(&mut boot.team);
+}
+
+#[test]
+fn round_one_is_complete_once_all_are_reviewed_and_confirmed() {
+    let mut boot = running();
+    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+    boot.deliver("a", "a-1");
+    boot.review("a", "PASS");
+    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+    boot.ok(
+        "mapping_result",
+        json!({"d": "b", "message_id": "b-1", "to": BOTH}),
+    );
+    boot.review("b", "REJECT");
+    let said = boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+    assert!(said.message.unwrap().contains("but b is not"));
+    boot.ok(
+        "domain_excluded",
+        json!({"d": "b", "reason": "nothing in it"}),
+    );
+    for data in [
+        json!({"coverage": {"reviewed_domains": ["a", "b"]}}),
+        json!({"coverage": {"reviewed_domains": ["a"], "active_domains": []}}),
+        json!({"verdicts": {"a": "REVISE"}}),
+        json!({"verdicts": {}}),
+    ] {
+        boot.no("round1_complete", data, Code::Round1Incomplete);
+    }
+    boot.no(
+        "round1_complete",
+        json!({"by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("OBSTRUCTION_ROUND1_COMPLETE", json!({"coverage": {"reviewed_domains": ["a"], "active_domains": ["a"]}, "domain_verdicts": {"a": "PASS"}}));
+    assert_eq!(boot.ok("round1_complete", json!({})).warnings.len(), 1);
+    boot.ok(
+        "domain_excluded",
+        json!({"d": "a", "reason": "nothing either"}),
+    );
+    let mut boot = running();
+    for domain in ["a", "b"] {
+        boot.ok("domain_excluded", json!({"d": domain, "reason": "x"}));
+    }
+    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+}
+
+#[test]
+fn a_domain_is_left_out_for_a_reason() {
+    let mut boot = running();
+    boot.no("domain_excluded", json!({"d": "a"}), Code::ReasonRequired);
+    boot.no(
+        "domain_excluded",
+        json!({"d": "a", "reason": " "}),
+        Code::ReasonRequired,
+    );
+    boot.no(
+        "domain_excluded",
+        json!({"d": "c", "reason": "x"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("domain_excluded", json!({"d": "a", "reason": "x"}));
+    assert_eq!(
+        (&boot.domain("a")["status"], &boot.domain("a")["reason"]),
+        (&json!("excluded"), &json!("x"))
+    );
+    boot.no(
+        "domain_excluded",
+        json!({"d": "a", "reason": "x"}),
+        Code::IllegalEvent,
+    );
+    boot.no("domain_started", json!({"d": "a"}), Code::IllegalEvent);
+}
+
+#[test]
+fn the_gate_is_cleared_with_its_summary_and_opens_the_synthesis() {
+    let mut boot = running();
+    boot.no("gate_cleared", summary(&["a", "b"], &[]), Code::GateRefused);
+    boot.pass_all();
+    boot.no("final_synthesis_requested", json!({}), Code::GateNotCleared);
+    boot.no("gate_cleared", json!({}), Code::GateRefused);
+    for key in [
+        "pass_domains",
+        "revised_domains",
+        "excluded_domains",
+        "residual_risks",
+    ] {
+        let mut data = summary(&["a", "b"], &[]);
+        data["clear_summary"].as_object_mut().unwrap().remove(key);
+        let said = boot.no("gate_cleared", data, Code::GateRefused);
+        assert!(said.message.unwrap().contains(key));
+    }
+    boot.no(
+        "gate_cleared",
+        json!({"by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    assert_eq!(
+        boot.ok("gate_cleared", summary(&["a"], &[])).warnings.len(),
+        1
+    );
+    boot.no("final_synthesis_ack", json!({}), Code::IllegalEvent);
+    boot.no(
+        "synthesis_result",
+        json!({"by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "final_synthesis_requested",
+        json!({"by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.ok("FINAL_SYNTHESIS_REQUEST", json!({}));
+    assert_eq!(
+        boot.ok("final_synthesis_requested", json!({}))
+            .warnings
+            .len(),
+        1
+    );
+    // A later objection closes it.
+    boot.review("a", "REVISE");
+    assert_eq!(
+        (boot.shown().gate, &*boot.shown().synthesis),
+        (None, "none")
+    );
+    boot.no(
+        "synthesis_result",
+        json!({"by": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.no("final_synthesis_requested", json!({}), Code::GateNotCleared);
+    boot.review("a", "PASS");
+    boot.ok("gate_cleared", summary(&["a", "b"], &[]));
+    boot.ok("final_synthesis_requested", json!({}));
+    boot.ok("SYNTHESIS_RESULT_JSON", json!({}));
+    assert_eq!(boot.shown().synthesis, "delivered");
+}
+
+#[test]
+fn who_joins_late_opens_the_round_again() {
+    let mut boot = running();
+    boot.pass_all();
+    boot.ok("gate_cleared", summary(&["a", "b"], &[]));
+    boot.no("member_added", json!({"d": "a"}), Code::IllegalEvent);
+    boot.no(
+        "member_added",
+        json!({"d": "synthesizer"}),
+        Code::IllegalEvent,
+    );
+    boot.no(
+        "member_added",
+        json!({"d": "c", "method": "task"}),
+        Code::IllegalEvent,
+    );
+    let said = boot.ok("member_added", json!({"d": "c", "method": "team_api"}));
+    assert_eq!(said.warnings.len(), 1);
+    boot.no("final_synthesis_requested", json!({}), Code::GateNotCleared);
+    boot.no(
+        "gate_cleared",
+        summary(&["a", "b", "c"], &[]),
+        Code::GateRefused,
+    );
+    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
+    boot.deliver("c", "c-1");
+    boot.review("c", "PASS");
+    boot.ok("round1_complete", json!({}));
+    boot.ok("gate_cleared", summary(&["a", "b", "c"], &[]));
+    let evidence = boot.shown().evidence.unwrap();
+    assert_eq!(
+        evidence.selected_domains,
+        ["a", "b"],
+        "the launch was without it"
+    );
+    // Who was left out may join again.
+    boot.ok("domain_excluded", json!({"d": "c", "reason": "x"}));
+    boot.ok("member_added", json!({"d": "c"}));
+    assert_eq!(
+        (&boot.domain("c")["status"], &boot.domain("c")["round"]),
+        (&json!("active"), &json!(1))
+    );
+    settled_digest(&mut boot.team);
+}

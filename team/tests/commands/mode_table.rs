@@ -1,0 +1,68 @@
+//! The table of sets and modes in `docs/modes.md` is what is decided.
+//!
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes it anew.
+
+use std::path::Path;
+use teamlog_team::modes::transition::{Denial, Kind, Review, Transition, decide, reachable};
+use teamlog_team::projections::modes::Mode;
+
+const BEGIN: &str = "<!-- sets: ";
+const END: &str = "<!-- /sets -->";
+
+fn names(modes: &[Mode], between: &str) -> String {
+    let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+    names.join(between)
+}
+
+fn cell(told: &Transition) -> String {
+    match (told.kind, told.denial) {
+        (Kind::Allow, _) if told.current.is_empty() => "start".to_owned(),
+        (Kind::Allow, _) => "no change".to_owned(),
+        (Kind::Overlap, _) => "overlap".to_owned(),
+        (Kind::AutoComplete, _) if told.current.len() == 1 => "hand-off".to_owned(),
+        (Kind::AutoComplete, _) => format!("hand-off of {}", names(&told.auto_completed, ", ")),
+        (Kind::Deny, Some(Denial::Rollback)) => "**rollback**".to_owned(),
+        (Kind::Deny, _) => "**generic**".to_owned(),
+    }
+}
+
+fn table() -> String {
+    let mut lines = vec![format!("| active | {} |", names(&Mode::ALL, " | "))];
+    lines.push("|---|---|---|---|---|---|---|---|---|".to_owned());
+    for set in reachable() {
+        let cells = Mode::ALL.map(|mode| {
+            let told = decide(&set, mode, Review::Unknown);
+            let clean = decide(&set, mode, Review::Clean);
+            match told == clean {
+                true => cell(&told),
+                false => format!("{}; {} after a clean review", cell(&told), cell(&clean)),
+            }
+        });
+        let active = match set.is_empty() {
+            true => "nothing".to_owned(),
+            false => names(&set, ", "),
+        };
+        lines.push(format!("| {active} | {} |", cells.join(" | ")));
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn the_table_in_docs_is_what_is_decided() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modes.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (marker, rest) = rest.split_once("-->\n").unwrap();
+    let (found, behind) = rest.split_once(END).unwrap();
+    let made = format!("{}\n", table());
+    assert_eq!(made.lines().count(), 2 + 18);
+    if std::env::var_os("TEAMLOG_BLESS").is_some() {
+        let text = format!("{before}{BEGIN}{marker}-->\n{made}{END}{behind}");
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    assert!(
+        found == made,
+        "docs/modes.md is out of date; TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table writes it anew"
+    );
+}
