@@ -54,6 +54,20 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             json!({"task_id": "1", "status": "approved", "reviewer": "lead", "decision_reason": "good"}),
         ),
         ("read-task-approval", json!({"task_id": "1"})),
+        ("bootstrap-start", json!({"domains": ["a"]})),
+        (
+            "bootstrap-record",
+            json!({"event": "team_create_returned", "data": {"outcome": "ok", "name": "alpha"}}),
+        ),
+        ("bootstrap-explain", json!({"event": "branch_taken"})),
+        ("bootstrap-record", json!({"event": "branch_taken"})),
+        ("bootstrap-record", json!({"event": "roster_built"})),
+        (
+            "bootstrap-record",
+            json!({"event": "team_launched", "data": {"method": "team_api", "members": ["a", "obstruction", "synthesizer"]}}),
+        ),
+        ("bootstrap-evidence", json!({})),
+        ("bootstrap-show", json!({"run": "1"})),
         (
             "write-worker-status",
             json!({"worker": "dev", "state": "idle"}),
