@@ -368,6 +368,12 @@ impl Context {
                 error.or_hint(|| command(format!("dead-letter list {team}")))
             }
             "task_not_found" => error.hinting(format!("list them with: {}", command(format!("tasks {team}")))),
+            "run_not_found" => {
+                error.hinting(format!("to begin one: {}", command(format!("bootstrap start {team}"))))
+            }
+            "run_exists" | "not_launched" => {
+                error.and_hint(&command(format!("bootstrap show {team}")))
+            }
             "mode_denied" | "mode_not_found" => {
                 error.or_hint(|| command(format!("mode list {team}")))
             }

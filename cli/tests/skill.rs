@@ -53,7 +53,13 @@ fn every_command_of_the_skill_runs_as_it_is_printed() {
         .filter(|line| !line.starts_with("note: as of event "))
         .collect();
     assert!(beside.is_empty(), "{failed}");
-    for claim in ["T-1", "sent", "healthy"] {
+    for claim in [
+        "T-1",
+        "sent",
+        "healthy",
+        "mode transiting: blueprint -> forge",
+        "TEAM_READY",
+    ] {
         assert!(said.contains(claim), "{claim:?} is missing in:\n{said}");
     }
 }

@@ -33,6 +33,14 @@ pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     }
 }
 
+/// The same of an option that need not be there: without it there is nothing in it.
+///
+/// # Errors
+/// As [`object`].
+pub fn maybe_object(flag: &str, text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
+    text.map_or_else(|| Ok(Map::new()), |text| object(flag, text))
+}
+
 /// All of standard input.
 ///
 /// # Errors

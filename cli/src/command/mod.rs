@@ -5,6 +5,7 @@ pub mod api;
 pub mod append;
 pub mod await_event;
 mod backup;
+mod bootstrap;
 mod completions;
 mod config;
 mod convert;
@@ -129,6 +130,7 @@ commands! {
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
+    Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state": "Read and write states of modes as callers of `rcs state` do",

@@ -69,7 +69,7 @@ struct Read {
     alias = "state_write",
     after_help = "\
 Examples:
-  teamlog state write --team demo --input '{\"mode\":\"ultrawork\",\"active\":true,\"current_phase\":\"planning\"}'"
+  teamlog state write --team demo --mode ultrawork --input '{\"active\":true}'"
 )]
 struct Write {
     #[command(flatten)]

@@ -38,6 +38,10 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
             time::plural(answer.tasks.unblocked, "task")
         ));
     }
+    let timed_out = answer.bootstrap.handshakes + answer.bootstrap.deliveries;
+    if timed_out > 0 {
+        parts.push(format!("{timed_out} timed out in bootstrap runs"));
+    }
     vec![format!(
         "{}: {}; {next}",
         visible(&answer.team),

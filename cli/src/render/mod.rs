@@ -3,6 +3,7 @@
 //! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
 //! the same answer gives the same lines on and off a terminal, colours apart.
 
+pub mod bootstrap;
 pub mod claim;
 pub mod config;
 pub mod delivery;

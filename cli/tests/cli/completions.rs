@@ -37,6 +37,8 @@ fn at_work() -> Cli {
     cli.ok("ack demo --agent dev --message-id m-T-2");
     cli.ok("mode start demo forge --session s-1");
     cli.ok("mode start demo team --session t-2");
+    cli.ok("bootstrap start demo --run r-1");
+    cli.ok("bootstrap start demo --run r-2");
     cli.ok("send demo --from lead --to qa --type handoff --message-id m-dead --require-ack --ack-timeout-seconds 1 --max-retries 0");
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     cli.ok("tick demo");
@@ -60,6 +62,11 @@ fn what_exists_is_offered_from_the_state() {
         ("teamlog purge o", &["other"]),
         ("teamlog mode start demo ultra", &["ultrawork", "ultraqa"]),
         ("teamlog state read --mode b", &["blueprint"]),
+        ("teamlog bootstrap show demo --run r", &["r-2", "r-1"]),
+        (
+            "teamlog bootstrap record demo --event core_r",
+            &["core_ready_ack", "core_relaunched"],
+        ),
         ("teamlog mode show demo forge --session ", &["s-1", "t-2"]),
         ("teamlog tasks demo --cursor X", &["X-1"]),
         ("teamlog read demo --agent ", &["dev", "lead", "qa"]),

@@ -9,6 +9,7 @@
 mod answers;
 mod api;
 mod append;
+mod bootstrap;
 mod claims;
 mod completions;
 mod contract;

@@ -510,3 +510,50 @@ fn a_write_takes_its_object_from_the_line_a_file_or_standard_input() {
         assert_eq!(refusal.field.as_deref(), Some(field), "{line}: {refusal:?}");
     }
 }
+
+#[test]
+fn runs_stand_in_status_and_diff_and_their_events_in_words() {
+    let cli = Cli::with_team();
+    cli.ok("bootstrap start demo --run r-1 --domains physics");
+    cli.ok("bootstrap record demo --event team_create_returned --data '{\"outcome\":\"ok\",\"team_name\":\"alpha\"}'");
+    cli.ok("bootstrap record demo --event branch_taken");
+    let violated = cli.run(
+        "bootstrap record demo --event fallback_entered --data '{\"reason\":\"too heavy\"}' --json",
+    );
+    assert_eq!(violated.code, Some(1), "{violated:?}");
+    let status: Value = cli.json("status demo");
+    let run = &status["bootstrap_runs"][0];
+    assert_eq!(
+        (&run["run"], &run["state"]),
+        (&json!("r-1"), &json!("TEAM_READY"))
+    );
+    assert_eq!(
+        (&run["team_name"], &run["breaches"]),
+        (&json!("alpha"), &json!(1))
+    );
+    let shown = cli.ok("status demo");
+    assert!(
+        shown.contains("\nbootstrap runs\n  r-1  TEAM_READY  "),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("with alpha: physics  1 violation"),
+        "{shown}"
+    );
+    let diff: Value = cli.json("diff demo --from 2");
+    assert_eq!(
+        diff["runs"],
+        json!([{"run": "r-1", "from": "INIT", "to": "TEAM_READY", "breaches": 1}])
+    );
+    assert!(
+        cli.ok("diff demo --from 1")
+            .contains("run r-1  TEAM_READY  1 violation")
+    );
+    let replayed = cli.ok("replay demo");
+    assert!(replayed.contains("run r-1"), "{replayed}");
+    assert!(
+        replayed
+            .contains("PROTOCOL_BREACH_INVALID_FALLBACK_REASON by fallback_entered in TEAM_READY"),
+        "{replayed}"
+    );
+}

@@ -73,9 +73,13 @@ impl Boot {
             ),
         ];
         for (reached, event, data) in steps {
+            let at = self.shown().state;
             // The acks are there only on the way to RUNNING.
-            let acks = *event == "core_ready_ack" && state == State::CoreReady;
-            if *reached <= state && self.shown().state <= *reached && !acks {
+            let open = match *event {
+                "core_ready_ack" => at == State::CoreReady && state == State::Running,
+                _ => at < *reached && *reached <= state,
+            };
+            if open {
                 self.ok(event, data.clone());
             }
         }

@@ -332,10 +332,10 @@ fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
     let mut team = world.demo();
     start(&mut team, "ultrawork", None);
     start(&mut team, "blueprint", Some("s"));
-    world.later(24 * 60 * MINUTE);
+    world.later(24 * 60 * MINUTE - SECOND);
     start(&mut team, "team", Some("t"));
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    world.later(1);
+    world.later(2 * SECOND);
     let (health, found, commands) = faults(&world, "modes");
     assert_eq!(health, Health::Warn);
     assert_eq!(

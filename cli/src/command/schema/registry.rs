@@ -18,6 +18,9 @@ use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
+use teamlog_team::command::bootstrap_show::BootstrapShown;
+use teamlog_team::command::bootstrap_start::BootstrapStarted;
 use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
@@ -58,6 +61,7 @@ use teamlog_team::modes::outcome::Reading;
 use teamlog_team::modes::prompt::answer::PromptAnswer;
 use teamlog_team::modes::shown::ModeAnswer;
 use teamlog_team::modes::transition::Transition;
+use teamlog_team::projections::bootstrap::Evidence;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -112,6 +116,11 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<HolderAnswer>("task release"),
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
+    recorded::<BootstrapStarted>("bootstrap start"),
+    recorded::<BootstrapRecorded>("bootstrap record"),
+    answer::<BootstrapShown>("bootstrap show"),
+    answer::<Evidence>("bootstrap evidence"),
+    answer::<BootstrapExplained>("bootstrap explain"),
     recorded::<ModeAnswer>("mode start"),
     recorded::<ModeAnswer>("mode update"),
     recorded::<ModeAnswer>("mode complete"),

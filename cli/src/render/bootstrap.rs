@@ -1,0 +1,179 @@
+//! Runs of the bootstrap contract: what came of a report, and where a run stands.
+
+use crate::render::escape::{visible, visible_json};
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, pretty, time};
+use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
+use teamlog_team::command::bootstrap_show::BootstrapShown;
+use teamlog_team::command::bootstrap_start::BootstrapStarted;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::projections::bootstrap::{DomainShown, Evidence, RunShown, State, StepStatus};
+
+/// `run 1  INIT  for a, b`.
+pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
+    let domains = match answer.domains.is_empty() {
+        true => String::new(),
+        false => format!("  for {}", visible(&answer.domains.join(", "))),
+    };
+    let mut shown = vec![format!(
+        "{}{domains}",
+        standing(&answer.run, answer.state, view)
+    )];
+    shown.extend(next(&answer.next));
+    shown
+}
+
+/// Where the run stands now, and why if the report was not accepted.
+pub fn recorded(answer: &BootstrapRecorded, view: &View) -> Vec<String> {
+    let mut shown = vec![standing(&answer.run, answer.state, view)];
+    if let Some(code) = &answer.code {
+        let why = answer.message.as_deref().unwrap_or_default();
+        shown.push(format!(
+            "  {} {}: {}",
+            view.paint.show(Style::Bad, "not accepted"),
+            visible(code),
+            visible(why)
+        ));
+    }
+    if let Some(state) = answer.rolled_back_to {
+        shown.push(format!("  recorded, and fell back to {}", state.name()));
+    }
+    for warning in &answer.warnings {
+        let head = view.paint.show(Style::Warn, "note:");
+        shown.push(format!("  {head} {}", visible(warning)));
+    }
+    shown.extend(next(&answer.next));
+    shown
+}
+
+/// The same of what did not happen.
+pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
+    let records = match answer.records.is_empty() {
+        true => "nothing".to_owned(),
+        false => answer.records.join(", "),
+    };
+    let mut shown = vec![format!(
+        "{} in {} would record {}",
+        visible(&answer.event),
+        answer.at_state.name(),
+        visible(&records)
+    )];
+    shown.extend(recorded(&answer.outcome, view));
+    shown
+}
+
+/// The contract's JSON, indented.
+pub fn evidence(evidence: &Evidence) -> Vec<String> {
+    let text = serde_json::to_string(evidence).unwrap_or_default();
+    let shown = pretty::indented(&visible_json(&text));
+    shown.lines().map(str::to_owned).collect()
+}
+
+/// A run with its checklist.
+pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
+    let run = &answer.run;
+    let mut shown = vec![heading(
+        view,
+        &answer.team,
+        &format!(": run {} stands in {}", run.run, run.state.name()),
+    )];
+    let steps = run.checklist.iter().map(|step| {
+        let style = match step.status {
+            StepStatus::Done => Style::Good,
+            StepStatus::Next => Style::Bold,
+            StepStatus::Open | StepStatus::Dropped => Style::Dim,
+        };
+        vec![
+            plain(step.number.to_string()),
+            styled(style, step.status.name()),
+            plain(&step.step),
+        ]
+    });
+    shown.extend(lines(&steps.collect::<Vec<_>>(), 2, view.paint));
+    shown.extend(next(&run.next));
+    for forbidden in &run.forbidden {
+        let head = view.paint.show(Style::Warn, "forbidden:");
+        shown.push(format!("  {head} {}", visible(forbidden)));
+    }
+    shown.extend(lines(&facts(run, view), 2, view.paint));
+    let work: Vec<_> = run.work.iter().map(domain).collect();
+    if !work.is_empty() {
+        shown.push(String::new());
+        shown.extend(lines(&work, 2, view.paint));
+    }
+    shown
+}
+
+/// What people ask of a run beside its steps.
+fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let breach = run.last_breach.as_ref().map(|breach| {
+        let (count, at) = (time::count(run.breaches), breach.at_state.name());
+        format!("{count}, the last {} in {at}", breach.code)
+    });
+    let due = run
+        .due_at
+        .as_deref()
+        .and_then(|at| Timestamp::parse(at).ok());
+    let due = due.map(|at| format!("{at}  ({})", view.ago(at)));
+    let synthesis = match &*run.synthesis {
+        "none" => String::new(),
+        synthesis => synthesis.to_owned(),
+    };
+    [
+        ("team", text(&run.team_name)),
+        ("domains", run.domains.join(", ")),
+        ("blocked", text(&run.blocked)),
+        ("synthesis", synthesis),
+        ("violations", breach.unwrap_or_default()),
+        ("times out", due.unwrap_or_default()),
+        ("trace", text(&run.trace_id)),
+    ]
+    .into_iter()
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
+    .collect()
+}
+
+/// `a  active  round 1  obstruction acked  synthesizer sent  PASS`.
+fn domain(domain: &DomainShown) -> Vec<Cell> {
+    let style = match &*domain.status {
+        "active" => Style::Plain,
+        _ => Style::Warn,
+    };
+    let verdict = match domain.verdict {
+        None => String::new(),
+        Some(verdict) if domain.reviewed_round == domain.round => verdict.name().to_owned(),
+        Some(verdict) => format!("{} in round {}", verdict.name(), domain.reviewed_round),
+    };
+    vec![
+        styled(Style::Bold, &domain.domain),
+        styled(style, &domain.status),
+        plain(format!("round {}", domain.round)),
+        plain(format!("obstruction {}", domain.obstruction)),
+        plain(format!("synthesizer {}", domain.synthesizer)),
+        plain(verdict),
+        plain(domain.reason.as_deref().unwrap_or("")),
+    ]
+}
+
+fn standing(run: &str, state: State, view: &View) -> String {
+    let style = match state {
+        State::Running => Style::Good,
+        State::Fallback => Style::Warn,
+        _ => Style::Plain,
+    };
+    format!(
+        "run {}  {}",
+        view.paint.show(Style::Bold, visible(run)),
+        view.paint.show(style, state.name())
+    )
+}
+
+fn next(events: &[String]) -> Option<String> {
+    match events.is_empty() {
+        true => None,
+        false => Some(format!("  next: {}", visible(&events.join(", ")))),
+    }
+}
