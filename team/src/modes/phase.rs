@@ -1,6 +1,6 @@
 //! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
 
-use super::outcome::filled;
+use super::reading::filled;
 use super::seed::ITERATIONS_MAX;
 use crate::projections::modes::Mode;
 use crate::refusal::{Refusal, shown};
