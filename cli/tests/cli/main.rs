@@ -9,6 +9,7 @@
 mod answers;
 mod api;
 mod append;
+mod bootstrap;
 mod claims;
 mod completions;
 mod contract;
@@ -27,6 +28,7 @@ mod modes;
 mod moving;
 mod operations;
 mod processes;
+mod prompts;
 mod races;
 mod reference;
 mod replay;

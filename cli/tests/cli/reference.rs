@@ -64,9 +64,17 @@ fn prepared() -> Cli {
         "task claim demo T-7 --worker qa",
         "task fail demo T-7 --epoch 1",
         "mode start demo ultrawork",
+        "bootstrap start demo --domains a",
+        "bootstrap record demo --event team_create_returned --data '{\"outcome\":{\"ok\":\"alpha\"}}'",
+        "bootstrap record demo --event branch_taken",
+        "bootstrap record demo --event roster_built",
+        "bootstrap record demo --event team_launched --data '{\"method\":\"team_api\",\"members\":\"a,obstruction,synthesizer\"}'",
+        "bootstrap record demo --event OBSTRUCTION_CORE_READY_ACK",
+        "bootstrap record demo --event SYNTHESIZER_CORE_READY_ACK",
     ] {
         cli.ok(line);
     }
+    cli.file("evidence.json", &cli.ok("bootstrap evidence demo --json"));
     cli.file("payload.json", r#"{"body":"hello"}"#);
     cli.file(
         "facts.jsonl",

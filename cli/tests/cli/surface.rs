@@ -4,7 +4,7 @@ use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "init",
     "send",
     "task-assign",
@@ -32,6 +32,7 @@ const COMMANDS: [&str; 27] = [
     "man",
     "mode",
     "state",
+    "bootstrap",
 ];
 
 #[test]

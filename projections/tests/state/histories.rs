@@ -1,6 +1,7 @@
 //! Live equals rebuilt, whatever happened, however it was folded.
 
 use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
+use crate::runs::{check_due, reported};
 use crate::support::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -109,6 +110,13 @@ enum Said {
         session: u8,
         value: u8,
     },
+    /// Anything in a run, sense or not.
+    Boot {
+        run: u8,
+        what: u8,
+        domain: u8,
+        value: u8,
+    },
     /// Mostly not.
     Closed(u8),
 }
@@ -154,6 +162,8 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(what, worker, value)| Said::Staff { what, worker, value }),
         8 => (0u8..13, 0u8..8, 0u8..4, 0u8..6)
             .prop_map(|(what, mode, session, value)| Said::Moded { what, mode, session, value }),
+        8 => (0u8..2, 0u8..32, 0u8..3, 0u8..6)
+            .prop_map(|(run, what, domain, value)| Said::Boot { run, what, domain, value }),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -338,6 +348,12 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
         }
         Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
         Said::Closed(0) => return closed(),
+        Said::Boot {
+            run,
+            what,
+            domain,
+            value,
+        } => return reported(*run, *what, *domain, *value),
         Said::Staff {
             what,
             worker,
@@ -425,6 +441,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                 writer.with_state(|live| {
                     check_at_hand(live, &AGENTS);
                     check_claims(live);
+                    check_due(live);
                     check_modes(live);
                     check_mail(live, &AGENTS, &sent);
                     then.push((live.seq(), live.digest().unwrap()));

@@ -9,6 +9,7 @@ mod mailbox;
 mod modes;
 mod ready;
 mod real;
+mod runs;
 mod staff;
 mod support;
 mod views;

@@ -33,6 +33,9 @@ const RETIRED: [(&str, Mode); 3] = [
     ("ecomode", Mode::Ultrawork),
 ];
 
+/// Most characters of a name that a message repeats.
+const SHOWN_MAX: usize = 80;
+
 impl Skill {
     /// What that name calls for, in any case.
     pub fn from_name(name: &str) -> Option<Skill> {
@@ -67,7 +70,8 @@ pub fn mode(name: &str) -> Result<Mode, Refusal> {
     if let Some(mode) = Mode::from_name(name) {
         return Ok(mode);
     }
-    let message = format!("Unsupported workflow mode: {name}");
+    let shown: String = name.chars().take(SHOWN_MAX).collect();
+    let message = format!("Unsupported workflow mode: {}", shown.escape_debug());
     let refusal = Refusal::new(Code::UnsupportedMode, message).field("mode");
     let retired = RETIRED.iter().find(|(old, _)| *old == name);
     let meant = match retired {

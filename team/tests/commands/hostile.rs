@@ -70,7 +70,7 @@ fn refused(
         Ok(data) => return Some(format!("{shown} was taken: {data}")),
         Err(fault) => fault,
     };
-    let good = ["invalid_input", "operation_failed"].contains(&&*fault.code)
+    let good = ["invalid_input", "operation_failed", "unsupported_mode"].contains(&&*fault.code)
         && fault.message.contains(said)
         && fault.details["field"] == field
         && recorded(world) == count;

@@ -8,6 +8,8 @@
 
 mod appending;
 mod bootstrap;
+mod bootstrap_doc;
+mod bootstrap_histories;
 mod bootstrap_work;
 mod broker_calls;
 mod broker_events;

@@ -16,6 +16,39 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             "send-message",
             json!({"from_worker": "lead", "to_worker": "dev", "body": "begin"}),
         ),
+        (
+            "mode-start",
+            json!({"mode": "forge", "session_id": "s1", "set": {"lane": [1]}}),
+        ),
+        (
+            "mode-update",
+            json!({"mode": "forge", "session_id": "s1", "iteration": 1, "unset": ["lane"]}),
+        ),
+        (
+            "mode-write",
+            json!({"mode": "ultrawork", "session_id": "s1", "state": {"note": 1}, "lane": 7}),
+        ),
+        (
+            "mode-fail",
+            json!({"mode": "ultrawork", "session_id": "s1", "error": "no disk"}),
+        ),
+        (
+            "mode-complete",
+            json!({"mode": "forge", "session_id": "s1", "note": "done"}),
+        ),
+        (
+            "mode-prompt",
+            json!({"text": "$forge $ulw mend it", "session_id": "s1", "thread_id": "t1"}),
+        ),
+        ("mode-list", json!({"session_id": "s1"})),
+        ("mode-show", json!({"mode": "forge", "session_id": "s1"})),
+        ("mode-explain", json!({"mode": "blueprint"})),
+        ("mode-outcome", json!({"mode": "forge", "session_id": "s1"})),
+        (
+            "mode-cancel",
+            json!({"mode": "forge", "session_id": "s1", "reason": "enough"}),
+        ),
+        ("mode-clear", json!({"mode": "forge", "session_id": "s1"})),
         ("broadcast", json!({"from_worker": "lead", "body": "hello"})),
         ("mailbox-list", json!({"worker": "dev"})),
         (

@@ -11,7 +11,7 @@ use teamlog_team::command::bootstrap_record::BootstrapExplain;
 #[command(after_help = "\
 Examples:
   teamlog bootstrap explain demo --event swarm_declared
-  teamlog bootstrap explain demo --event fallback_entered --data '{\"reason\":\"too heavy\"}' --json")]
+  teamlog bootstrap explain demo --event fallback_entered --json")]
 pub struct Explain {
     /// The team
     team: String,

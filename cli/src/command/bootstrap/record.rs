@@ -14,9 +14,8 @@ use teamlog_team::command::bootstrap_record::BootstrapRecord;
 A report that is not accepted is answered like any other, with its code, and exits 1.
 
 Examples:
-  teamlog bootstrap record demo --event team_create_returned --data '{\"outcome\":\"ok\",\"team_name\":\"alpha\"}'
-  teamlog bootstrap record demo --event core_ready_ack --data '{\"from\":\"synthesizer\"}' --json
-  teamlog bootstrap evidence demo --json | teamlog bootstrap record demo --event running_entered --data -")]
+  teamlog bootstrap record demo --event core_ready_ack --data '{\"from\":\"synthesizer\"}'
+  teamlog bootstrap record demo --event running_entered --data @evidence.json --json")]
 pub struct Record {
     /// The team
     team: String,

@@ -24,22 +24,18 @@ pub struct Explain {
     #[arg(value_name = "TEAM")]
     team: String,
     /// The mode
-    #[arg(
-        value_name = "MODE",
-        required_unless_present = "active",
-        conflicts_with = "active"
-    )]
+    #[arg(value_name = "MODE", required_unless_present = "active")]
     mode: Option<String>,
     /// The modes that are active, by comma, the first one first; names of none are left out
-    #[arg(long, value_name = "MODES")]
+    #[arg(long, value_name = "MODES", conflicts_with_all = ["mode", "session", "root", "at"])]
     active: Option<String>,
     /// What the review of autopilot's code said: unknown, not-clean or clean [default: unknown]
-    #[arg(long, value_name = "VERDICT", requires = "active", value_parser = verdict)]
+    #[arg(long, value_name = "VERDICT", requires = "active", conflicts_with = "mode", value_parser = verdict)]
     review: Option<Review>,
     #[command(flatten)]
     meant: Meant,
     /// As it was then: once that event was recorded, or at that time (ISO 8601)
-    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point, conflicts_with = "active")]
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     at: Option<Point>,
 }
 
