@@ -368,6 +368,10 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
     let refusal = cli.refused_json(1, &start);
     assert_eq!(refusal.code, "mode_denied");
     assert_eq!(refusal.details["kind"], "deny");
+    assert_eq!(
+        refusal.hint.as_deref(),
+        Some(&*format!("teamlog mode list demo{session}"))
+    );
     assert_eq!(refusal.details["requested"], mode);
     assert_eq!(cli.ok("export demo"), before, "a denial records nothing");
     (start, refusal.message)
