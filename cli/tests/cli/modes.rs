@@ -194,7 +194,11 @@ fn callers_of_the_link_get_the_payloads_they_know() {
         wrote,
         json!({"success": true, "mode": "forge", "path": "teams/demo/modes/forge-state.json"})
     );
-    let read = rcs.json(&cli, "rcs state read --mode forge");
+    let read = rcs.json(
+        &cli,
+        r#"rcs state read --mode forge --input '{"workingDirectory":"/x"}'"#,
+    );
+    assert!(read.get("workingDirectory").is_none(), "{read}");
     assert_eq!(
         (&read["active"], &read["owner"]),
         (&json!(true), &json!("dev"))
