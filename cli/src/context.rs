@@ -375,7 +375,9 @@ impl Context {
                 error.and_hint(&command(format!("bootstrap show {team}")))
             }
             "mode_denied" | "mode_not_found" => {
-                error.or_hint(|| command(format!("mode list {team}")))
+                let session = error.detail("session_id").map(quoted);
+                let session = session.map_or_else(String::new, |session| format!(" --session {session}"));
+                error.or_hint(|| command(format!("mode list {team}{session}")))
             }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"

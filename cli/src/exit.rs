@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
-//! | 2 | usage; `doctor`: unhealthy; `nudge`: what it is told to work with |
+//! | 2 | usage (1 of `api` and `state`, as their callers know it); `doctor`: unhealthy; `nudge`: what it is told to use |
 //! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |

@@ -113,6 +113,8 @@ pub(crate) trait Ask: DeserializeOwned + JsonSchema {
     const MUTATES: bool = false;
     /// Arguments that callers send and that mean nothing here.
     const PASSED_BY: &'static [&'static str] = &[];
+    /// Arguments that take more than their type says: any text.
+    const TEXTS: &'static [(&'static str, &'static str)] = &[];
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure>;
 }
 
@@ -135,7 +137,10 @@ fn arguments<A: Ask>() -> Map<String, Value> {
     let Value::Object(mut schema) = schema.to_value() else {
         return Map::new();
     };
-    schema.entry("properties").or_insert_with(|| json!({}));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    for (name, about) in A::TEXTS {
+        properties[*name] = json!({"type": "string", "description": about});
+    }
     schema
 }
 

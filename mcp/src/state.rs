@@ -35,12 +35,16 @@ pub static STATES: &[Query] = &[
 /// Where a caller stands means nothing to a log.
 const PASSED_BY: &[&str] = &["workingDirectory"];
 
+/// What has a state is not only modes.
+const NAMED: &[(&str, &str)] = &[("mode", "The mode, or `skill-active`")];
+
 macro_rules! asks {
-    ($($asked:ty => $answer:ty, $run:path, $mutates:literal;)*) => {
+    ($($asked:ty => $answer:ty, $run:path, $mutates:literal, $texts:expr;)*) => {
         $(impl Ask for $asked {
             type Answer = $answer;
             const MUTATES: bool = $mutates;
             const PASSED_BY: &'static [&'static str] = PASSED_BY;
+            const TEXTS: &'static [(&'static str, &'static str)] = $texts;
             fn ask(self, team: &mut Team) -> Result<$answer, Failure> {
                 $run(team, self)
             }
@@ -49,11 +53,11 @@ macro_rules! asks {
 }
 
 asks! {
-    StateRead => StateShown, Team::state_read, false;
-    ModeWrite => StateWritten, Team::state_write, true;
-    ModeClear => StateCleared, Team::state_clear, true;
-    StateListActive => ActiveModes, Team::state_list_active, false;
-    StateGetStatus => StateStatuses, Team::state_get_status, false;
+    StateRead => StateShown, Team::state_read, false, NAMED;
+    ModeWrite => StateWritten, Team::state_write, true, NAMED;
+    ModeClear => StateCleared, Team::state_clear, true, NAMED;
+    StateListActive => ActiveModes, Team::state_list_active, false, &[];
+    StateGetStatus => StateStatuses, Team::state_get_status, false, NAMED;
 }
 
 #[cfg(test)]
@@ -66,6 +70,9 @@ mod tests {
             let schema = tool.schema();
             for field in ["team", "session_id"] {
                 assert!(schema["properties"][field].is_object(), "{}", tool.name);
+            }
+            if let Some(mode) = schema["properties"].get("mode") {
+                assert_eq!(mode["type"], "string", "{}", tool.name);
             }
         }
         let writing: Vec<&str> = STATES

@@ -16,6 +16,9 @@ use teamlog_team::act::Control;
 use teamlog_team::{Result, Team};
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Exit codes:
+  0 done   1 refused, or typed wrongly   others as everywhere")]
 pub struct Args {
     #[command(subcommand)]
     action: Action,

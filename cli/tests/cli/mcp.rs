@@ -292,7 +292,11 @@ fn states_of_modes_are_read_and_written_by_tools() {
         wrote,
         json!({"success": true, "mode": "forge", "path": "teams/demo/modes/sessions/s-1/forge-state.json"})
     );
-    let read = client.json("state_read", json!({"mode": "forge", "session_id": "s-1"}));
+    let read = client.json(
+        "state_read",
+        json!({"mode": "forge", "session_id": "s-1", "workingDirectory": "/x"}),
+    );
+    assert!(read.get("workingDirectory").is_none(), "{read}");
     assert_eq!(
         (&read["active"], &read["owner"]),
         (&json!(true), &json!("dev"))

@@ -194,7 +194,11 @@ fn callers_of_the_link_get_the_payloads_they_know() {
         wrote,
         json!({"success": true, "mode": "forge", "path": "teams/demo/modes/forge-state.json"})
     );
-    let read = rcs.json(&cli, "rcs state read --mode forge");
+    let read = rcs.json(
+        &cli,
+        r#"rcs state read --mode forge --input '{"workingDirectory":"/x"}'"#,
+    );
+    assert!(read.get("workingDirectory").is_none(), "{read}");
     assert_eq!(
         (&read["active"], &read["owner"]),
         (&json!(true), &json!("dev"))
@@ -368,6 +372,13 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
     let refusal = cli.refused_json(1, &start);
     assert_eq!(refusal.code, "mode_denied");
     assert_eq!(refusal.details["kind"], "deny");
+    // Where nobody's session is meant, one of another session may be in the way all the same.
+    let place = match refusal.details.get("session_id") {
+        Some(session) => format!(" --session {}", session.as_str().unwrap()),
+        None => String::new(),
+    };
+    assert_eq!(refusal.hint, Some(format!("teamlog mode list demo{place}")));
+    assert!(place.contains(&session), "{place}");
     assert_eq!(refusal.details["requested"], mode);
     assert_eq!(cli.ok("export demo"), before, "a denial records nothing");
     (start, refusal.message)
