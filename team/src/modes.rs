@@ -9,6 +9,7 @@ pub mod denial;
 pub mod outcome;
 pub mod phase;
 pub mod prompt;
+pub mod reading;
 pub mod reconcile;
 pub mod seed;
 pub mod shown;

@@ -2,8 +2,9 @@
 
 use crate::render::View;
 use crate::render::escape::visible;
-use teamlog_team::modes::outcome::{Lifecycle, Reading, RunOutcome};
+use teamlog_team::modes::outcome::{Lifecycle, RunOutcome};
 use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::modes::reading::Reading;
 use teamlog_team::modes::transition::{Kind, Transition};
 use teamlog_team::projections::modes::Mode;
 

@@ -136,6 +136,8 @@ fn a_prompt_comes_by_flag_or_by_standard_input_for_the_session_that_is_meant() {
     assert_eq!(value(&ran)["active_skills"], json!(["ultraqa"]), "{ran:?}");
     assert_eq!(active(&cli, "--session s-3"), json!(["ultraqa"]));
     assert_eq!(active(&cli, "--root"), json!([]));
+    let answer: Value = cli.json("mode prompt demo --text '- one' --root");
+    assert_eq!(answer["keywords"], json!([]));
     let text = cli.ok("mode prompt demo --text 'how is it going?'");
     assert_eq!(text, "the prompt asks for no skill\n  active now: none\n");
     for line in ["demo", "demo x", "demo - --text x"] {

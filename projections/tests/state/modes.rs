@@ -1,6 +1,7 @@
 //! The states of modes: what each event does to them, the list of active skills, and the files that show both.
 
 use crate::support::*;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_engine::{Format, NewEvent, RefKind};
 use teamlog_projections::Live;
@@ -526,4 +527,29 @@ fn closing_a_team_removes_the_files_and_one_without_views_has_none() {
     bare.append(vec![started(Mode::Team, None)]);
     rebuilt(&bare);
     assert!(bare.views().is_empty());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #[test]
+    fn whatever_is_said_of_modes_scopes_lists_and_files_agree(
+        groups in prop::collection::vec(
+            prop::collection::vec((0u8..13, 0u8..3, 0u8..3, 0u8..6), 1..4),
+            1..20,
+        ),
+        binary in any::<bool>(),
+    ) {
+        let team = Team::empty(if binary { Format::Binary } else { Format::Jsonl });
+        team.append(vec![created(&["lead"], true)]);
+        for group in groups {
+            let events = group.into_iter();
+            team.append(events.map(|(what, mode, session, value)| moded(what, mode, session, value)).collect());
+            let live = team.live();
+            check_modes(&live);
+            prop_assert_eq!(faults(&team), []);
+        }
+        let digest = team.live().digest().unwrap();
+        let (mended, anew) = rebuilt(&team);
+        prop_assert_eq!((mended.written, mended.removed, anew), (0, 0, digest));
+    }
 }

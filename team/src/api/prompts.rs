@@ -5,8 +5,8 @@ use crate::command::mode_explain::ModeExplain;
 use crate::command::mode_outcome::ModeOutcome;
 use crate::command::mode_prompt::ModePrompt;
 use crate::failure::Result;
-use crate::modes::outcome::Reading;
 use crate::modes::prompt::answer::PromptAnswer;
+use crate::modes::reading::Reading;
 use crate::modes::transition::Transition;
 use crate::team::Team;
 

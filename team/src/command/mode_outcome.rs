@@ -2,7 +2,7 @@
 
 use crate::failure::Result;
 use crate::modes::board::Board;
-use crate::modes::outcome::{self, Reading};
+use crate::modes::reading::{self, Reading};
 use crate::modes::shown::{missing, scope};
 use crate::modes::skill;
 use crate::projections::fact::mode::Fields;
@@ -36,14 +36,14 @@ impl Team {
     /// `unsupported_mode`, `mode_not_found`, `invalid_input`; the log's.
     pub fn mode_outcome(&mut self, asked: ModeOutcome) -> Result<Reading> {
         match (&asked.mode, &asked.state) {
-            (None, Some(state)) => Ok(outcome::read(state)?),
+            (None, Some(state)) => Ok(reading::read(state)?),
             (Some(mode), None) => {
                 let mode = skill::mode(mode)?;
                 let scope = scope(asked.session_id.as_deref())?;
                 self.query(|live, _| {
                     let board = Board::new(live, Timestamp::default());
                     match board.visible(&scope, mode)? {
-                        Some((_, state)) => Ok(outcome::read(&state.fields)?),
+                        Some((_, state)) => Ok(reading::read(&state.fields)?),
                         None => Err(missing(mode, &scope).into()),
                     }
                 })

@@ -2,14 +2,15 @@
 //!
 //! 1. The fields of the call replace those of before; an outcome of before is not kept.
 //! 2. A state of forge is checked ([`super::phase`]).
-//! 3. The outcome is what the call says, else what the state shows ([`super::outcome`]), else it goes on.
+//! 3. The outcome is what the call says, else what the state shows ([`super::reading`]), else it goes on.
 //! 4. Where it ended, the state is not active and has the time of its end; else it is active and has none.
 //!
 //! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
 //! ending phase or outcome ends it.
 
-use super::outcome::{self, Lifecycle, RunOutcome, canonical, filled, inferred, is_asked};
+use super::outcome::{self, Lifecycle, RunOutcome};
 use super::phase::{check_forge, fill};
+use super::reading::{canonical, filled, inferred, is_asked};
 use crate::projections::modes::Mode;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
@@ -388,7 +389,7 @@ mod tests {
             json!({"run_outcome": "progress"}),
         ] {
             let written = written(Mode::Autopilot, json!(null), given).unwrap();
-            let read = outcome::read(&written.state).unwrap();
+            let read = crate::modes::reading::read(&written.state).unwrap();
             assert_eq!(read.lifecycle_outcome, written.lifecycle);
             assert_eq!(read.run_outcome, Some(written.run));
             assert_eq!(read.warnings, [""; 0]);

@@ -69,7 +69,7 @@ impl Exit {
 }
 
 /// Decides what becomes of making a mode active in a scope, and ends what hands over to it. The mode itself is left to
-/// the caller, unless it [changes nothing](Transition::changes_nothing).
+/// the caller. What is answered names all that was completed, in sessions as well.
 pub(crate) fn reconcile(
     board: &mut Board<'_>,
     team: &str,
@@ -100,7 +100,22 @@ pub(crate) fn reconcile(
     for (at, transition) in all.iter().rev() {
         complete_sources(board, at, transition, source)?;
     }
-    Ok(own)
+    Ok(all_told(own, &all))
+}
+
+/// What whoever asked is told: also of what hands over in sessions, where the root itself has nothing to hand over.
+fn all_told(own: Transition, all: &[(Scope, Transition)]) -> Transition {
+    let mut told = own;
+    for (_, transition) in all.iter().filter(|(_, one)| one.kind == Kind::AutoComplete) {
+        told.kind = Kind::AutoComplete;
+        for mode in &transition.auto_completed {
+            if !told.auto_completed.contains(mode) {
+                told.auto_completed.push(*mode);
+            }
+        }
+        told.message = told.message.or_else(|| transition.message.clone());
+    }
+    told
 }
 
 /// What becomes of it in one scope.

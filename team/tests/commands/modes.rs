@@ -174,12 +174,17 @@ fn meet(team: &mut Team, told: &transition::Transition, there: &str, at: &str) {
             "{place}"
         );
     } else {
-        // What the root starts, a session may have had already.
+        // The root itself had nothing; what hands over in the session is told all the same.
+        let kind = match told.kind {
+            Kind::AutoComplete => Kind::AutoComplete,
+            _ => Kind::Allow,
+        };
         assert_eq!(
             (answer.kind, &answer.active_modes),
-            (Kind::Allow, &vec![told.requested]),
+            (kind, &vec![told.requested]),
             "{place}"
         );
+        assert_eq!(answer.auto_completed, told.auto_completed, "{place}");
     }
     if there != at && !told.current.contains(&told.requested) {
         assert_eq!(active(team, "s1"), told.resulting, "{place}");
@@ -319,7 +324,16 @@ fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_
         let answer = start(team, Mode::Team, "").unwrap();
         assert_eq!(
             (answer.kind, answer.active_modes),
-            (Kind::Allow, vec![Mode::Team])
+            (Kind::AutoComplete, vec![Mode::Team])
+        );
+        assert_eq!(answer.auto_completed, [Mode::Blueprint]);
+        assert_eq!(
+            answer.message.as_deref(),
+            Some("mode transiting: blueprint -> team")
+        );
+        assert_eq!(
+            answer.shown.state["transition_message"],
+            "mode transiting: blueprint -> team"
         );
     });
     assert_eq!(

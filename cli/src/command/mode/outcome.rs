@@ -7,7 +7,7 @@ use crate::exit::{CommandError, Exit, Outcome as Ending};
 use crate::render::prompt;
 use teamlog_team::command::mode_outcome::ModeOutcome;
 use teamlog_team::engine::reader::Point;
-use teamlog_team::modes::outcome;
+use teamlog_team::modes::reading;
 
 /// Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ impl Outcome {
     pub fn run(self, context: &mut Context) -> Ending {
         if let Some(input) = &self.input {
             let state = given::object("input", input)?;
-            context.answer(&outcome::read(&state)?, prompt::reading)?;
+            context.answer(&reading::read(&state)?, prompt::reading)?;
             return Ok(Exit::Done);
         }
         let (Some(team), Some(mode)) = (self.team, self.mode) else {

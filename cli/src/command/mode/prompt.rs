@@ -31,10 +31,10 @@ pub struct Prompt {
     /// The team
     team: String,
     /// Read the prompt from standard input
-    #[arg(value_name = "-", value_parser = ["-"], conflicts_with = "text")]
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, conflicts_with = "text")]
     stdin: Option<String>,
     /// The prompt
-    #[arg(long, required_unless_present_any = ["stdin", "hook"])]
+    #[arg(long, allow_hyphen_values = true, required_unless_present_any = ["stdin", "hook"])]
     text: Option<String>,
     /// Take the JSON of a native prompt hook, or plain text, and answer as that hook does
     #[arg(long)]
