@@ -6,7 +6,7 @@ use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
 use crate::live::Live;
-use crate::modes::Scope;
+use crate::modes::{Mode, Scope};
 use crate::{messages, staff, tasks};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, BTreeSet};
@@ -362,6 +362,41 @@ impl ViewsSource {
             }
         }
         Ok(snapshots)
+    }
+
+    /// The modes that the file of active skills of a scope lists; `None` where there is no such file, or none that reads
+    /// as one.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn listed_skills(&self, scope: &Scope) -> Result<Option<Vec<Mode>>> {
+        #[derive(serde::Deserialize)]
+        struct Listed {
+            active_skills: Vec<Entry>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Entry {
+            skill: String,
+        }
+        let name = format!("{}/{}", mode::dir(scope), mode::SKILLS);
+        if !self.home.exists(&name)? {
+            return Ok(None);
+        }
+        let path = self.home.path(&name);
+        let mut text = Vec::new();
+        self.open(&path)?
+            .reader()
+            .read_to_end(&mut text)
+            .map_err(failed("read", &path))?;
+        let Ok(listed) = serde_json::from_slice::<Listed>(&text) else {
+            return Ok(None);
+        };
+        let listed = listed.active_skills.into_iter();
+        Ok(Some(
+            listed
+                .filter_map(|entry| Mode::from_name(&entry.skill))
+                .collect(),
+        ))
     }
 }
 

@@ -22,7 +22,8 @@ pub(super) const DIR: &str = "modes";
 pub(super) const SESSIONS: &str = "modes/sessions";
 /// The name of that directory in [`DIR`].
 const SESSIONS_NAME: &str = "sessions";
-const SKILLS: &str = "skill-active-state.json";
+/// The list of active skills.
+pub(super) const SKILLS: &str = "skill-active-state.json";
 const RUN: &str = "run-state.json";
 
 /// The scope that a fact says something new of.

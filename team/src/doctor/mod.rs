@@ -36,12 +36,13 @@ pub const SAMPLE: u64 = 100;
 /// So often a team is looked at whose log moves meanwhile.
 const LOOKS_MAX: usize = 3;
 /// Checks of files that a writer changes behind the log.
-const MOVING: [&str; 5] = [
+const MOVING: [&str; 6] = [
     "malformed_jsonl",
     "snapshot_monotonicity",
     "index_inbox_sample_consistency",
     "sidecars",
     "views",
+    "modes",
 ];
 
 /// What `doctor check` is asked.

@@ -4,14 +4,15 @@
 //! |---|---|---|
 //! | states of sessions | active, though that of the root ended later; or active and not heard of for a day | clearing it |
 //! | states of the root | active, though that of a session ended later; or active and not heard of for a day | clearing it |
-//! | lists of active skills | listed, though the state is not active, or the other way round | folding anew |
-//! | auto-completed states | listed all the same | folding anew |
+//! | the files of active skills | listed, though the state is not active, or the other way round | writing them anew |
+//! | auto-completed states | listed there all the same | writing them anew |
 //!
-//! The first two are worth a look; the last two cannot come about, since lists follow from states.
+//! The first two are worth a look. The last two are files that somebody changed, and that hooks and displays believe.
 
-use super::scene::Scene;
+use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
 use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
+use crate::projections::views::ViewsSource;
 use crate::projections::{Live, Result};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
@@ -23,6 +24,14 @@ const STALE_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 const SESSIONS: usize = 1_000;
 /// No more faults than this are listed.
 const LISTED_MAX: usize = 20;
+
+/// The rows of the table.
+const KINDS: [&str; 4] = [
+    "session_state",
+    "root_state",
+    "skill_active",
+    "auto_completed",
+];
 
 /// A fault.
 struct Fault {
@@ -46,7 +55,11 @@ pub(super) fn check(scene: &Scene<'_>) -> Check {
         Ok(live) => live,
         Err(why) => return Check::not_made(NAME, why),
     };
-    match look(live, scene.root.options().clock.now()) {
+    // Files that a crash left behind are the views' business.
+    let current = matches!(scene.cursor, Ok(Some(seq)) if seq == live.seq()) && keeps_views(live);
+    let files = scene.log.as_ref().ok().filter(|_| current);
+    let files = files.map(ViewsSource::new);
+    match look(live, files.as_ref(), scene.root.options().clock.now()) {
         Ok(found) => judged(&found, scene),
         Err(error) => Check::not_made(NAME, &error.to_string()),
     }
@@ -62,7 +75,7 @@ fn judged(found: &Found, scene: &Scene<'_>) -> Check {
             ),
         ),
         Some(first) => {
-            let health = match found.faults.iter().any(Fault::is_of_the_fold) {
+            let health = match found.faults.iter().any(Fault::is_of_a_file) {
                 true => Health::Unhealthy,
                 false => Health::Warn,
             };
@@ -100,7 +113,7 @@ fn judged(found: &Found, scene: &Scene<'_>) -> Check {
 }
 
 impl Fault {
-    fn is_of_the_fold(&self) -> bool {
+    fn is_of_a_file(&self) -> bool {
         matches!(self.kind, "skill_active" | "auto_completed")
     }
     /// `forge in session s-1`.
@@ -111,7 +124,7 @@ impl Fault {
         }
     }
     fn command(&self, scene: &Scene<'_>) -> String {
-        match (&self.scope, self.is_of_the_fold()) {
+        match (&self.scope, self.is_of_a_file()) {
             (_, true) => scene.rehydrate(),
             (Scope::Root, _) => scene.command("mode clear", &format!("{} --root", self.mode)),
             (Scope::Session(session), _) => {
@@ -129,7 +142,7 @@ impl Fault {
     }
 }
 
-fn look(live: &Live, now: Timestamp) -> Result<Found> {
+fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Found> {
     let mut found = Found::default();
     let root = live.mode_scope(&Scope::Root)?;
     let mut sessions = Vec::new();
@@ -153,7 +166,7 @@ fn look(live: &Live, now: Timestamp) -> Result<Found> {
             let later = other(entry.mode).filter(|one| !one.active && one.seq > entry.seq);
             later.map(|_| "is active, though that of the root ended later".to_owned())
         });
-        found.list_of(live, &own)?;
+        found.list_of(live, files, &own)?;
     }
     if let Some(root) = &root {
         found.states_of(root, "root_state", now, |entry| {
@@ -164,8 +177,10 @@ fn look(live: &Live, now: Timestamp) -> Result<Found> {
                 format!("is active, though that of session {session} ended later")
             })
         });
-        found.list_of(live, root)?;
+        found.list_of(live, files, root)?;
     }
+    let row = |fault: &Fault| KINDS.iter().position(|kind| *kind == fault.kind);
+    found.faults.sort_by_key(row);
     Ok(found)
 }
 
@@ -208,29 +223,42 @@ impl Found {
         }
     }
 
-    /// The list of active skills of a scope against its states in full.
-    fn list_of(&mut self, live: &Live, scope: &ModeScope) -> Result<()> {
-        let listed = skills_state(live, &scope.scope)?.unwrap_or_default();
-        let listed = listed.get("active_skills").and_then(Value::as_array);
-        let own = |entry: &&Value| entry["session_id"].as_str() == scope.scope.session();
-        let listed: Vec<Mode> = listed
+    /// The file of active skills of a scope against its states.
+    fn list_of(
+        &mut self,
+        live: &Live,
+        files: Option<&ViewsSource>,
+        scope: &ModeScope,
+    ) -> Result<()> {
+        let listed = match files {
+            Some(files) => files.listed_skills(&scope.scope)?,
+            None => None,
+        };
+        let Some(listed) = listed else {
+            return Ok(());
+        };
+        let state = skills_state(live, &scope.scope)?.unwrap_or_default();
+        let state = state.get("active_skills").and_then(Value::as_array);
+        let meant: Vec<&str> = state
             .into_iter()
             .flatten()
-            .filter(own)
-            .filter_map(|entry| Mode::from_name(entry["skill"].as_str()?))
+            .filter_map(|entry| entry["skill"].as_str())
             .collect();
         for mode in Mode::ALL {
+            let active = meant.contains(&mode.name());
             let state = live.mode_state(&scope.scope, mode)?;
-            let active = state.as_ref().is_some_and(|state| state.is_active());
             let handed =
                 state.is_some_and(|state| state.fields.contains_key("auto_completed_reason"));
             let what = match (listed.contains(&mode), active) {
                 (true, false) if handed => (
                     "auto_completed",
-                    "was completed by another mode, but is listed as active",
+                    "was completed by another mode, but its file lists it as active",
                 ),
-                (true, false) => ("skill_active", "is listed as active, but is not"),
-                (false, true) => ("skill_active", "is active, but not listed"),
+                (true, false) => (
+                    "skill_active",
+                    "is listed as active by its file, but is not",
+                ),
+                (false, true) => ("skill_active", "is active, but its file does not list it"),
                 _ => continue,
             };
             self.fault(what.0, &scope.scope, mode, what.1.to_owned());

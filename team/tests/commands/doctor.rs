@@ -327,6 +327,61 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
 }
 
 #[test]
+fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mends_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let path = Path::new("teams/demo/modes/sessions/s/skill-active-state.json");
+    let read = || {
+        let file = world.memory.open(path, Open::Read).unwrap();
+        let mut text = vec![0; 1 << 16];
+        let read = file.read_at(&mut text, 0).unwrap();
+        text.truncate(read);
+        text
+    };
+    let put = |text: &[u8]| {
+        let file = world.memory.open(path, Open::Write).unwrap();
+        file.set_len(0).unwrap();
+        assert_eq!(file.write_at(text, 0).unwrap(), text.len());
+    };
+    start(&mut team, "blueprint", Some("s"));
+    let planned = read();
+    start(&mut team, "forge", Some("s"));
+    let forged = read();
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+    // As whatever brings a mode back does that another one completed.
+    put(&planned);
+    let mend = vec!["teamlog rehydrate demo".to_owned()];
+    assert_eq!(
+        faults(&world, "modes"),
+        (
+            Health::Unhealthy,
+            vec![
+                fault("skill_active", "forge", "s"),
+                fault("auto_completed", "blueprint", "s")
+            ],
+            mend.clone()
+        )
+    );
+    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(read(), forged);
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+    complete(&mut team, "forge", Some("s"));
+    put(&forged);
+    assert_eq!(
+        faults(&world, "modes"),
+        (
+            Health::Unhealthy,
+            vec![fault("skill_active", "forge", "s")],
+            mend
+        )
+    );
+    // What does not read as such a file is another check's business.
+    put(b"{\"active_skills\":7}");
+    assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
+}
+
+#[test]
 fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
     let world = World::new();
     let mut team = world.demo();
