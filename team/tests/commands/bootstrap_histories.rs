@@ -23,6 +23,10 @@ enum Step {
         draw: u8,
         other: u8,
     },
+    /// A verdict, whether it was waited for or not.
+    Review {
+        draw: u8,
+    },
     Start,
     Tick,
     Later(i64),
@@ -34,12 +38,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         30 => any::<u8>().prop_map(|draw| Step::On { draw }),
         8 => (0..EVENTS.len(), any::<u8>(), any::<u8>())
             .prop_map(|(event, draw, other)| Step::Any { event, draw, other }),
+        3 => any::<u8>().prop_map(|draw| Step::Review { draw }),
         1 => Just(Step::Start),
         2 => Just(Step::Tick),
         3 => (0i64..100_000_000).prop_map(Step::Later),
         1 => Just(Step::Rehydrate),
     ];
-    prop::collection::vec(step, 1..60)
+    prop::collection::vec(step, 1..120)
 }
 
 /// Data that mostly fits the event.
@@ -189,6 +194,15 @@ fn holds_together(boot: &mut Boot) {
     }
 }
 
+/// The beginning, a team at work, or one whose gate is cleared.
+fn from_where(from: u8) -> Boot {
+    match from {
+        0 => Boot::new(),
+        1 => Boot::at(State::Running),
+        _ => Boot::cleared(),
+    }
+}
+
 fn take(boot: &mut Boot, step: Step) {
     match step {
         Step::On { draw } => {
@@ -208,6 +222,10 @@ fn take(boot: &mut Boot, step: Step) {
             let data = data(boot, if other < 40 { of } else { named }, draw);
             report(boot, named, data);
         }
+        Step::Review { draw } => {
+            let data = data(boot, "obstruction_feedback", draw);
+            report(boot, "obstruction_feedback", data);
+        }
         Step::Start => {
             let domains = Some(vec!["a".to_owned(), "b".to_owned()]);
             boot.team
@@ -224,8 +242,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_holds_together_whatever_is_reported(steps in steps()) {
-        let mut boot = Boot::new();
+    fn a_run_holds_together_whatever_is_reported(steps in steps(), from in 0u8..3) {
+        let mut boot = from_where(from);
         for step in steps {
             take(&mut boot, step);
             holds_together(&mut boot);
