@@ -9,6 +9,7 @@ pub const LAUNCH_MODE: &str = "team_launch";
 
 /// What shows that a team was launched as it should be
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LaunchEvidence")]
 pub struct Evidence {
     /// Always `team_launch`
     pub launch_mode: String,
