@@ -3,6 +3,7 @@
 //! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
+use super::mode_end::{cancel_linked, linked};
 use super::mode_start::{self, put};
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
@@ -243,6 +244,9 @@ fn settle(
         unset,
     };
     end(board, scope, mode, ending)?;
+    if written.run == RunOutcome::Cancelled && linked(mode, &written.state) {
+        cancel_linked(board, scope)?;
+    }
     Ok(true)
 }
 

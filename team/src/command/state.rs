@@ -9,6 +9,7 @@ use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::modes::board::{self, Board};
 use crate::modes::contract;
+use crate::modes::denial::session_option;
 use crate::modes::shown::{SKILL_ACTIVE, path, scope};
 use crate::modes::skill;
 use crate::projections::Live;
@@ -372,9 +373,7 @@ impl SkillsWrite {
         let message = format!(
             "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
         );
-        let session = scope
-            .session()
-            .map(|session| format!(" --session {session}"));
+        let session = scope.session().map(session_option);
         let hint = format!(
             "teamlog mode start {} {mode}{}",
             self.team,

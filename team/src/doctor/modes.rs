@@ -11,6 +11,7 @@
 
 use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
+use crate::modes::denial::session_option;
 use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
 use crate::projections::views::ViewsSource;
 use crate::projections::{Live, Result};
@@ -128,7 +129,8 @@ impl Fault {
             (_, true) => scene.rehydrate(),
             (Scope::Root, _) => scene.command("mode clear", &format!("{} --root", self.mode)),
             (Scope::Session(session), _) => {
-                scene.command("mode clear", &format!("{} --session {session}", self.mode))
+                let session = session_option(session);
+                scene.command("mode clear", &format!("{}{session}", self.mode))
             }
         }
     }
