@@ -12,6 +12,7 @@ use crate::modes::contract::{self, Written};
 use crate::modes::outcome::RunOutcome;
 use crate::modes::reconcile::{Ending, Exit, Source, end, not_active, reconcile};
 use crate::modes::shown::{Decided, ModeAnswer, scope};
+use crate::modes::typed;
 use crate::modes::{seed, skill};
 use crate::projections::Live;
 use crate::projections::fact::mode::{Change, Fields};
@@ -27,12 +28,15 @@ use teamlog_engine::{Event, Timestamp};
 pub struct ModeWrite {
     /// The mode
     #[schemars(with = "Mode")]
+    #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
     /// The session; else the state of the root is written
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
     /// Fields of the state, which count for more than those beside it
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,
     /// Fields of the state
     #[serde(flatten)]
