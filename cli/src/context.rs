@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::membership::LEADER;
+use teamlog_team::modes::denial::session_option;
 use teamlog_team::projections::modes::is_session_id;
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
@@ -375,8 +376,7 @@ impl Context {
                 error.and_hint(&command(format!("bootstrap show {team}")))
             }
             "mode_denied" | "mode_not_found" => {
-                let session = error.detail("session_id").map(quoted);
-                let session = session.map_or_else(String::new, |session| format!(" --session {session}"));
+                let session = error.detail("session_id").map(session_option).unwrap_or_default();
                 error.or_hint(|| command(format!("mode list {team}{session}")))
             }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),

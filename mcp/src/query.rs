@@ -141,6 +141,12 @@ fn arguments<A: Ask>() -> Map<String, Value> {
     for (name, about) in A::TEXTS {
         properties[*name] = json!({"type": "string", "description": about});
     }
+    // A list of names that nothing refers to any more would be taken for all there are.
+    let defined = schema.remove("$defs");
+    let refers = serde_json::to_string(&schema).is_ok_and(|text| text.contains("#/$defs/"));
+    if let Some(defined) = defined.filter(|_| refers) {
+        schema.insert("$defs".to_owned(), defined);
+    }
     schema
 }
 

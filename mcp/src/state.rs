@@ -36,7 +36,11 @@ pub static STATES: &[Query] = &[
 const PASSED_BY: &[&str] = &["workingDirectory"];
 
 /// What has a state is not only modes.
-const NAMED: &[(&str, &str)] = &[("mode", "The mode, or `skill-active`")];
+const NAMED: &[(&str, &str)] = &[(
+    "mode",
+    "The mode: autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint or deep-interview; or `skill-active`, \
+     the list of active skills, of which only what is said beside the list can be written or cleared",
+)];
 
 macro_rules! asks {
     ($($asked:ty => $answer:ty, $run:path, $mutates:literal, $texts:expr;)*) => {
@@ -63,6 +67,7 @@ asks! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use teamlog_team::projections::modes::Mode;
 
     #[test]
     fn every_tool_says_what_it_takes_and_two_of_them_change_something() {
@@ -73,6 +78,15 @@ mod tests {
             }
             if let Some(mode) = schema["properties"].get("mode") {
                 assert_eq!(mode["type"], "string", "{}", tool.name);
+                let about = mode["description"].as_str().unwrap();
+                for name in Mode::ALL
+                    .map(Mode::name)
+                    .into_iter()
+                    .chain(["skill-active"])
+                {
+                    assert!(about.contains(name), "{}: {about}", tool.name);
+                }
+                assert!(!schema.contains_key("$defs"), "{}", tool.name);
             }
         }
         let writing: Vec<&str> = STATES

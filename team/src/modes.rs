@@ -15,3 +15,4 @@ pub mod seed;
 pub mod shown;
 pub mod skill;
 pub mod transition;
+pub(crate) mod typed;

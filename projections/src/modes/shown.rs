@@ -1,6 +1,6 @@
 //! How modes are shown: in view files and in answers.
 
-use super::{ModeEntry, ModeScope, ModeState, Scope};
+use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
 use crate::error::Result;
 use crate::fact::mode::Fields;
 use crate::live::Live;
@@ -69,17 +69,15 @@ pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
         Scope::Session(_) => live.mode_scope(&Scope::Root)?,
     };
     let mut listed: Vec<Value> = Vec::new();
-    for entry in root.iter().flat_map(ModeScope::active) {
-        if !own.active().iter().any(|other| other.mode == entry.mode) {
-            listed.push(shown(entry, None));
-        }
+    for entry in root.iter().flat_map(|root| inherited(&own, root)) {
+        listed.push(shown(entry, None));
     }
     listed.extend(
         own.active()
             .into_iter()
             .map(|one| shown(one, scope.session())),
     );
-    let seq = root.map_or(own.seq, |root| root.seq.max(own.seq));
+    let seq = root.as_ref().map_or(own.seq, |root| root.seq.max(own.seq));
     let mut state = versioned(seq);
     let beside = own.metadata.iter();
     let beside = beside.filter(|(field, _)| !DERIVED.contains(&field.as_str()));
@@ -90,9 +88,12 @@ pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     if let Some(session) = scope.session() {
         state.insert("session_id".into(), session.into());
     }
-    if let Some(primary) = own.primary {
+    if let Some(primary) = primary(&own, root.as_ref()) {
         state.insert("skill".into(), primary.name().into());
-        let entry = own.entries.iter().find(|one| one.mode == primary);
+        let inherited = root.iter().flat_map(|root| inherited(&own, root));
+        let mut entries = own.active().into_iter().chain(inherited);
+        let mut entry = entries.find(|one| one.mode == primary);
+        entry = entry.or_else(|| own.entries.iter().find(|one| one.mode == primary));
         if let Some(phase) = entry.and_then(|one| one.phase.clone()) {
             state.insert("phase".into(), phase.into());
         }
@@ -105,6 +106,31 @@ pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     }
     state.insert("active_skills".into(), listed.into());
     Ok(Some(state))
+}
+
+/// The active modes of the root that a session does not have itself.
+fn inherited<'a>(own: &ModeScope, root: &'a ModeScope) -> Vec<&'a ModeEntry> {
+    let mut active = root.active();
+    active.retain(|entry| !own.active().iter().any(|other| other.mode == entry.mode));
+    active
+}
+
+/// The mode that stands for all that are listed: the one that was named, else the first that became active and is so
+/// still, be it the root's.
+fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
+    let Some(root) = root else {
+        return own.primary;
+    };
+    let inherited = inherited(own, root);
+    let named = own.metadata.get("skill").and_then(Value::as_str);
+    if let Some(named) = named.and_then(Mode::from_name)
+        && (own.primary == Some(named) || inherited.iter().any(|one| one.mode == named))
+    {
+        return Some(named);
+    }
+    let listed = inherited.into_iter().chain(own.active());
+    let first = listed.min_by_key(|one| one.activated);
+    first.map(|one| one.mode).or(own.primary)
 }
 
 /// The lock on input of the mode that has one, active or not.

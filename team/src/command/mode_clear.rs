@@ -9,6 +9,7 @@ use crate::modes::board::{self, Board, is_tombstone};
 use crate::modes::reconcile::{Exit, release};
 use crate::modes::shown::{path, scope};
 use crate::modes::skill;
+use crate::modes::typed;
 use crate::projections::Live;
 use crate::projections::modes::{Mode, Scope};
 use crate::refusal::{Code, Refusal};
@@ -23,9 +24,11 @@ use teamlog_engine::{Event, Timestamp};
 pub struct ModeClear {
     /// The mode
     #[schemars(with = "Mode")]
+    #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
     /// The session; else the state of the root is cleared
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
     /// Whether the state of the root and those of all sessions are cleared
     #[serde(default)]

@@ -199,11 +199,11 @@ impl Act for Job {
 }
 
 /// Whether a forge takes an ultrawork along when it is canceled.
-fn linked(mode: Mode, fields: &Fields) -> bool {
+pub(super) fn linked(mode: Mode, fields: &Fields) -> bool {
     mode == Mode::Forge && fields.get("linked_ultrawork") == Some(&Value::Bool(true))
 }
 
-fn cancel_linked(board: &mut Board<'_>, scope: &Scope) -> Result<()> {
+pub(super) fn cancel_linked(board: &mut Board<'_>, scope: &Scope) -> Result<()> {
     if board.active_state(scope, Mode::Ultrawork)?.is_none() {
         return Ok(());
     }

@@ -11,11 +11,12 @@ use crate::modes::prompt::gate::{Planned, gated};
 use crate::modes::prompt::keyword::going_on;
 use crate::modes::prompt::plan::{Plan, plan};
 use crate::modes::prompt::{Named, lock, text, typed};
-use crate::modes::reconcile::{Ending, Exit, Source, end, ended, reconcile, review};
+use crate::modes::reading::is_asked;
+use crate::modes::reconcile::{Ending, Exit, Source, end, ended, is_waiting, reconcile, review};
 use crate::modes::seed;
 use crate::modes::shown::{path, scope};
 use crate::modes::skill::{CANCEL, Skill};
-use crate::modes::transition::Transition;
+use crate::modes::transition::{Kind, Transition};
 use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::mode::{Change, Fields, ModeGateBypassed, ModePromptDecided};
@@ -226,7 +227,8 @@ impl Hearing<'_> {
     fn call_off(&mut self) -> Result<()> {
         let mode = Mode::DeepInterview;
         for scope in visible_from(&self.scope) {
-            if self.board.active_state(&scope, mode)?.is_none() {
+            let state = self.board.state(&scope, mode)?;
+            if !state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
                 continue;
             }
             let ending = Ending {
@@ -246,10 +248,20 @@ impl Hearing<'_> {
         let plan = plan(skills, &active, review(&self.board, &self.scope)?);
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
+            if let [only] = &*plan.steps {
+                // Sessions may have more to say against what starts for everybody.
+                let at = self.place(only.requested);
+                let team = &self.job.team;
+                reconcile(&mut self.board, team, &at, only.requested, Source::Prompt)?;
+            }
             let mut denied = denied.clone();
             let places = self.board.places(&self.scope)?;
             denial::word(&mut denied, Action::Activate, Some(&self.job.team), &places);
-            return Err(denial::refusal(&denied).into());
+            let refusal = denial::refusal(&denied);
+            return Err(match self.scope.session() {
+                Some(session) => refusal.detail("session_id", session).into(),
+                None => refusal.into(),
+            });
         }
         self.told.transition_messages = plan.messages();
         self.told.auto_completed = plan.completed();
@@ -259,25 +271,43 @@ impl Hearing<'_> {
         self.record()
     }
 
-    /// Starts a mode that lasts, in the session; `team` is everybody's.
-    fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
-        let at = match mode {
+    /// Where a mode starts.
+    fn place(&self, mode: Mode) -> Scope {
+        match mode {
             Mode::Team => Scope::Root,
             _ => self.scope.clone(),
-        };
+        }
+    }
+
+    /// Starts a mode that lasts, in the session; `team` is everybody's.
+    fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
+        let at = self.place(mode);
         let team = &self.job.team;
-        reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
+        let decided = reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
         let mut state = seed::prompted(mode, self.board.now());
         let prompt = &self.job.prompt;
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
+        let message = handed.and_then(|step| step.message.clone());
+        // Sessions hand over as well to what starts for everybody.
+        let message = message.or(match decided.kind {
+            Kind::AutoComplete => decided.message,
+            _ => None,
+        });
+        for source in decided.auto_completed {
+            if !self.told.auto_completed.contains(&source) {
+                self.told.auto_completed.push(source);
+            }
+        }
+        if let Some(message) = &message
+            && !self.told.transition_messages.contains(message)
+        {
+            self.told.transition_messages.push(message.clone());
+        }
         for (field, value) in [
             ("thread_id", &prompt.thread_id),
             ("turn_id", &prompt.turn_id),
-            (
-                "transition_message",
-                &handed.and_then(|step| step.message.clone()),
-            ),
+            ("transition_message", &message),
         ] {
             if let Some(value) = value {
                 state.insert(field.to_owned(), value.clone().into());
@@ -388,7 +418,8 @@ impl Hearing<'_> {
 /// The lock on input that holds for whoever types in a scope.
 fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
-        let interview = board.active_state(&scope, Mode::DeepInterview)?;
+        let interview = board.state(&scope, Mode::DeepInterview)?;
+        let interview = interview.filter(|state| state.is_active() || is_asked(&state.fields));
         let lock = interview.and_then(|state| lock::held(&state.fields).cloned());
         if lock.is_some() {
             return Ok(lock);

@@ -39,8 +39,9 @@ pub struct ModeStart {
     pub set: Option<Fields>,
 }
 
-/// Fields that the log knows better than any caller.
-const OWN: [&str; 6] = [
+/// Fields that the log knows better than any caller, and where a caller stands, which means nothing to it.
+const OWN: [&str; 7] = [
+    "workingDirectory",
     "mode",
     "session_id",
     "updated_at",

@@ -3,6 +3,7 @@
 //! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
+use super::mode_end::{cancel_linked, linked};
 use super::mode_start::{self, put};
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
@@ -11,6 +12,7 @@ use crate::modes::contract::{self, Written};
 use crate::modes::outcome::RunOutcome;
 use crate::modes::reconcile::{Ending, Exit, Source, end, not_active, reconcile};
 use crate::modes::shown::{Decided, ModeAnswer, scope};
+use crate::modes::typed;
 use crate::modes::{seed, skill};
 use crate::projections::Live;
 use crate::projections::fact::mode::{Change, Fields};
@@ -26,12 +28,15 @@ use teamlog_engine::{Event, Timestamp};
 pub struct ModeWrite {
     /// The mode
     #[schemars(with = "Mode")]
+    #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
     /// The session; else the state of the root is written
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
     /// Fields of the state, which count for more than those beside it
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,
     /// Fields of the state
     #[serde(flatten)]
@@ -243,6 +248,9 @@ fn settle(
         unset,
     };
     end(board, scope, mode, ending)?;
+    if written.run == RunOutcome::Cancelled && linked(mode, &written.state) {
+        cancel_linked(board, scope)?;
+    }
     Ok(true)
 }
 

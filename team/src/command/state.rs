@@ -9,11 +9,13 @@ use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::modes::board::{self, Board};
 use crate::modes::contract;
+use crate::modes::denial::session_option;
 use crate::modes::shown::{SKILL_ACTIVE, path, scope};
 use crate::modes::skill;
+use crate::modes::typed;
 use crate::projections::Live;
 use crate::projections::fact::mode::Fields;
-use crate::projections::modes::{DERIVED, Mode, Scope, skills_state};
+use crate::projections::modes::{DERIVED, Mode, ModeState, Scope, skills_state};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -27,9 +29,11 @@ use teamlog_engine::{Event, Timestamp};
 #[serde(deny_unknown_fields)]
 pub struct StateRead {
     /// The mode, or `skill-active`
+    #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
     /// The session, whose state counts before that of the root
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
 }
 
@@ -37,8 +41,9 @@ pub struct StateRead {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StateListActive {
-    /// The session, whose modes count beside those of the root
+    /// The session, whose states count before those of the root
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
 }
 
@@ -48,9 +53,11 @@ pub struct StateListActive {
 pub struct StateGetStatus {
     /// The mode, or `skill-active`; else every mode that has a state
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::maybe_mode")]
     pub mode: Option<String>,
     /// The session, whose states count before those of the root
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
 }
 
@@ -238,7 +245,7 @@ impl Team {
         let scope = scope(list.session_id.as_deref())?;
         self.query(|live, _| {
             Ok(ActiveModes {
-                active_modes: board::active(live, &scope)?,
+                active_modes: counting(live, &scope)?,
             })
         })
     }
@@ -266,6 +273,14 @@ impl Team {
             Ok(StateStatuses { statuses })
         })
     }
+}
+
+/// The modes whose state is active that counts in a scope: one that ended in a session hides that of the root.
+fn counting(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
+    let mut active = visible(live, scope)?;
+    active.retain(ModeState::is_active);
+    active.sort_by_key(|state| state.activated);
+    Ok(active.into_iter().map(|state| state.mode).collect())
 }
 
 /// The state that counts in a scope, and where it lies.
@@ -372,9 +387,7 @@ impl SkillsWrite {
         let message = format!(
             "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
         );
-        let session = scope
-            .session()
-            .map(|session| format!(" --session {session}"));
+        let session = scope.session().map(session_option);
         let hint = format!(
             "teamlog mode start {} {mode}{}",
             self.team,

@@ -2,7 +2,7 @@
 //!
 //! | looked at | wrong is | mended by |
 //! |---|---|---|
-//! | states of sessions | active, though that of the root ended later; or active and not heard of for a day | clearing it |
+//! | states of sessions | active and not heard of for a day | clearing it |
 //! | states of the root | active, though that of a session ended later; or active and not heard of for a day | clearing it |
 //! | the files of active skills | listed, though the state is not active, or the other way round | writing them anew |
 //! | auto-completed states | listed there all the same | writing them anew |
@@ -11,6 +11,7 @@
 
 use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
+use crate::modes::denial::session_option;
 use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
 use crate::projections::views::ViewsSource;
 use crate::projections::{Live, Result};
@@ -20,6 +21,8 @@ use teamlog_engine::Timestamp;
 const NAME: &str = "modes";
 /// An active mode of which nothing is heard for so long was left behind.
 const STALE_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
+/// The phase of what was cleared.
+const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
 const SESSIONS: usize = 1_000;
 /// No more faults than this are listed.
@@ -128,7 +131,8 @@ impl Fault {
             (_, true) => scene.rehydrate(),
             (Scope::Root, _) => scene.command("mode clear", &format!("{} --root", self.mode)),
             (Scope::Session(session), _) => {
-                scene.command("mode clear", &format!("{} --session {session}", self.mode))
+                let session = session_option(session);
+                scene.command("mode clear", &format!("{}{session}", self.mode))
             }
         }
     }
@@ -157,15 +161,13 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
             continue;
         };
         for entry in &own.entries {
-            if !entry.active {
+            // A tombstone says what its session is to see, and nothing of the root.
+            if !entry.active && entry.phase.as_deref() != Some(CLEARED) {
                 ended.push((entry.mode, entry.seq, session.clone()));
             }
         }
-        let other = |mode| root.as_ref().and_then(|root| of_mode(root, mode));
-        found.states_of(&own, "session_state", now, |entry| {
-            let later = other(entry.mode).filter(|one| !one.active && one.seq > entry.seq);
-            later.map(|_| "is active, though that of the root ended later".to_owned())
-        });
+        // It goes on whatever became of that of the root.
+        found.states_of(&own, "session_state", now, |_| None);
         found.list_of(live, files, &own)?;
     }
     if let Some(root) = &root {
@@ -182,10 +184,6 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
     let row = |fault: &Fault| KINDS.iter().position(|kind| *kind == fault.kind);
     found.faults.sort_by_key(row);
     Ok(found)
-}
-
-fn of_mode(scope: &ModeScope, mode: Mode) -> Option<&ModeEntry> {
-    scope.entries.iter().find(|entry| entry.mode == mode)
 }
 
 impl Found {

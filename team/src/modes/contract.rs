@@ -5,6 +5,9 @@
 //! 3. The outcome is what the call says, else what the state shows ([`super::reading`]), else it goes on.
 //! 4. Where it ended, the state is not active and has the time of its end; else it is active and has none.
 //!
+//! A call that says nothing of outcome, phase or `active` leaves the outcome of a state that is over. One that makes such
+//! a state active without a phase starts the mode anew.
+//!
 //! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
 //! ending phase or outcome ends it.
 
@@ -18,6 +21,19 @@ use teamlog_engine::Timestamp;
 
 /// Fields that only the call itself sets.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
+/// What is said of a run that ended, and of its rounds.
+const ENDINGS: [&str; 8] = [
+    "started_at",
+    "iteration",
+    "error",
+    "stop_reason",
+    "completion_note",
+    "auto_completed_reason",
+    "transition_source",
+    "transition_target_mode",
+];
+/// The phase in which every mode starts.
+const START: &str = "starting";
 /// The field of a call whose fields count for more than those beside it.
 const STATE: &str = "state";
 
@@ -72,6 +88,13 @@ pub fn write(
 ) -> Result<Written, Refusal> {
     let said = said_active(given)?;
     let mut state = merged(before, given);
+    if let Some(before) = before.filter(|before| is_over(before))
+        && said == Some(true)
+        && !says(given, "current_phase")
+        && !only_waits(before)
+    {
+        begin_again(&mut state, given);
+    }
     state.insert("mode".to_owned(), mode.name().into());
     if mode == Mode::Forge {
         check_forge(&mut state, said == Some(true), now)?;
@@ -109,8 +132,13 @@ fn said_active(given: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
 
 fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Map<String, Value> {
     let mut state = before.cloned().unwrap_or_default();
-    for field in OUTCOMES {
-        state.remove(field);
+    // What says nothing of how it stands leaves it as it stands.
+    let told = OUTCOMES.iter().chain(&["active", "current_phase"]);
+    let asked = is_asked(given);
+    if asked || !is_over(&state) || told.into_iter().any(|field| says(given, field)) {
+        for field in OUTCOMES {
+            state.remove(field);
+        }
     }
     for (field, value) in given {
         // Nothing was said of it.
@@ -120,6 +148,32 @@ fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Ma
         state.insert(field.clone(), value.clone());
     }
     state
+}
+
+fn says(given: &Map<String, Value>, field: &str) -> bool {
+    given.get(field).is_some_and(|value| !value.is_null())
+}
+
+fn is_over(state: &Map<String, Value>) -> bool {
+    state.get("active") == Some(&Value::Bool(false))
+}
+
+/// Whether a state waits for its user in the midst of a phase, in which it then goes on.
+fn only_waits(before: &Map<String, Value>) -> bool {
+    let text = |field: &str| before.get(field).and_then(Value::as_str);
+    let phase = text("current_phase");
+    let midst = phase.is_some_and(|phase| outcome::of_phase(phase, false).is_none());
+    midst && text("run_outcome") == Some(RunOutcome::BlockedOnUser.name())
+}
+
+/// A mode that ended starts anew: nothing of its end is left.
+fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
+    for field in ENDINGS {
+        if !says(given, field) {
+            state.remove(field);
+        }
+    }
+    state.insert("current_phase".to_owned(), START.into());
 }
 
 /// The outcome of a state, and whether it was the state's own `run_outcome`.

@@ -54,7 +54,7 @@ pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, pla
         "Cannot {} {}: {}.",
         action.name(),
         transition.requested,
-        active(&transition.current)
+        standing(&transition.current, team, places)
     );
     let middle = match denial {
         Denial::Generic => {
@@ -71,6 +71,19 @@ pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, pla
     };
     let clearing = clearing(&transition.blocking, team, places);
     transition.message = Some(format!("{opening} {middle} {clearing}"));
+}
+
+/// What is active, and what the same prompt asks for beside: that is active nowhere.
+fn standing(modes: &[Mode], team: Option<&str>, places: &[Place]) -> String {
+    let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
+    let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));
+    let names: Vec<&str> = asked.iter().map(|mode| mode.name()).collect();
+    let asked = format!("the same prompt asks for {}", names.join(" and "));
+    match (there.is_empty(), names.is_empty()) {
+        (_, true) => active(&there),
+        (true, false) => asked,
+        (false, false) => format!("{}, and {asked}", active(&there)),
+    }
 }
 
 /// `no tracked workflows`, `X is already active`, `X and Y are …`, `X, Y, and Z are …`.
@@ -127,13 +140,20 @@ pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     }
     match (scope, team) {
         (Scope::Session(session), _) => {
-            command.push_str(" --session ");
-            command.push_str(session);
+            command.push_str(&session_option(session));
         }
         (Scope::Root, Some(_)) => command.push_str(" --root"),
         (Scope::Root, None) => {}
     }
     command
+}
+
+/// The option that names a session, behind a blank. A name that looks like an option itself stands behind an equals sign.
+pub fn session_option(session: &str) -> String {
+    match session.starts_with('-') {
+        true => format!(" --session={session}"),
+        false => format!(" --session {session}"),
+    }
 }
 
 /// The arguments of the tool that clears.

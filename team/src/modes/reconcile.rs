@@ -4,9 +4,11 @@
 //! What becomes active at the root becomes so for every session, so that each session with active modes has its say; one
 //! "no" refuses all.
 
-use super::board::{Board, visible_from};
-use super::denial::{self, Action};
-use super::transition::{Kind, Review, Transition, decide};
+use super::board::{Board, Standing, visible_from};
+use super::denial::{self, Action, Place, session_option};
+use super::prompt::lock;
+use super::reading::is_asked;
+use super::transition::{Denial, Kind, Review, Transition, decide};
 use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::Result;
 use crate::projections::fact::mode::{Change, Fields, ModeTransitioned};
@@ -77,13 +79,15 @@ pub(crate) fn reconcile(
     mode: Mode,
     source: Source,
 ) -> Result<Transition> {
-    let own = decided(board, team, scope, mode, source)?;
-    let mut all = vec![(scope.clone(), own.clone())];
+    let mut all = vec![(scope.clone(), decided(board, scope, mode)?)];
     if *scope == Scope::Root {
         for session in board.active_sessions()? {
-            let said = decided(board, team, &session, mode, source)?;
+            let said = decided(board, &session, mode)?;
             all.push((session, said));
         }
+    }
+    if let Some(refusal) = denied(board, team, &all, source)? {
+        return Err(refusal.into());
     }
     for (at, transition) in &all {
         let tells = match at == scope {
@@ -100,12 +104,14 @@ pub(crate) fn reconcile(
     for (at, transition) in all.iter().rev() {
         complete_sources(board, at, transition, source)?;
     }
-    Ok(all_told(own, &all))
+    take_over(board, scope, mode)?;
+    Ok(all_told(&all, mode))
 }
 
 /// What whoever asked is told: also of what hands over in sessions, where the root itself has nothing to hand over.
-fn all_told(own: Transition, all: &[(Scope, Transition)]) -> Transition {
-    let mut told = own;
+fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
+    let own = all.first().map(|(_, own)| own.clone());
+    let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));
     for (_, transition) in all.iter().filter(|(_, one)| one.kind == Kind::AutoComplete) {
         told.kind = Kind::AutoComplete;
         for mode in &transition.auto_completed {
@@ -119,24 +125,86 @@ fn all_told(own: Transition, all: &[(Scope, Transition)]) -> Transition {
 }
 
 /// What becomes of it in one scope.
-fn decided(
+fn decided(board: &Board<'_>, scope: &Scope, mode: Mode) -> Result<Transition> {
+    Ok(decide(&board.active(scope)?, mode, review(board, scope)?))
+}
+
+/// The refusal, where any scope says no. It names all that is in the way, wherever that is.
+fn denied(
     board: &Board<'_>,
     team: &str,
-    scope: &Scope,
-    mode: Mode,
+    all: &[(Scope, Transition)],
     source: Source,
-) -> Result<Transition> {
-    let mut transition = decide(&board.active(scope)?, mode, review(board, scope)?);
-    if transition.is_allowed() {
-        return Ok(transition);
+) -> Result<Option<Refusal>> {
+    let mut whole: Option<Transition> = None;
+    let mut places: Vec<Place> = Vec::new();
+    let mut sessions = Vec::new();
+    for (scope, denied) in all.iter().filter(|(_, one)| !one.is_allowed()) {
+        for place in board.places(scope)? {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        sessions.extend(scope.session());
+        match &mut whole {
+            None => whole = Some(denied.clone()),
+            Some(whole) => {
+                join(&mut whole.current, &denied.current);
+                join(&mut whole.resulting, &denied.resulting);
+                join(&mut whole.blocking, &denied.blocking);
+                if denied.denial == Some(Denial::Rollback) {
+                    whole.denial = denied.denial;
+                }
+            }
+        }
     }
-    let places = board.places(scope)?;
-    denial::word(&mut transition, source.action(), Some(team), &places);
-    let mut refusal = denial::refusal(&transition);
-    if let Some(session) = scope.session() {
-        refusal = refusal.detail("session_id", session);
+    let Some(mut whole) = whole else {
+        return Ok(None);
+    };
+    denial::word(&mut whole, source.action(), Some(team), &places);
+    let refusal = denial::refusal(&whole);
+    Ok(Some(match &*sessions {
+        [] => refusal,
+        [one] => refusal.detail("session_id", *one),
+        _ => refusal.detail("sessions", sessions),
+    }))
+}
+
+fn join(modes: &mut Vec<Mode>, more: &[Mode]) {
+    for mode in more {
+        if !modes.contains(mode) {
+            modes.push(*mode);
+        }
     }
-    Err(refusal.into())
+}
+
+/// An interview that waits for its answer is not active, and yet keeps its lock and its question: both end where a mode
+/// starts that does not go beside it.
+fn take_over(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Result<()> {
+    let interview = Mode::DeepInterview;
+    let beside = decide(&[interview], mode, Review::Unknown).kind == Kind::Overlap;
+    if mode == interview || beside {
+        return Ok(());
+    }
+    for scope in visible_from(scope) {
+        let state = board.state(&scope, interview)?;
+        if !state.is_some_and(|state| is_waiting(&state)) {
+            continue;
+        }
+        let ending = Ending {
+            change: Change::Updated,
+            exit: Some(Exit::Handoff),
+            set: Fields::new(),
+            unset: Vec::new(),
+        };
+        end(board, &scope, interview, ending)?;
+    }
+    Ok(())
+}
+
+/// Whether a state that is not active holds its lock on input, or a question to the user.
+pub(crate) fn is_waiting(state: &Standing) -> bool {
+    !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
 }
 
 /// What the state of autopilot says of its review: clean only where both verdicts say so.
@@ -343,9 +411,7 @@ pub(crate) fn not_active(mode: Mode, team: &str, scope: &Scope) -> Refusal {
         Some(session) => format!("in session {session}"),
     };
     let message = format!("mode must be active {place}, but {mode} is not");
-    let session = scope
-        .session()
-        .map(|session| format!(" --session {session}"));
+    let session = scope.session().map(session_option);
     let hint = format!(
         "teamlog mode start {team} {mode}{}",
         session.unwrap_or_default()

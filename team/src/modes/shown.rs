@@ -169,5 +169,9 @@ pub(crate) fn missing(mode: Mode, scope: &Scope) -> Refusal {
         Some(session) => format!("for session {session}"),
     };
     let message = format!("mode must be one that was started, but {mode} has no state {place}");
-    Refusal::new(Code::ModeNotFound, message).field("mode")
+    let refusal = Refusal::new(Code::ModeNotFound, message).field("mode");
+    match scope.session() {
+        Some(session) => refusal.detail("session_id", session),
+        None => refusal,
+    }
 }

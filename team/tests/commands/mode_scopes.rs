@@ -7,6 +7,7 @@ use crate::world::{World, events, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_engine::storage::Storage;
 use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::command::mode_prompt::ModePrompt;
 use teamlog_team::command::mode_show::{ModeList, ModeShow};
 use teamlog_team::command::mode_write::ModeWrite;
 use teamlog_team::command::state::{StateGetStatus, StateListActive, StateRead};
@@ -414,4 +415,64 @@ fn a_state_that_was_read_can_be_written_back() {
             .unwrap();
     });
     assert!(new.is_empty(), "nothing is different: {new:?}");
+}
+
+#[test]
+fn what_a_session_cleared_for_itself_is_not_listed_as_active_there() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Team, "").unwrap();
+    start(&mut team, Mode::Forge, "").unwrap();
+    clear(&mut team, Mode::Team, "a");
+    let listed = |team: &mut Team, at: &str| {
+        let list = StateListActive {
+            session_id: session(at),
+        };
+        team.state_list_active(list).unwrap().active_modes
+    };
+    assert_eq!(listed(&mut team, "a"), [Mode::Forge]);
+    assert_eq!(listed(&mut team, ""), [Mode::Team, Mode::Forge]);
+    start(&mut team, Mode::Ultrawork, "a").unwrap();
+    assert_eq!(listed(&mut team, "a"), [Mode::Forge, Mode::Ultrawork]);
+}
+
+#[test]
+fn the_first_of_those_that_are_listed_stands_for_a_session() {
+    let world = World::new();
+    let mut team = world.demo();
+    let prompt = ModePrompt {
+        text: "$team $forge x".into(),
+        session_id: session("a"),
+        ..ModePrompt::default()
+    };
+    team.mode_prompt(prompt).unwrap();
+    let list = read(&mut team, "skill-active", "a");
+    assert_eq!(
+        [&list["skill"], &list["initialized_mode"]],
+        [&json!("team"), &json!("team")]
+    );
+    // One that was there before stays.
+    start(&mut team, Mode::Ultrawork, "b").unwrap();
+    complete(&mut team, Mode::Team, "").unwrap();
+    assert_eq!(read(&mut team, "skill-active", "a")["skill"], "forge");
+    start(&mut team, Mode::Team, "").unwrap();
+    for (at, skill) in [("a", "forge"), ("b", "ultrawork")] {
+        assert_eq!(read(&mut team, "skill-active", at)["skill"], skill);
+    }
+}
+
+#[test]
+fn where_a_caller_stands_becomes_no_field_of_a_state() {
+    let world = World::new();
+    let mut team = world.demo();
+    let written = team.mode_write(ModeWrite {
+        mode: "ultrawork".into(),
+        fields: fields(json!({"workingDirectory": "/somewhere", "k": 1})),
+        ..ModeWrite::default()
+    });
+    let state = written.unwrap().shown.state;
+    assert_eq!(
+        (state.get("workingDirectory"), &state["k"]),
+        (None, &json!(1))
+    );
 }

@@ -5,6 +5,8 @@ use serde_json::{Map, Value, json};
 use teamlog_team::act::Control;
 use teamlog_team::command::mode_clear::ModeClear;
 use teamlog_team::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use teamlog_team::command::mode_explain::ModeExplain;
+use teamlog_team::command::mode_prompt::ModePrompt;
 use teamlog_team::command::mode_show::{ModeList, ModeShow};
 use teamlog_team::command::mode_start::ModeStart;
 use teamlog_team::command::mode_write::{ModeUpdate, ModeWrite};
@@ -1004,4 +1006,199 @@ fn a_closed_team_takes_no_mode_and_shows_them_all() {
         team.mode_show(ModeShow { mode: "team".into(), session_id: None }),
         Err(Failure::Refused(refusal)) if refusal.code == Code::ModeNotFound
     ));
+}
+
+#[test]
+fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
+    let message = "mode transiting: blueprint -> team";
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Blueprint, "s1").unwrap();
+    let explained = team
+        .mode_explain(ModeExplain {
+            mode: "team".into(),
+            session_id: None,
+        })
+        .unwrap();
+    assert_eq!(explained.kind, Kind::AutoComplete);
+    assert_eq!(explained.auto_completed, [Mode::Blueprint]);
+    assert_eq!(explained.message.as_deref(), Some(message));
+    let prompt = ModePrompt {
+        text: "$team do it".into(),
+        session_id: session("s2"),
+        ..ModePrompt::default()
+    };
+    let told = team.mode_prompt(prompt).unwrap();
+    assert_eq!(told.auto_completed, [Mode::Blueprint]);
+    assert_eq!(told.transition_messages, [message]);
+    assert!(
+        told.additional_context.contains(message),
+        "{}",
+        told.additional_context
+    );
+    let state = show(&mut team, Mode::Team, "")["state"].clone();
+    assert_eq!(state["transition_message"], message);
+    // A write says so as well, by either name.
+    for by_state in [false, true] {
+        clear(&mut team, Mode::Team, "");
+        start(&mut team, Mode::Blueprint, "s1").unwrap();
+        let told = match by_state {
+            false => write(&mut team, Mode::Team, "", json!({})).unwrap().message,
+            true => {
+                let write = ModeWrite {
+                    mode: "team".into(),
+                    ..ModeWrite::default()
+                };
+                team.state_write(write).unwrap().transition
+            }
+        };
+        assert_eq!(told.as_deref(), Some(message));
+        let state = show(&mut team, Mode::Team, "")["state"].clone();
+        assert_eq!(state["transition_message"], message);
+    }
+}
+
+#[test]
+fn a_denial_names_each_session_that_is_in_the_way() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Ultraqa, "s1").unwrap();
+    start(&mut team, Mode::Autopilot, "-a").unwrap();
+    let refusal = refused(start(&mut team, Mode::Forge, ""), Code::ModeDenied);
+    for part in [
+        "ultraqa",
+        "autopilot",
+        "`rcs state clear --mode ultraqa --team demo --session s1`",
+        "`rcs state clear --mode autopilot --team demo --session=-a`",
+        r#"`rcs_state.state_clear {"mode":"autopilot","team":"demo","session_id":"-a"}`"#,
+    ] {
+        assert!(refusal.message.contains(part), "{part}: {refusal}");
+    }
+    assert_eq!(refusal.details["sessions"], json!(["-a", "s1"]));
+    // A prompt that starts for everybody says the same.
+    let prompt = ModePrompt {
+        text: "$team do it".into(),
+        session_id: session("s1"),
+        ..ModePrompt::default()
+    };
+    let denied = refused(team.mode_prompt(prompt), Code::ModeDenied);
+    for part in ["--session s1`", "--session=-a`"] {
+        assert!(denied.message.contains(part), "{part}: {denied}");
+    }
+    // In one session the refusal says which.
+    let asked = ModePrompt {
+        text: "$blueprint x".into(),
+        session_id: session("s1"),
+        ..ModePrompt::default()
+    };
+    let denied = refused(team.mode_prompt(asked), Code::ModeDenied);
+    assert_eq!(denied.details["session_id"], "s1");
+    let asked = ModePrompt {
+        text: "$autopilot $forge x".into(),
+        session_id: session("s3"),
+        ..ModePrompt::default()
+    };
+    let denied = refused(team.mode_prompt(asked), Code::ModeDenied);
+    assert_eq!(denied.details["session_id"], "s3");
+    let opening = "Cannot activate forge: the same prompt asks for autopilot. Unsupported";
+    assert!(denied.message.starts_with(opening), "{denied}");
+    clear(&mut team, Mode::Ultraqa, "s1");
+    clear(&mut team, Mode::Autopilot, "-a");
+    start(&mut team, Mode::Forge, "").unwrap();
+}
+
+#[test]
+fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_takes_over() {
+    let prompt = |team: &mut Team, text: &str| {
+        let prompt = ModePrompt {
+            text: text.into(),
+            session_id: session("s1"),
+            ..ModePrompt::default()
+        };
+        team.mode_prompt(prompt).unwrap()
+    };
+    for (exit, take) in [
+        ("handoff", "start"),
+        ("handoff", "$forge x"),
+        ("abort", "$cancel"),
+    ] {
+        let world = World::new();
+        let mut team = world.demo();
+        start(&mut team, Mode::DeepInterview, "s1").unwrap();
+        let question = json!({"obligation_id": "q1", "status": "pending"});
+        let set = json!({"question_enforcement": question});
+        update(&mut team, Mode::DeepInterview, "s1", set).unwrap();
+        assert_eq!(active(&mut team, "s1"), []);
+        let told = prompt(&mut team, "yes");
+        assert_eq!(told.blocked_input.as_deref(), Some("yes"));
+        // What goes with everything takes nothing over.
+        start(&mut team, Mode::Ultrawork, "s1").unwrap();
+        let told = prompt(&mut team, "yes");
+        assert_eq!(told.blocked_input.as_deref(), Some("yes"));
+        match take {
+            "start" => drop(start(&mut team, Mode::Blueprint, "s1").unwrap()),
+            text => drop(prompt(&mut team, text)),
+        }
+        let state = show(&mut team, Mode::DeepInterview, "s1")["state"].clone();
+        assert_eq!(state["input_lock"]["active"], false, "{take}");
+        assert_eq!(state["input_lock"]["exit_reason"], exit, "{take}");
+        assert_eq!(state["question_enforcement"]["status"], "cleared");
+        assert_eq!(state["question_enforcement"]["clear_reason"], exit);
+        if exit == "abort" {
+            assert_eq!(state["current_phase"], "completing");
+            assert_eq!(state["lifecycle_outcome"], "userinterlude");
+        }
+        assert_eq!(prompt(&mut team, "yes").blocked_input, None);
+    }
+}
+
+#[test]
+fn a_note_on_a_state_that_is_over_leaves_its_outcome_and_a_resumption_begins_anew() {
+    for (outcome, run) in [
+        ("failed", "failed"),
+        ("blocked", "blocked_on_user"),
+        ("userinterlude", "cancelled"),
+        ("askuserQuestion", "blocked_on_user"),
+        ("finished", "finish"),
+    ] {
+        let world = World::new();
+        let mut team = world.demo();
+        start(&mut team, Mode::Ultraqa, "s1").unwrap();
+        let ended = json!({"lifecycle_outcome": outcome});
+        update(&mut team, Mode::Ultraqa, "s1", ended).unwrap();
+        let noted = write(&mut team, Mode::Ultraqa, "s1", json!({"note": 1})).unwrap();
+        let state = &noted.shown.state;
+        assert_eq!(state["lifecycle_outcome"], outcome);
+        assert_eq!(state["run_outcome"], run);
+        assert_eq!(state["active"], false);
+    }
+    for mode in Mode::ALL {
+        let world = World::new();
+        let mut team = world.demo();
+        start(&mut team, mode, "").unwrap();
+        complete(&mut team, mode, "").unwrap();
+        let again = write(&mut team, mode, "", json!({"active": true})).unwrap();
+        assert!(again.shown.active);
+        assert_eq!(again.shown.current_phase.as_deref(), Some("starting"));
+    }
+}
+
+#[test]
+fn forge_takes_its_ultrawork_along_however_it_is_canceled() {
+    for by in ["update", "write"] {
+        let world = World::new();
+        let mut team = world.demo();
+        start(&mut team, Mode::Forge, "s1").unwrap();
+        start(&mut team, Mode::Ultrawork, "s1").unwrap();
+        let linked = json!({"linked_ultrawork": true});
+        update(&mut team, Mode::Forge, "s1", linked).unwrap();
+        let over = json!({"current_phase": "cancelled"});
+        match by {
+            "update" => update(&mut team, Mode::Forge, "s1", over).unwrap(),
+            _ => write(&mut team, Mode::Forge, "s1", over).unwrap(),
+        };
+        assert_eq!(active(&mut team, "s1"), [], "{by}");
+        let state = show(&mut team, Mode::Ultrawork, "s1");
+        assert_eq!(state["current_phase"], "cancelled");
+    }
 }
