@@ -41,6 +41,9 @@ pub fn decide(run: &Run, report: &Report) -> Verdict {
             why,
         }));
     }
+    if let Said::Faulty(fault) = &report.said {
+        return Verdict::Refused(fault.clone());
+    }
     if let Err(refusal) = legal(run, report.event) {
         return Verdict::Refused(Box::new(refusal));
     }
@@ -167,6 +170,7 @@ fn ruled(run: &Run, report: &Report) -> Ruled {
         })),
         // Decided before.
         Said::Unavailable { .. } => Ok(Accepted::default()),
+        Said::Faulty(fault) => Err((**fault).clone()),
     }
 }
 

@@ -84,6 +84,27 @@ impl Fields {
         }
     }
 
+    /// Whether what was said is what the name of its signal settles. That the lead signs what is for the core alone is a
+    /// violation of its own, and looked at later.
+    pub fn agree(
+        &self,
+        event: Event,
+        settled: Option<(&'static str, &'static str)>,
+    ) -> Result<(), Refusal> {
+        let Some((name, wanted)) = settled else {
+            return Ok(());
+        };
+        let given = self.value(name).map(|value| names_in(name, value));
+        let given = given.transpose()?.unwrap_or_default();
+        let who = Who::of(wanted);
+        let signed = [Who::Lead];
+        let given_to: Vec<Who> = given.iter().map(|name| Who::of(name)).collect();
+        if given_to.iter().all(|one| *one == who) || (event.is_of_core() && given_to == signed) {
+            return Ok(());
+        }
+        let rule = format!("must be {wanted}, as the signal says");
+        Err(invalid(name, &given.join(", "), &rule))
+    }
     /// Everything.
     pub fn all(self) -> Map<String, Value> {
         self.fields
@@ -99,7 +120,6 @@ impl Fields {
             Some(Value::String(text)) => {
                 Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
             }
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(other) => Err(invalid(name, &other.to_string(), "must be text")),
         }
     }

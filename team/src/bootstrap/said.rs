@@ -33,6 +33,8 @@ pub enum How {
 /// What was said with an event.
 #[derive(Debug, Clone)]
 pub enum Said {
+    /// Something with a fault, of an event that may violate the contract whatever is said with it.
+    Faulty(Box<Refusal>),
     Probe(Probe),
     Branch {
         case: Option<Case>,
@@ -154,6 +156,10 @@ pub struct Round1 {
 const PATH_ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 /// What the lead may write in place of others.
 const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
+/// What an ack of a delivery says.
+const RECEIVED: [&str; 1] = ["received"];
+/// What an ack of the request for the synthesis says.
+const ACCEPTED: [&str; 1] = ["accepted"];
 /// Words by which a launch is one of single members.
 const BY_TASK: [&str; 6] = [
     "task",
@@ -180,7 +186,13 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
         data.insert("signal".to_owned(), signal.into());
     }
     let (fields, beside) = Fields::read(event, &data, settled)?;
-    let said = said(event, fields)?;
+    let said = fields
+        .agree(event, settled)
+        .and_then(|()| said(event, fields));
+    let said = match said {
+        Err(fault) if event.is_too_early_by_itself() => Said::Faulty(Box::new(fault)),
+        said => said?,
+    };
     Ok(Report {
         event,
         said,
@@ -235,7 +247,10 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             from: fields.who("from")?.unwrap_or(Who::Lead),
             launch: fields.whole("launch")?,
         },
-        Event::CoreHandshakeTimedOut => Said::HandshakeTimedOut,
+        Event::CoreHandshakeTimedOut => {
+            fields.cores("missing")?;
+            Said::HandshakeTimedOut
+        }
         Event::CoreRelaunched => Said::Relaunch {
             missing: fields.cores("missing")?,
             how: how(&fields)?,
@@ -256,11 +271,14 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
                 simulation: fields.switch("simulation")?,
             }
         }
-        Event::DeliveryAck => Said::Ack {
-            by: fields.who("by")?.unwrap_or(Who::Lead),
-            domain: fields.id("domain")?,
-            message_id: fields.id("message_id")?,
-        },
+        Event::DeliveryAck => {
+            word(&fields, "status", &RECEIVED)?;
+            Said::Ack {
+                by: fields.who("by")?.unwrap_or(Who::Lead),
+                domain: fields.id("domain")?,
+                message_id: fields.id("message_id")?,
+            }
+        }
         Event::DeliveryAckTimeout => Said::AckTimeout {
             missing: fields.core("missing_ack")?,
             domain: fields.id("domain")?,
@@ -289,9 +307,12 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             conditions: fields.values("conditions_for_final_synthesis")?,
         },
         Event::FinalSynthesisRequested => Said::Request { by: by(Who::Lead)? },
-        Event::FinalSynthesisAck | Event::SynthesisResult => Said::ByWhom {
-            by: by(Who::Core(Core::Synthesizer))?,
-        },
+        Event::FinalSynthesisAck | Event::SynthesisResult => {
+            word(&fields, "status", &ACCEPTED)?;
+            Said::ByWhom {
+                by: by(Who::Core(Core::Synthesizer))?,
+            }
+        }
         Event::MemberAdded => Said::Join {
             domain: fields.id("domain")?,
             how: how(&fields)?,
@@ -438,7 +459,9 @@ fn roster(fields: &Fields) -> Result<Said, Refusal> {
 }
 
 fn launch(fields: &Fields) -> Result<Said, Refusal> {
-    let how = how(fields)?.unwrap_or(How::ByTask);
+    let Some(how) = how(fields)? else {
+        return Err(no_method(""));
+    };
     let mut members = Vec::new();
     for name in ["members", "core", "domains"] {
         members.extend(fields.list(name)?.into_iter().flatten());
@@ -446,11 +469,19 @@ fn launch(fields: &Fields) -> Result<Said, Refusal> {
     Ok(Said::Launch { how, members })
 }
 
-/// By what, and in which mode; in any mode but that of a team it is by tasks.
+/// By what, and in which mode: that of a team, or one by which it is by tasks.
 fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
-    let mode = fields.text("launch_mode")?;
-    if mode.is_some_and(|mode| mode != LAUNCH_MODE) {
-        return Ok(Some(How::ByTask));
+    let by_task = |text: &str| {
+        let lower = text.to_lowercase();
+        BY_TASK.iter().any(|word| lower.contains(word))
+    };
+    match fields.text("launch_mode")? {
+        Some(mode) if by_task(&mode) => return Ok(Some(How::ByTask)),
+        Some(mode) if mode != LAUNCH_MODE => {
+            let rule = format!("must be {LAUNCH_MODE}");
+            return Err(invalid("launch_mode", &mode, &rule));
+        }
+        _ => {}
     }
     let Some(text) = fields.text("method")? else {
         return Ok(None);
@@ -458,15 +489,16 @@ fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     if let Some(method) = Method::from_name(&text) {
         return Ok(Some(How::Team(method)));
     }
-    let lower = text.to_lowercase();
-    match BY_TASK.iter().any(|word| lower.contains(word)) {
+    match by_task(&text) {
         true => Ok(Some(How::ByTask)),
-        false => {
-            let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-            let rule = format!("must be one of {}", methods.join(", "));
-            Err(invalid("method", &text, &rule))
-        }
+        false => Err(no_method(&text)),
     }
+}
+
+fn no_method(text: &str) -> Refusal {
+    let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
+    let rule = format!("must be one of {}", methods.join(", "));
+    invalid("method", text, &rule)
 }
 
 /// Under `evidence`, or as what is said itself.
@@ -486,6 +518,11 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
 
 fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
     word(fields, "path_origin", &PATH_ORIGINS)?;
+    let (path, origin) = (
+        fields.text("domain_file_path")?,
+        fields.text("path_origin")?,
+    );
+    found(path.as_deref(), origin.as_deref())?;
     let rule = "must name who of the core got it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
@@ -493,9 +530,41 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
         message_id: fields.id("message_id")?,
         to,
         round: fields.whole("round")?,
-        domain_file_path: fields.text("domain_file_path")?,
-        path_origin: fields.text("path_origin")?,
+        domain_file_path: path,
+        path_origin: origin,
     })
+}
+
+/// A path and how it was found come together, and are of each other.
+fn found(path: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
+    let field = "domain_file_path";
+    let (path, origin) = match (path, origin) {
+        (None, None) => return Ok(()),
+        (Some(path), Some(origin)) => (path, origin),
+        (Some(_), None) => {
+            let message = "data.path_origin is required beside data.domain_file_path";
+            return Err(Refusal::new(Code::InvalidInput, message).field("data.path_origin"));
+        }
+        (None, Some(_)) => {
+            let message = "data.domain_file_path is required beside data.path_origin";
+            return Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{field}")));
+        }
+    };
+    let relative = path.strip_prefix("references/");
+    let inside = |rest: &str| !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..");
+    match origin {
+        "absolute" if !path.starts_with('/') => Err(invalid(
+            field,
+            path,
+            "must begin with / where data.path_origin is absolute",
+        )),
+        "relative_fallback" if !relative.is_some_and(inside) => Err(invalid(
+            field,
+            path,
+            "must be references/… without .. where data.path_origin is relative_fallback",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
@@ -528,11 +597,11 @@ pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
 /// A field that holds one of some words, if it is there.
 fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
     match fields.text(name)? {
-        Some(text) if !words.contains(&&*text) => Err(invalid(
-            name,
-            &text,
-            &format!("must be one of {}", words.join(", ")),
-        )),
+        Some(text) if !words.contains(&&*text) => {
+            let one_of = if words.len() > 1 { "one of " } else { "" };
+            let rule = format!("must be {one_of}{}", words.join(", "));
+            Err(invalid(name, &text, &rule))
+        }
         _ => Ok(()),
     }
 }
