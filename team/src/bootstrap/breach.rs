@@ -178,6 +178,7 @@ fn lead_alone(run: &Run, report: &Report) -> Option<String> {
         Said::Gate { by: Who::Lead, .. } => {
             "the lead cleared the gate in place of the obstruction theorist"
         }
+        Said::Faulty(_) if report.event.is_of_core() => "the lead stood in for the core",
         Said::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
         _ => return None,
     };

@@ -94,16 +94,17 @@ impl Fields {
         let Some((name, wanted)) = settled else {
             return Ok(());
         };
-        let given = self.value(name).map(|value| names_in(name, value));
-        let given = given.transpose()?.unwrap_or_default();
-        let who = Who::of(wanted);
-        let signed = [Who::Lead];
-        let given_to: Vec<Who> = given.iter().map(|name| Who::of(name)).collect();
-        if given_to.iter().all(|one| *one == who) || (event.is_of_core() && given_to == signed) {
+        let given = self.list(name)?.unwrap_or_default();
+        let is_wanted = |name: &String| Who::of(name) == Who::of(wanted);
+        if given.iter().all(is_wanted) || self.is_lead_for_core(event) {
             return Ok(());
         }
         let rule = format!("must be {wanted}, as the signal says");
         Err(invalid(name, &given.join(", "), &rule))
+    }
+    /// Whether the lead signs what is for the core alone.
+    pub fn is_lead_for_core(&self, event: Event) -> bool {
+        event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
     }
     /// Everything.
     pub fn all(self) -> Map<String, Value> {

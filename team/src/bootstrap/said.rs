@@ -33,7 +33,8 @@ pub enum How {
 /// What was said with an event.
 #[derive(Debug, Clone)]
 pub enum Said {
-    /// Something with a fault, of an event that may violate the contract whatever is said with it.
+    /// Something with a fault, of what may violate the contract whatever else is said with it: an event that comes too
+    /// early, or one of the core's that the lead signs.
     Faulty(Box<Refusal>),
     Probe(Probe),
     Branch {
@@ -186,11 +187,13 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
         data.insert("signal".to_owned(), signal.into());
     }
     let (fields, beside) = Fields::read(event, &data, settled)?;
-    let said = fields
-        .agree(event, settled)
-        .and_then(|()| said(event, fields));
+    let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
+    let said = match fields.agree(event, settled) {
+        Ok(()) => said(event, fields),
+        Err(fault) => Err(fault),
+    };
     let said = match said {
-        Err(fault) if event.is_too_early_by_itself() => Said::Faulty(Box::new(fault)),
+        Err(fault) if is_breach => Said::Faulty(Box::new(fault)),
         said => said?,
     };
     Ok(Report {

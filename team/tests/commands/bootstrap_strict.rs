@@ -404,6 +404,11 @@ fn a_code_of_the_contract_comes_before_a_fault_of_a_field() {
         State::CoreReady,
     );
     let mut boot = running();
+    let lead = json!({"d": "a", "verdict": "MAYBE", "by": "lead"});
+    let alone = Code::BreachLeadSoloAnalysis;
+    boot.breach("obstruction_feedback", lead, alone, State::Running);
+    let lead = json!({"status": "rejected", "by": "lead"});
+    boot.breach("FINAL_SYNTHESIS_ACK", lead, alone, State::Running);
     boot.no("mapping_result", data, Code::IllegalEvent);
     unread(
         &mut boot,
