@@ -7,6 +7,8 @@ pub mod breach;
 pub mod events;
 mod fields;
 mod guards;
+mod how;
+mod path;
 pub mod probe;
 mod proof;
 mod said;

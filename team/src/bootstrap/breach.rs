@@ -2,7 +2,8 @@
 //! back to.
 
 use super::fields::Who;
-use super::said::{How, Report, Said};
+use super::how::How;
+use super::said::{Report, Said};
 use super::{Event, missing_of};
 use crate::projections::bootstrap::{Case, Outcome, Run, State};
 use crate::refusal::Code;

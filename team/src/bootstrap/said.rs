@@ -2,8 +2,9 @@
 
 use super::events::{Event, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
-use super::probe;
-use crate::projections::bootstrap::{Case, Core, LAUNCH_MODE, Method, Outcome, Verdict};
+use super::how::{How, how, no_method};
+use super::{path, probe};
+use crate::projections::bootstrap::{Case, Core, Outcome, Verdict};
 use crate::projections::fact::bootstrap::Probe;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
@@ -19,15 +20,6 @@ pub struct Report {
     pub data: Map<String, Value>,
     /// What is only kept with it.
     pub beside: Map<String, Value>,
-}
-
-/// How members are launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// All at once.
-    Team(Method),
-    /// By tasks of the lead's.
-    ByTask,
 }
 
 /// What was said with an event.
@@ -153,24 +145,12 @@ pub struct Round1 {
     pub verdicts: Option<Map<String, Value>>,
 }
 
-/// How the file of a domain may have been found.
-const PATH_ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 /// What the lead may write in place of others.
 const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
 /// What an ack of a delivery says.
 const RECEIVED: [&str; 1] = ["received"];
 /// What an ack of the request for the synthesis says.
 const ACCEPTED: [&str; 1] = ["accepted"];
-/// Words by which a launch is one of single members.
-const BY_TASK: [&str; 6] = [
-    "task",
-    "per_member",
-    "per-member",
-    "one_by_one",
-    "one-by-one",
-    "individual",
-];
-
 /// Reads a report.
 ///
 /// # Errors
@@ -472,38 +452,6 @@ fn launch(fields: &Fields) -> Result<Said, Refusal> {
     Ok(Said::Launch { how, members })
 }
 
-/// By what, and in which mode: that of a team, or one by which it is by tasks.
-fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
-    let by_task = |text: &str| {
-        let lower = text.to_lowercase();
-        BY_TASK.iter().any(|word| lower.contains(word))
-    };
-    match fields.text("launch_mode")? {
-        Some(mode) if by_task(&mode) => return Ok(Some(How::ByTask)),
-        Some(mode) if mode != LAUNCH_MODE => {
-            let rule = format!("must be {LAUNCH_MODE}");
-            return Err(invalid("launch_mode", &mode, &rule));
-        }
-        _ => {}
-    }
-    let Some(text) = fields.text("method")? else {
-        return Ok(None);
-    };
-    if let Some(method) = Method::from_name(&text) {
-        return Ok(Some(How::Team(method)));
-    }
-    match by_task(&text) {
-        true => Ok(Some(How::ByTask)),
-        false => Err(no_method(&text)),
-    }
-}
-
-fn no_method(text: &str) -> Refusal {
-    let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-    let rule = format!("must be one of {}", methods.join(", "));
-    invalid("method", text, &rule)
-}
-
 /// Under `evidence`, or as what is said itself.
 fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let given = fields.map("evidence")?;
@@ -520,12 +468,12 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
 }
 
 fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
-    word(fields, "path_origin", &PATH_ORIGINS)?;
+    word(fields, "path_origin", &path::ORIGINS)?;
     let (path, origin) = (
         fields.text("domain_file_path")?,
         fields.text("path_origin")?,
     );
-    found(path.as_deref(), origin.as_deref())?;
+    path::check(path.as_deref(), origin.as_deref())?;
     let rule = "must name who of the core got it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
@@ -536,38 +484,6 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
         domain_file_path: path,
         path_origin: origin,
     })
-}
-
-/// A path and how it was found come together, and are of each other.
-fn found(path: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
-    let field = "domain_file_path";
-    let (path, origin) = match (path, origin) {
-        (None, None) => return Ok(()),
-        (Some(path), Some(origin)) => (path, origin),
-        (Some(_), None) => {
-            let message = "data.path_origin is required beside data.domain_file_path";
-            return Err(Refusal::new(Code::InvalidInput, message).field("data.path_origin"));
-        }
-        (None, Some(_)) => {
-            let message = "data.domain_file_path is required beside data.path_origin";
-            return Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{field}")));
-        }
-    };
-    let relative = path.strip_prefix("references/");
-    let inside = |rest: &str| !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..");
-    match origin {
-        "absolute" if !path.starts_with('/') => Err(invalid(
-            field,
-            path,
-            "must begin with / where data.path_origin is absolute",
-        )),
-        "relative_fallback" if !relative.is_some_and(inside) => Err(invalid(
-            field,
-            path,
-            "must be references/… without .. where data.path_origin is relative_fallback",
-        )),
-        _ => Ok(()),
-    }
 }
 
 fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {

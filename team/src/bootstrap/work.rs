@@ -1,7 +1,8 @@
 //! What has to hold for a report while the team works, and what it then does.
 
 use super::fields::Who;
-use super::said::{How, Mapping, Review, Round1, verdict};
+use super::how::How;
+use super::said::{Mapping, Review, Round1, verdict};
 use super::verdict::{Accepted, Ruled, illegal, refuse};
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
