@@ -43,7 +43,7 @@ impl Projection for BootstrapProjection {
         "bootstrap"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {

@@ -7,6 +7,8 @@ pub mod breach;
 pub mod events;
 mod fields;
 mod guards;
+mod how;
+mod path;
 pub mod probe;
 mod proof;
 mod said;
@@ -40,6 +42,9 @@ pub fn decide(run: &Run, report: &Report) -> Verdict {
             rolled_back_to,
             why,
         }));
+    }
+    if let Said::Faulty(fault) = &report.said {
+        return Verdict::Refused(fault.clone());
     }
     if let Err(refusal) = legal(run, report.event) {
         return Verdict::Refused(Box::new(refusal));
@@ -167,6 +172,7 @@ fn ruled(run: &Run, report: &Report) -> Ruled {
         })),
         // Decided before.
         Said::Unavailable { .. } => Ok(Accepted::default()),
+        Said::Faulty(fault) => Err((**fault).clone()),
     }
 }
 

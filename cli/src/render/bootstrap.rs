@@ -24,20 +24,41 @@ pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
     shown
 }
 
+/// How it is said what came of a report, or would come of it.
+struct Words {
+    refused: &'static str,
+    fell: &'static str,
+}
+
+const DONE: Words = Words {
+    refused: "not accepted",
+    fell: "recorded, and fell back to",
+};
+const SUPPOSED: Words = Words {
+    refused: "would not be accepted",
+    fell: "would be recorded, and fall back to",
+};
+
 /// Where the run stands now, and why if the report was not accepted.
 pub fn recorded(answer: &BootstrapRecorded, view: &View) -> Vec<String> {
     let mut shown = vec![standing(&answer.run, answer.state, view)];
+    shown.extend(outcome(answer, &DONE, view));
+    shown
+}
+
+fn outcome(answer: &BootstrapRecorded, words: &Words, view: &View) -> Vec<String> {
+    let mut shown = Vec::new();
     if let Some(code) = &answer.code {
         let why = answer.message.as_deref().unwrap_or_default();
         shown.push(format!(
             "  {} {}: {}",
-            view.paint.show(Style::Bad, "not accepted"),
+            view.paint.show(Style::Bad, words.refused),
             visible(code),
             visible(why)
         ));
     }
     if let Some(state) = answer.rolled_back_to {
-        shown.push(format!("  recorded, and fell back to {}", state.name()));
+        shown.push(format!("  {} {}", words.fell, state.name()));
     }
     for warning in &answer.warnings {
         let head = view.paint.show(Style::Warn, "note:");
@@ -59,7 +80,10 @@ pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
         answer.at_state.name(),
         visible(&records)
     )];
-    shown.extend(recorded(&answer.outcome, view));
+    let run = &answer.outcome;
+    let id = view.paint.show(Style::Bold, visible(&run.run));
+    shown.push(format!("run {id} would stand in {}", run.state.name()));
+    shown.extend(outcome(run, &SUPPOSED, view));
     shown
 }
 

@@ -114,6 +114,10 @@ fn what_is_not_accepted_is_an_answer_that_exits_1() {
     let explain = "bootstrap explain demo --event domain_started --data '{\"d\":\"a\"}'";
     let explained: Value = cli.json(explain);
     assert_eq!(explained["records"], json!(["bootstrap_breached"]));
+    assert_eq!(
+        cli.ok(explain),
+        "domain_started in CORE_READY would record bootstrap_breached\nrun 1 would stand in CORE_READY\n  would not be accepted PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY: domains began to work, but OBSTRUCTION_CORE_READY_ACK and SYNTHESIZER_CORE_READY_ACK are missing\n  would be recorded, and fall back to CORE_READY\n  next: core_pinged, core_ready_ack\n"
+    );
     let said = record(&cli, "domain_started", r#"{"d":"a"}"#, 1);
     assert_eq!(
         (&said["accepted"], &said["code"], &said["rolled_back_to"]),

@@ -93,13 +93,7 @@ const FORBIDDEN: [(State, &[&str]); 7] = [
         State::MembersReady,
         &["splitting the first launch into batches"],
     ),
-    (
-        State::CoreReady,
-        &[
-            "starting any domain's work before both acks of the core",
-            "saying that the swarm has started",
-        ],
-    ),
+    (State::CoreReady, &["saying that the swarm has started"]),
     (
         State::Running,
         &["analysing as the lead", "standing in for the core"],
@@ -131,6 +125,12 @@ pub fn checklist(run: &Run) -> Vec<Step> {
 pub fn forbidden(run: &Run) -> Vec<String> {
     let of_state = FORBIDDEN.iter().filter(|(state, _)| *state == run.state);
     let mut all: Vec<&str> = of_state.flat_map(|(_, all)| all.iter().copied()).collect();
+    if run.state == State::CoreReady {
+        all.push(match run.both_acked() {
+            true => "starting any domain's work before RUNNING is entered",
+            false => "starting any domain's work before both acks of the core",
+        });
+    }
     if run.state == State::Running && run.gate.is_none() {
         all.push("requesting the final synthesis before the gate is cleared");
     }
@@ -182,19 +182,27 @@ fn in_handshake(run: &Run) -> Vec<&'static str> {
 }
 
 fn while_running(run: &Run) -> Vec<&'static str> {
+    if run.active().next().is_none() && !run.final_requested {
+        return vec!["member_added"];
+    }
     let any = |test: fn(&super::Domain) -> bool| run.active().any(test);
+    // Where a result is on its way its domain knows the categories, whether that was said or not.
+    let is_delivering =
+        |domain: &super::Domain| domain.message_id.is_some() || !domain.earlier_ids.is_empty();
+    let begun = run.domains.iter().any(is_delivering);
     let waits = |domain: &super::Domain| {
         let waiting = |delivery: &super::Delivery| delivery.sent > 0 && !delivery.acked;
         domain.deliveries.iter().any(waiting)
     };
-    let steps: [(&'static str, bool); 11] = [
-        ("skeleton_sent", !run.skeleton_sent),
+    let steps: [(&'static str, bool); 12] = [
+        ("skeleton_sent", !run.skeleton_sent && !begun),
         ("domain_started", any(|domain| !domain.started)),
         (
             "mapping_result",
             any(|domain| {
                 domain.deliveries.iter().any(|delivery| {
-                    delivery.sent == 0 || (delivery.timeouts > 0 && !delivery.acked)
+                    let again = delivery.sent == 1 && delivery.timeouts > 0 && !delivery.acked;
+                    delivery.sent == 0 || again
                 })
             }),
         ),
@@ -216,11 +224,17 @@ fn while_running(run: &Run) -> Vec<&'static str> {
         ),
         (
             "gate_cleared",
-            run.round1_complete && run.gate.is_none() && run.active().all(|domain| domain.passes()),
+            run.round1_complete
+                && run.gate.is_none()
+                && !any(|domain| !domain.passes() || !domain.is_settled()),
         ),
         (
             "final_synthesis_requested",
             run.gate.is_some() && !run.final_requested,
+        ),
+        (
+            "final_synthesis_ack",
+            run.final_requested && !run.final_acked && !run.synthesis_delivered,
         ),
         (
             "synthesis_result",

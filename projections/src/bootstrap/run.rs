@@ -101,6 +101,8 @@ pub struct Domain {
     pub round: u32,
     /// The result of this round.
     pub message_id: Option<String>,
+    /// The results of the rounds before, which are never this one's.
+    pub earlier_ids: Vec<String>,
     /// What became of it with each of the core, as [`Core::ALL`].
     pub deliveries: [Delivery; 2],
     /// Whether both of the core confirmed a result of it, in whatever round.
@@ -316,8 +318,13 @@ impl Run {
 
     /// Somebody new has to be reviewed too.
     fn joined(&mut self, name: &str) {
-        self.domains.retain(|one| one.domain != name);
-        self.domains.push(Domain::new(name, true));
+        let mut domain = Domain::new(name, true);
+        // Who was here before has used its message ids already.
+        for old in self.domains.extract_if(.., |one| one.domain == name) {
+            domain.earlier_ids = old.earlier_ids;
+            domain.earlier_ids.extend(old.message_id);
+        }
+        self.domains.push(domain);
         self.round1_complete = false;
         self.close_gate();
     }
@@ -435,6 +442,13 @@ impl Run {
     }
 }
 
+impl Delivery {
+    /// Whether it was not confirmed in time twice, nor later.
+    fn is_lost(&self) -> bool {
+        self.timeouts > 1 && !self.acked
+    }
+}
+
 impl Domain {
     fn new(name: &str, added: bool) -> Domain {
         Domain {
@@ -457,10 +471,8 @@ impl Domain {
                 let delivery = self.delivery_mut(*by);
                 delivery.acked = true;
                 delivery.until = None;
-                if self.deliveries.iter().all(|delivery| delivery.acked) {
-                    self.confirmed = true;
-                    self.blocked = false;
-                }
+                self.confirmed |= self.is_delivered();
+                self.blocked = self.deliveries.iter().any(Delivery::is_lost);
             }
             BootstrapAct::DeliveryTimedOut {
                 missing_ack,
@@ -478,7 +490,7 @@ impl Domain {
             }
             BootstrapAct::RevisionSubmitted { round, .. } => {
                 self.round = *round;
-                self.message_id = None;
+                self.earlier_ids.extend(self.message_id.take());
                 self.deliveries = Default::default();
                 self.blocked = false;
             }
@@ -521,6 +533,10 @@ impl Domain {
     /// Whether both of the core have the result of this round.
     pub fn is_delivered(&self) -> bool {
         self.deliveries.iter().all(|delivery| delivery.acked)
+    }
+    /// Whether both of the core have the result of this round, and nobody waits for an ack of it.
+    pub fn is_settled(&self) -> bool {
+        self.is_delivered() && !self.blocked
     }
     /// Whether the result of this round was reviewed.
     pub fn is_reviewed(&self) -> bool {

@@ -2,7 +2,8 @@
 //! back to.
 
 use super::fields::Who;
-use super::said::{How, Report, Said};
+use super::how::How;
+use super::said::{Report, Said};
 use super::{Event, missing_of};
 use crate::projections::bootstrap::{Case, Outcome, Run, State};
 use crate::refusal::Code;
@@ -178,6 +179,7 @@ fn lead_alone(run: &Run, report: &Report) -> Option<String> {
         Said::Gate { by: Who::Lead, .. } => {
             "the lead cleared the gate in place of the obstruction theorist"
         }
+        Said::Faulty(_) if report.event.is_of_core() => "the lead stood in for the core",
         Said::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
         _ => return None,
     };

@@ -144,7 +144,7 @@ pub const EVENTS: &[EventRow] = &[
         guard: "both of the core, every selected domain, at least one, none twice (`roster_incomplete`)" },
     EventRow { event: Event::TeamLaunched, name: "team_launched", from: &[MembersReady], to: "CORE_READY",
         fields: &[must("method", &["launch_method"]), MODE, may("members", &["roster"]), may("core", &[]), may("domains", &["selected_domains"])],
-        guard: "the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)" },
+        guard: "a mode is `team_launch`, or one of tasks (`invalid_input`); the members are the roster (`PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH`, `roster_incomplete`)" },
     EventRow { event: Event::TaskLaunched, name: "task_launched", from: &[Running], to: "",
         fields: &[must("member", &["agent", "domain"]), TEAM_NAME, may("subagent_type", &[]), may("description", &["prompt"])],
         guard: "before `RUNNING` it is `PROTOCOL_BREACH_INITIAL_TASK_LAUNCH`; there a warning" },
@@ -159,7 +159,7 @@ pub const EVENTS: &[EventRow] = &[
         guard: "from one of the core, of this launch (`illegal_event`)" },
     EventRow { event: Event::CoreHandshakeTimedOut, name: "core_handshake_timed_out", from: &[CoreReady], to: "",
         fields: &[MISSING],
-        guard: "an ack is missing (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`" },
+        guard: "an ack is missing, and only the core is named (`illegal_event`); recorded as `PROTOCOL_BREACH_CORE_NOT_READY`" },
     EventRow { event: Event::CoreRelaunched, name: "core_relaunched", from: &[CoreReady], to: "",
         fields: &[MISSING, METHOD, MODE],
         guard: "at team level, and of the core only (`illegal_event`)" },
@@ -178,13 +178,13 @@ pub const EVENTS: &[EventRow] = &[
         guard: "an active domain (`illegal_event`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
     EventRow { event: Event::MappingResult, name: "mapping_result", from: &[Running], to: "",
         fields: &[DOMAIN, MESSAGE_ID, must("to", &["recipient"]), ROUND, may("domain_file_path", &["path"]), may("path_origin", &[])],
-        guard: "an active domain, one message id a round (`illegal_event`); the file is found by its absolute path, else the relative one (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
+        guard: "an active domain, one message id a round, sent again once (`illegal_event`); an absolute path, or a relative one in `references/` (`invalid_input`); before both acks it is `PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY`" },
     EventRow { event: Event::LeadContent, name: "lead_content", from: &[Fallback], to: "",
         fields: &[must("kind", &["type"]), may("role", &["ROLE"]), may("simulation", &["fallback"]), may("reason", &["why"]), may("domain", &["d"])],
         guard: "in `FALLBACK` with a role; else `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
     EventRow { event: Event::DeliveryAck, name: "delivery_ack", from: &[Running], to: "",
         fields: &[must("by", &["from", "actor"]), DOMAIN, MESSAGE_ID, may("status", &[])],
-        guard: "that result went to that member of the core (`illegal_event`)" },
+        guard: "that result went to that member of the core (`illegal_event`); a status is `received` (`invalid_input`)" },
     EventRow { event: Event::DeliveryAckTimeout, name: "delivery_ack_timeout", from: &[Running], to: "",
         fields: &[DOMAIN, may("message_id", &["id"]), may("missing_ack", &["by", "missing"])],
         guard: "that result is not confirmed (`illegal_event`); the second time blocks the domain" },
@@ -202,13 +202,13 @@ pub const EVENTS: &[EventRow] = &[
         guard: "the last verdict is REVISE or REJECT (`untriggered_revision`)" },
     EventRow { event: Event::GateCleared, name: "gate_cleared", from: &[Running], to: "",
         fields: &[may("clear_summary", &["summary"]), may("conditions_for_final_synthesis", &["conditions"]), BY],
-        guard: "round 1 is complete, every active domain passes, the summary is whole (`gate_refused`)" },
+        guard: "round 1 is complete, every active domain passes and is confirmed by both of the core, the summary is whole (`gate_refused`)" },
     EventRow { event: Event::FinalSynthesisRequested, name: "final_synthesis_requested", from: &[Running], to: "",
         fields: &[BY],
         guard: "the gate is cleared (`gate_not_cleared`)" },
     EventRow { event: Event::FinalSynthesisAck, name: "final_synthesis_ack", from: &[Running], to: "",
         fields: &[BY, may("status", &[])],
-        guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
+        guard: "by the synthesizer, once it was asked (`illegal_event`); a status is `accepted` (`invalid_input`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
     EventRow { event: Event::SynthesisResult, name: "synthesis_result", from: &[Running], to: "",
         fields: &[must("by", &["from", "actor"])],
         guard: "by the synthesizer, once it was asked (`illegal_event`); by the lead it is `PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS`" },
@@ -271,6 +271,28 @@ impl Event {
     /// Its name.
     pub fn name(self) -> &'static str {
         self.row().name
+    }
+    /// Whether only one of the core may do it, and the lead who does it stands in for them.
+    pub(super) fn is_of_core(self) -> bool {
+        matches!(
+            self,
+            Event::ObstructionFeedback
+                | Event::Round1Complete
+                | Event::GateCleared
+                | Event::FinalSynthesisAck
+                | Event::SynthesisResult
+        )
+    }
+    /// Whether it alone may violate the contract, whatever is said with it.
+    pub(super) fn is_too_early_by_itself(self) -> bool {
+        matches!(
+            self,
+            Event::SkeletonSent
+                | Event::DomainStarted
+                | Event::MappingResult
+                | Event::RunningEntered
+                | Event::SwarmDeclared
+        )
     }
 }
 

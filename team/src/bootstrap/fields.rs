@@ -84,6 +84,28 @@ impl Fields {
         }
     }
 
+    /// Whether what was said is what the name of its signal settles. That the lead signs what is for the core alone is a
+    /// violation of its own, and looked at later.
+    pub fn agree(
+        &self,
+        event: Event,
+        settled: Option<(&'static str, &'static str)>,
+    ) -> Result<(), Refusal> {
+        let Some((name, wanted)) = settled else {
+            return Ok(());
+        };
+        let given = self.list(name)?.unwrap_or_default();
+        let is_wanted = |name: &String| Who::of(name) == Who::of(wanted);
+        if given.iter().all(is_wanted) || self.is_lead_for_core(event) {
+            return Ok(());
+        }
+        let rule = format!("must be {wanted}, as the signal says");
+        Err(invalid(name, &given.join(", "), &rule))
+    }
+    /// Whether the lead signs what is for the core alone.
+    pub fn is_lead_for_core(&self, event: Event) -> bool {
+        event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
+    }
     /// Everything.
     pub fn all(self) -> Map<String, Value> {
         self.fields
@@ -99,7 +121,6 @@ impl Fields {
             Some(Value::String(text)) => {
                 Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
             }
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(other) => Err(invalid(name, &other.to_string(), "must be text")),
         }
     }

@@ -1,8 +1,8 @@
 //! What has to hold for a report on the way from `INIT` to `RUNNING`, and what it then does.
 
 use super::fields::Who;
+use super::how::How;
 use super::proof;
-use super::said::How;
 use super::verdict::{Accepted, Ruled, illegal, refuse};
 use crate::projections::bootstrap::{Case, Core, Outcome, Run, State};
 use crate::projections::fact::BootstrapAct;

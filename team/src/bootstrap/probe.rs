@@ -3,7 +3,7 @@
 //! | case | the answer |
 //! |---|---|
 //! | A | JSON that names the team, or a text that says that it was created |
-//! | B | a text that says that a team is led already |
+//! | B | a text that says that a team is led already; it names that team where it says nothing else |
 //! | C | a text that says that there are no teams here |
 //!
 //! Anything else is not recognised, and never guessed at.
@@ -30,6 +30,17 @@ const UNAVAILABLE: [&str; 12] = [
 
 /// How an answer begins to say which team is led already.
 const LEADING: &str = "already leading team";
+
+/// What a name may stand in.
+const QUOTES: [(char, char); 5] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('“', '”'),
+    ('「', '」'),
+];
+/// What one word of a name may stand in.
+const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('<', '>')];
 
 /// How a text says which team was created: what stands before the name, and after it.
 const CREATED: [(&str, &[&str]); 5] = [
@@ -92,10 +103,10 @@ fn of_text(text: &str) -> Probe {
         return probe;
     }
     let lower = text.to_ascii_lowercase();
-    if let Some(at) = lower.find(LEADING) {
+    if lower.contains(LEADING) {
         return Probe {
             outcome: Outcome::AlreadyLeading,
-            team_name: name_at(text, at + LEADING.len()).map(|found| found.0),
+            team_name: led(text),
             message: Some(kept(text)),
         };
     }
@@ -114,6 +125,32 @@ fn of_text(text: &str) -> Probe {
         },
         None => unrecognised(text),
     }
+}
+
+/// The name of the team that is led already: only where the text is the words and one name, since any other word behind
+/// them may be one of a sentence.
+fn led(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (words, rest) = text.split_at_checked(LEADING.len())?;
+    let apart = |c: char| c.is_whitespace() || QUOTES.iter().chain(&BRACKETS).any(|one| one.0 == c);
+    if !words.eq_ignore_ascii_case(LEADING) || !rest.starts_with(apart) {
+        return None;
+    }
+    let bare = |text: &str| text.trim_end_matches(['.', '。']).trim().to_owned();
+    let rest = bare(rest);
+    let between = |(open, close): &(char, char)| rest.strip_prefix(*open)?.strip_suffix(*close);
+    let quoted = QUOTES.iter().find_map(between);
+    let name = bare(
+        quoted
+            .or(BRACKETS.iter().find_map(between))
+            .unwrap_or(&rest),
+    );
+    let odd = |c: char| {
+        let marks = QUOTES.iter().chain(&BRACKETS);
+        let is_mark = marks.into_iter().any(|one| one.0 == c || one.1 == c);
+        is_mark || (quoted.is_none() && (c.is_whitespace() || matches!(c, ',' | ';' | ':')))
+    };
+    Some(name).filter(|name| !name.is_empty() && !name.contains(odd))
 }
 
 /// The name of the team that a text says was created.
@@ -210,12 +247,34 @@ mod tests {
             (
                 json!("Already leading team \"alpha\". A leader can only manage one team."),
                 AlreadyLeading,
-                "alpha",
+                "",
+            ),
+            (
+                json!("Already leading team and cannot create another"),
+                AlreadyLeading,
+                "",
             ),
             (
                 json!("Error: already leading team alpha."),
                 AlreadyLeading,
-                "alpha",
+                "",
+            ),
+            (json!("already leading team foo bar"), AlreadyLeading, ""),
+            (json!("Already leading team (foo bar)"), AlreadyLeading, ""),
+            (json!("Already leading teams"), AlreadyLeading, ""),
+            (json!("Already leading team (foo)"), AlreadyLeading, "foo"),
+            (json!("Already leading team [foo]."), AlreadyLeading, "foo"),
+            (json!("Already leading team foo."), AlreadyLeading, "foo"),
+            (
+                json!("already leading team \"foo bar\"."),
+                AlreadyLeading,
+                "foo bar",
+            ),
+            (json!("Already leading team (foo"), AlreadyLeading, ""),
+            (
+                json!("Already leading team \"a\" \"b\""),
+                AlreadyLeading,
+                "",
             ),
             (
                 json!({"error": "Already leading team 'alpha'"}),

@@ -2,8 +2,9 @@
 
 use super::events::{Event, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
-use super::probe;
-use crate::projections::bootstrap::{Case, Core, LAUNCH_MODE, Method, Outcome, Verdict};
+use super::how::{How, how, no_method};
+use super::{path, probe};
+use crate::projections::bootstrap::{Case, Core, Outcome, Verdict};
 use crate::projections::fact::bootstrap::Probe;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
@@ -21,18 +22,12 @@ pub struct Report {
     pub beside: Map<String, Value>,
 }
 
-/// How members are launched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
-    /// All at once.
-    Team(Method),
-    /// By tasks of the lead's.
-    ByTask,
-}
-
 /// What was said with an event.
 #[derive(Debug, Clone)]
 pub enum Said {
+    /// Something with a fault, of what may violate the contract whatever else is said with it: an event that comes too
+    /// early, or one of the core's that the lead signs.
+    Faulty(Box<Refusal>),
     Probe(Probe),
     Branch {
         case: Option<Case>,
@@ -150,20 +145,12 @@ pub struct Round1 {
     pub verdicts: Option<Map<String, Value>>,
 }
 
-/// How the file of a domain may have been found.
-const PATH_ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 /// What the lead may write in place of others.
 const CONTENTS: [&str; 3] = ["domain", "review", "synthesis"];
-/// Words by which a launch is one of single members.
-const BY_TASK: [&str; 6] = [
-    "task",
-    "per_member",
-    "per-member",
-    "one_by_one",
-    "one-by-one",
-    "individual",
-];
-
+/// What an ack of a delivery says.
+const RECEIVED: [&str; 1] = ["received"];
+/// What an ack of the request for the synthesis says.
+const ACCEPTED: [&str; 1] = ["accepted"];
 /// Reads a report.
 ///
 /// # Errors
@@ -180,7 +167,15 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
         data.insert("signal".to_owned(), signal.into());
     }
     let (fields, beside) = Fields::read(event, &data, settled)?;
-    let said = said(event, fields)?;
+    let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
+    let said = match fields.agree(event, settled) {
+        Ok(()) => said(event, fields),
+        Err(fault) => Err(fault),
+    };
+    let said = match said {
+        Err(fault) if is_breach => Said::Faulty(Box::new(fault)),
+        said => said?,
+    };
     Ok(Report {
         event,
         said,
@@ -235,7 +230,10 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             from: fields.who("from")?.unwrap_or(Who::Lead),
             launch: fields.whole("launch")?,
         },
-        Event::CoreHandshakeTimedOut => Said::HandshakeTimedOut,
+        Event::CoreHandshakeTimedOut => {
+            fields.cores("missing")?;
+            Said::HandshakeTimedOut
+        }
         Event::CoreRelaunched => Said::Relaunch {
             missing: fields.cores("missing")?,
             how: how(&fields)?,
@@ -256,11 +254,14 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
                 simulation: fields.switch("simulation")?,
             }
         }
-        Event::DeliveryAck => Said::Ack {
-            by: fields.who("by")?.unwrap_or(Who::Lead),
-            domain: fields.id("domain")?,
-            message_id: fields.id("message_id")?,
-        },
+        Event::DeliveryAck => {
+            word(&fields, "status", &RECEIVED)?;
+            Said::Ack {
+                by: fields.who("by")?.unwrap_or(Who::Lead),
+                domain: fields.id("domain")?,
+                message_id: fields.id("message_id")?,
+            }
+        }
         Event::DeliveryAckTimeout => Said::AckTimeout {
             missing: fields.core("missing_ack")?,
             domain: fields.id("domain")?,
@@ -289,9 +290,12 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             conditions: fields.values("conditions_for_final_synthesis")?,
         },
         Event::FinalSynthesisRequested => Said::Request { by: by(Who::Lead)? },
-        Event::FinalSynthesisAck | Event::SynthesisResult => Said::ByWhom {
-            by: by(Who::Core(Core::Synthesizer))?,
-        },
+        Event::FinalSynthesisAck | Event::SynthesisResult => {
+            word(&fields, "status", &ACCEPTED)?;
+            Said::ByWhom {
+                by: by(Who::Core(Core::Synthesizer))?,
+            }
+        }
         Event::MemberAdded => Said::Join {
             domain: fields.id("domain")?,
             how: how(&fields)?,
@@ -438,35 +442,14 @@ fn roster(fields: &Fields) -> Result<Said, Refusal> {
 }
 
 fn launch(fields: &Fields) -> Result<Said, Refusal> {
-    let how = how(fields)?.unwrap_or(How::ByTask);
+    let Some(how) = how(fields)? else {
+        return Err(no_method(""));
+    };
     let mut members = Vec::new();
     for name in ["members", "core", "domains"] {
         members.extend(fields.list(name)?.into_iter().flatten());
     }
     Ok(Said::Launch { how, members })
-}
-
-/// By what, and in which mode; in any mode but that of a team it is by tasks.
-fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
-    let mode = fields.text("launch_mode")?;
-    if mode.is_some_and(|mode| mode != LAUNCH_MODE) {
-        return Ok(Some(How::ByTask));
-    }
-    let Some(text) = fields.text("method")? else {
-        return Ok(None);
-    };
-    if let Some(method) = Method::from_name(&text) {
-        return Ok(Some(How::Team(method)));
-    }
-    let lower = text.to_lowercase();
-    match BY_TASK.iter().any(|word| lower.contains(word)) {
-        true => Ok(Some(How::ByTask)),
-        false => {
-            let methods: Vec<&str> = Method::ALL.iter().map(|method| method.name()).collect();
-            let rule = format!("must be one of {}", methods.join(", "));
-            Err(invalid("method", &text, &rule))
-        }
-    }
 }
 
 /// Under `evidence`, or as what is said itself.
@@ -485,7 +468,12 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
 }
 
 fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
-    word(fields, "path_origin", &PATH_ORIGINS)?;
+    word(fields, "path_origin", &path::ORIGINS)?;
+    let (path, origin) = (
+        fields.text("domain_file_path")?,
+        fields.text("path_origin")?,
+    );
+    path::check(path.as_deref(), origin.as_deref())?;
     let rule = "must name who of the core got it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
@@ -493,8 +481,8 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
         message_id: fields.id("message_id")?,
         to,
         round: fields.whole("round")?,
-        domain_file_path: fields.text("domain_file_path")?,
-        path_origin: fields.text("path_origin")?,
+        domain_file_path: path,
+        path_origin: origin,
     })
 }
 
@@ -528,11 +516,11 @@ pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
 /// A field that holds one of some words, if it is there.
 fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
     match fields.text(name)? {
-        Some(text) if !words.contains(&&*text) => Err(invalid(
-            name,
-            &text,
-            &format!("must be one of {}", words.join(", ")),
-        )),
+        Some(text) if !words.contains(&&*text) => {
+            let one_of = if words.len() > 1 { "one of " } else { "" };
+            let rule = format!("must be {one_of}{}", words.join(", "));
+            Err(invalid(name, &text, &rule))
+        }
         _ => Ok(()),
     }
 }

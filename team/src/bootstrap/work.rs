@@ -1,7 +1,8 @@
 //! What has to hold for a report while the team works, and what it then does.
 
 use super::fields::Who;
-use super::said::{How, Mapping, Review, Round1, verdict};
+use super::how::How;
+use super::said::{Mapping, Review, Round1, verdict};
 use super::verdict::{Accepted, Ruled, illegal, refuse};
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
@@ -12,12 +13,14 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
 /// What the summary of a cleared gate has to hold.
-pub const SUMMARY: [&str; 4] = [
-    "pass_domains",
-    "revised_domains",
-    "excluded_domains",
-    "residual_risks",
-];
+pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
+/// The one of them that holds anything, not names.
+const RISKS: &str = "residual_risks";
+
+/// How often a result of a round goes to the same member of the core.
+const SENT_MAX: u32 = 2;
+/// What is said where no domain takes part any more.
+const NOBODY: &str = "no domain is left; only member_added leads on";
 
 /// A domain that takes part.
 fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
@@ -59,8 +62,21 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
         let why = format!("the result of round {round} has the message id {known:?}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
+    if domain.earlier_ids.contains(&mapping.message_id) || (fresh && known_id(domain, mapping)) {
+        let why = format!(
+            "the message id {:?} is that of an earlier round of {}",
+            mapping.message_id, domain.domain
+        );
+        return Err(illegal(run, event, &why).field("data.message_id"));
+    }
     for to in &mapping.to {
         let delivery = domain.delivery(*to);
+        if !fresh && delivery.sent >= SENT_MAX && !delivery.acked {
+            let why = format!("{} was sent that result once more already", to.name());
+            return Err(illegal(run, event, &why)
+                .field("data.to")
+                .hint("get its ack, or leave the domain out: domain_excluded"));
+        }
         let waits = delivery.sent > 0 && (delivery.acked || delivery.until.is_some());
         if !fresh && waits {
             accepted
@@ -86,6 +102,10 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
             .push("the absolute path of the domain's file was not readable".to_owned());
     }
     Ok(accepted)
+}
+
+fn known_id(domain: &Domain, mapping: &Mapping) -> bool {
+    domain.message_id.as_ref() == Some(&mapping.message_id)
 }
 
 /// One of the core has a domain's result.
@@ -204,7 +224,12 @@ pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     let next = domain.round.saturating_add(1);
     let untriggered =
         |message: String| Err(refuse(Code::UntriggeredRevision, message).field("data.domain"));
-    if !domain.is_reviewed() || domain.verdict == Some(Verdict::Pass) {
+    if domain.passes() {
+        return untriggered(format!(
+            "the last verdict on {name} must be REVISE or REJECT, but is PASS"
+        ));
+    }
+    if !domain.is_reviewed() {
         return untriggered(format!(
             "the last verdict on {name} must be REVISE or REJECT, but there is none on round {}",
             domain.round
@@ -222,6 +247,7 @@ pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
 /// A domain is left out.
 pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
     active(run, "domain_excluded", name)?;
+    let is_last = run.active().nth(1).is_none();
     match reason {
         None => Err(refuse(
             Code::ReasonRequired,
@@ -231,8 +257,13 @@ pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
         Some(reason) => Ok(Accepted::one(BootstrapAct::DomainExcluded {
             domain: name.to_owned(),
             reason: reason.clone(),
-        })),
+        })
+        .warned(is_last.then_some(NOBODY))),
     }
+}
+
+fn nobody(code: Code) -> Refusal {
+    refuse(code, "there must be an active domain, but there is none").hint(NOBODY)
 }
 
 /// Every active domain was reviewed once.
@@ -248,7 +279,7 @@ pub fn round_completed(run: &Run, round: &Round1) -> Ruled {
             .filter(|domain| domain.reviewed == 0 || !domain.confirmed);
         let open: Vec<&str> = open.map(|domain| domain.domain.as_str()).collect();
         return match open.is_empty() {
-            true => incomplete("there must be an active domain, but there is none".to_owned()),
+            true => Err(nobody(Code::Round1Incomplete)),
             false => incomplete(format!(
                 "every active domain must be reviewed, and confirmed by both of the core, but {} is not",
                 open.join(", ")
@@ -307,6 +338,9 @@ pub fn cleared(
             "event",
         );
     }
+    if run.active().next().is_none() {
+        return Err(nobody(Code::GateRefused));
+    }
     let against = run.active().filter(|domain| !domain.passes());
     let against: Vec<&str> = against.map(|domain| domain.domain.as_str()).collect();
     if !against.is_empty() {
@@ -318,21 +352,44 @@ pub fn cleared(
             "event",
         );
     }
+    let open = run.active().filter(|domain| !domain.is_settled());
+    let open: Vec<&str> = open.map(|domain| domain.domain.as_str()).collect();
+    if !open.is_empty() {
+        return refused(
+            format!(
+                "the last result of every active domain must be confirmed by both of the core, but {} is not",
+                open.join(", ")
+            ),
+            "event",
+        );
+    }
     let Some(summary) = summary else {
         return refused(
             "data.clear_summary is required: a gate is never cleared without saying why".to_owned(),
             "data.clear_summary",
         );
     };
-    if let Some(missing) = SUMMARY.iter().find(|key| !summary.contains_key(**key)) {
-        let field = format!("data.clear_summary.{missing}");
-        return refused(format!("{field} is required"), &field);
+    for key in SUMMARY {
+        let field = format!("data.clear_summary.{key}");
+        let holds = match summary.get(key) {
+            None => return refused(format!("{field} is required"), &field),
+            Some(Value::Array(values)) => key == RISKS || values.iter().all(is_name),
+            Some(_) => false,
+        };
+        if !holds {
+            let of = if key == RISKS { "" } else { " of names" };
+            return refused(format!("{field} must be an array{of}"), &field);
+        }
     }
     let accepted = Accepted::one(BootstrapAct::GateCleared {
         clear_summary: summary.clone(),
         conditions_for_final_synthesis: conditions.unwrap_or_default().to_vec(),
     });
     Ok(accepted.warned(disagreement(run, summary).as_deref()))
+}
+
+fn is_name(value: &Value) -> bool {
+    value.as_str().is_some_and(|name| !name.trim().is_empty())
 }
 
 /// What a summary says else than the log, which counts.
@@ -369,6 +426,9 @@ pub fn requested(run: &Run, by: &Who) -> Ruled {
     if run.gate.is_none() {
         let message = "the gate must be cleared before the final synthesis is requested";
         return Err(refuse(Code::GateNotCleared, message));
+    }
+    if run.active().next().is_none() {
+        return Err(nobody(Code::GateNotCleared));
     }
     match run.final_requested {
         true => Ok(Accepted::known("the final synthesis was requested already")),

@@ -180,6 +180,11 @@ fn holds_together(boot: &mut Boot) {
         for domain in all {
             assert_eq!(domain.verdict.map(|verdict| verdict.name()), Some("PASS"));
             assert_eq!(domain.reviewed_round, domain.round);
+            let deliveries = (&*domain.obstruction, &*domain.synthesizer);
+            assert_eq!(
+                (deliveries, &*domain.status),
+                (("acked", "acked"), "active")
+            );
         }
     }
     assert!(shown.synthesis == "none" || shown.gate.is_some());

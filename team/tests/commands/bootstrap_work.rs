@@ -7,15 +7,15 @@ use teamlog_team::Code;
 use teamlog_team::command::tick::Tick;
 use teamlog_team::projections::bootstrap::State;
 
-const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
+pub const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
-fn running() -> Boot {
+pub fn running() -> Boot {
     Boot::at(State::Running)
 }
 
 impl Boot {
     /// A domain's result goes to both of the core, who confirm it.
-    fn deliver(&mut self, domain: &str, message_id: &str) {
+    pub fn deliver(&mut self, domain: &str, message_id: &str) {
         self.ok(
             "mapping_result",
             json!({"d": domain, "message_id": message_id, "to": BOTH}),
@@ -27,14 +27,14 @@ impl Boot {
             );
         }
     }
-    fn review(&mut self, domain: &str, verdict: &str) {
+    pub fn review(&mut self, domain: &str, verdict: &str) {
         self.ok(
             "obstruction_feedback",
             json!({"d": domain, "verdict": verdict}),
         );
     }
     /// Both domains were delivered and pass.
-    fn pass_all(&mut self) {
+    pub fn pass_all(&mut self) {
         for domain in ["a", "b"] {
             self.deliver(domain, &format!("{domain}-1"));
             self.review(domain, "PASS");
@@ -48,7 +48,7 @@ impl Boot {
         boot.ok("gate_cleared", summary(&["a", "b"], &[]));
         boot
     }
-    fn domain(&mut self, name: &str) -> Value {
+    pub fn domain(&mut self, name: &str) -> Value {
         let shown = serde_json::to_value(self.shown()).unwrap();
         let work = shown["work"].as_array().unwrap();
         work.iter()
@@ -58,7 +58,7 @@ impl Boot {
     }
 }
 
-fn summary(pass: &[&str], excluded: &[&str]) -> Value {
+pub fn summary(pass: &[&str], excluded: &[&str]) -> Value {
     json!({"clear_summary": {
         "pass_domains": pass, "revised_domains": [], "excluded_domains": excluded, "residual_risks": [],
     }})
@@ -114,7 +114,7 @@ fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
     boot.ok(
         "mapping_result",
         json!({"d": "a", "message_id": "m", "to": "synthesizer",
-        "domain_file_path": "/skill/references/a_v2.md", "path_origin": "relative_fallback"}),
+        "domain_file_path": "references/a_v2.md", "path_origin": "relative_fallback"}),
     );
     let sent = events(&mut boot.team).pop().unwrap();
     assert_eq!(sent["payload"]["path_origin"], "relative_fallback");
@@ -301,6 +301,12 @@ fn what_is_not_accepted_is_revised_and_reviewed_again() {
         json!({"d": "b", "message_id": "b-3", "to": BOTH, "round": 3}),
     );
     assert_eq!(boot.domain("b")["round"], 3);
+    for by in BOTH {
+        boot.ok(
+            "delivery_ack",
+            json!({"by": by, "d": "b", "message_id": "b-3"}),
+        );
+    }
     boot.review("b", "PASS");
     boot.ok("gate_cleared", summary(&["a", "b"], &[]));
     settled_digest(&mut boot.team);

@@ -10,6 +10,7 @@ mod appending;
 mod bootstrap;
 mod bootstrap_doc;
 mod bootstrap_histories;
+mod bootstrap_strict;
 mod bootstrap_work;
 mod broker_calls;
 mod broker_events;
