@@ -271,6 +271,10 @@ fn what_is_wrong_with_a_call_of_the_link_is_exit_1_on_standard_error() {
             "session_id must match",
         ),
         (
+            "rcs state write --input '{\"mode\":\"forge\",\"session_id\":5}'",
+            "session_id must be a string, but is 5",
+        ),
+        (
             "rcs state read --root --input '{\"mode\":\"forge\",\"session_id\":\"s\"}'",
             "--root",
         ),
@@ -330,7 +334,7 @@ fn quoted(message: &str) -> Vec<&str> {
 }
 
 /// A way in which modes are in the way: what is done before, what is started then, and in which session.
-const BLOCKED: [(&[&str], &str, Option<&str>); 6] = [
+const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
     (&["mode start demo autopilot"], "team", None),
     (
         &["mode start demo forge --session s-1"],
@@ -358,6 +362,15 @@ const BLOCKED: [(&[&str], &str, Option<&str>); 6] = [
     (
         &["mode start demo autopilot --session s-1"],
         "ultraqa",
+        None,
+    ),
+    // In several sessions, one of which is named like an option.
+    (
+        &[
+            "mode start demo ultraqa --session s-1",
+            "mode start demo autopilot --session=-a",
+        ],
+        "forge",
         None,
     ),
 ];

@@ -139,6 +139,7 @@ fn denied(
     let mut whole: Option<Transition> = None;
     let mut places: Vec<Place> = Vec::new();
     let mut sessions = Vec::new();
+    let mut at_root = false;
     for (scope, denied) in all.iter().filter(|(_, one)| !one.is_allowed()) {
         for place in board.places(scope)? {
             if !places.contains(&place) {
@@ -146,6 +147,7 @@ fn denied(
             }
         }
         sessions.extend(scope.session());
+        at_root |= *scope == Scope::Root;
         match &mut whole {
             None => whole = Some(denied.clone()),
             Some(whole) => {
@@ -165,7 +167,7 @@ fn denied(
     let refusal = denial::refusal(&whole);
     Ok(Some(match &*sessions {
         [] => refusal,
-        [one] => refusal.detail("session_id", *one),
+        [one] if !at_root => refusal.detail("session_id", *one),
         _ => refusal.detail("sessions", sessions),
     }))
 }

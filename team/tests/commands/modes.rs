@@ -1105,6 +1105,17 @@ fn a_denial_names_each_session_that_is_in_the_way() {
     clear(&mut team, Mode::Ultraqa, "s1");
     clear(&mut team, Mode::Autopilot, "-a");
     start(&mut team, Mode::Forge, "").unwrap();
+    // Where the root is in the way, it is no single session that is.
+    start(&mut team, Mode::Team, "s1").unwrap();
+    let refusal = refused(start(&mut team, Mode::Autopilot, ""), Code::ModeDenied);
+    for part in [
+        "--mode team --team demo --session s1`",
+        "--mode forge --team demo --root`",
+    ] {
+        assert!(refusal.message.contains(part), "{part}: {refusal}");
+    }
+    assert_eq!(refusal.details["sessions"], json!(["s1"]));
+    assert_eq!(refusal.details.get("session_id"), None);
 }
 
 #[test]
