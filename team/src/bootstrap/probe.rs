@@ -106,7 +106,7 @@ fn of_text(text: &str) -> Probe {
     if lower.contains(LEADING) {
         return Probe {
             outcome: Outcome::AlreadyLeading,
-            team_name: led(text),
+            team_name: led(text, &lower),
             message: Some(kept(text)),
         };
     }
@@ -127,30 +127,42 @@ fn of_text(text: &str) -> Probe {
     }
 }
 
-/// The name of the team that is led already: only where the text is the words and one name, since any other word behind
-/// them may be one of a sentence.
-fn led(text: &str) -> Option<String> {
-    let text = text.trim();
-    let (words, rest) = text.split_at_checked(LEADING.len())?;
+/// The name of the team that is led already: in quotes or brackets right behind the words, or one bare word that the text
+/// or its sentence ends with, since any other word behind them may be one of a sentence.
+fn led(text: &str, lower: &str) -> Option<String> {
+    let rest = text.get(lower.find(LEADING)? + LEADING.len()..)?;
     let apart = |c: char| c.is_whitespace() || QUOTES.iter().chain(&BRACKETS).any(|one| one.0 == c);
-    if !words.eq_ignore_ascii_case(LEADING) || !rest.starts_with(apart) {
+    if !rest.starts_with(apart) {
         return None;
     }
-    let bare = |text: &str| text.trim_end_matches(['.', '。']).trim().to_owned();
-    let rest = bare(rest);
-    let between = |(open, close): &(char, char)| rest.strip_prefix(*open)?.strip_suffix(*close);
-    let quoted = QUOTES.iter().find_map(between);
-    let name = bare(
-        quoted
-            .or(BRACKETS.iter().find_map(between))
-            .unwrap_or(&rest),
-    );
-    let odd = |c: char| {
-        let marks = QUOTES.iter().chain(&BRACKETS);
-        let is_mark = marks.into_iter().any(|one| one.0 == c || one.1 == c);
-        is_mark || (quoted.is_none() && (c.is_whitespace() || matches!(c, ',' | ';' | ':')))
+    let rest = rest.trim_start();
+    let between = |(open, close): &(char, char)| {
+        let (name, behind) = rest.strip_prefix(*open)?.split_once(*close)?;
+        let alone = !behind.trim_start().starts_with(is_mark);
+        alone.then_some(name.trim_end_matches(['.', '。']).trim())
     };
-    Some(name).filter(|name| !name.is_empty() && !name.contains(odd))
+    let one_word = |name: &&str| !name.contains(char::is_whitespace);
+    let marked = QUOTES.iter().find_map(between);
+    let marked = marked.or_else(|| BRACKETS.iter().find_map(between).filter(one_word));
+    let name = match marked {
+        Some(name) => name,
+        None => bare_word(rest)?,
+    };
+    Some(name.to_owned()).filter(|name| !name.is_empty() && !name.contains(is_mark))
+}
+
+fn is_mark(c: char) -> bool {
+    let mut marks = QUOTES.iter().chain(&BRACKETS);
+    marks.any(|one| one.0 == c || one.1 == c)
+}
+
+/// The first word, if nothing or a full stop is behind it.
+fn bare_word(text: &str) -> Option<&str> {
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (word, behind) = text.split_at_checked(end)?;
+    let bare = word.trim_end_matches(['.', '。', '!']);
+    let ends = bare.len() < word.len() || behind.trim().is_empty();
+    (ends && !bare.contains([',', ';', ':'])).then_some(bare)
 }
 
 /// The name of the team that a text says was created.
@@ -247,7 +259,7 @@ mod tests {
             (
                 json!("Already leading team \"alpha\". A leader can only manage one team."),
                 AlreadyLeading,
-                "",
+                "alpha",
             ),
             (
                 json!("Already leading team and cannot create another"),
@@ -256,6 +268,16 @@ mod tests {
             ),
             (
                 json!("Error: already leading team alpha."),
+                AlreadyLeading,
+                "alpha",
+            ),
+            (
+                json!("Already leading team alpha. Stop it first."),
+                AlreadyLeading,
+                "alpha",
+            ),
+            (
+                json!("Already leading team alpha, so stop it first"),
                 AlreadyLeading,
                 "",
             ),
