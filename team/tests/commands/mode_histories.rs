@@ -1,7 +1,7 @@
 //! Random histories of modes, and what a crash leaves of a hand-off: active sets stay ones that can be reached, lists
 //! say what states say, live equals rebuilt, and a group is there as a whole or not at all.
 
-use crate::modes::{active, cancel_or_complete, clear, session, start, update, write};
+use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
 use crate::world::{World, events, json, kinds, settled_digest};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Sessions over the root: what is read, listed and cleared, and the state operations that hooks call.
 
-use crate::modes::{
+use crate::mode_calls::{
     active, clear, complete, fields, recorded, session, show, start, update, write,
 };
 use crate::world::{World, events, json, kinds, refused, settled_digest};

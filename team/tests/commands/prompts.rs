@@ -1,7 +1,7 @@
 //! Prompts: what they start, put off, hand over and leave alone, decided as a whole.
 
+use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;
-use crate::modes::{active, complete, fields, session, show, start, update};
 use crate::world::{World, events, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_team::act::Control;

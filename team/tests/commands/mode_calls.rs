@@ -1,0 +1,119 @@
+//! Commands on modes, as tests give them.
+
+use crate::world::{events, json};
+use serde_json::{Map, Value};
+use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::command::mode_end::{ModeCancel, ModeComplete};
+use teamlog_team::command::mode_show::{ModeList, ModeShow};
+use teamlog_team::command::mode_start::ModeStart;
+use teamlog_team::command::mode_write::{ModeUpdate, ModeWrite};
+use teamlog_team::modes::shown::ModeAnswer;
+use teamlog_team::projections::modes::Mode;
+use teamlog_team::{Result, Team};
+
+pub fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        other => panic!("{other} is no object"),
+    }
+}
+
+pub fn session(session: &str) -> Option<String> {
+    (!session.is_empty()).then(|| session.to_owned())
+}
+
+/// Starts a mode; `""` is the root.
+pub fn start(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
+    team.mode_start(ModeStart {
+        mode: mode.name().into(),
+        session_id: session(at),
+        ..ModeStart::default()
+    })
+}
+
+pub fn write(team: &mut Team, mode: Mode, at: &str, state: Value) -> Result<ModeAnswer> {
+    team.mode_write(ModeWrite {
+        mode: mode.name().into(),
+        session_id: session(at),
+        state: Some(fields(state)),
+        ..ModeWrite::default()
+    })
+}
+
+pub fn update(team: &mut Team, mode: Mode, at: &str, set: Value) -> Result<ModeAnswer> {
+    team.mode_update(ModeUpdate {
+        mode: mode.name().into(),
+        session_id: session(at),
+        set: Some(fields(set)),
+        ..ModeUpdate::default()
+    })
+}
+
+pub fn complete(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
+    team.mode_complete(ModeComplete {
+        mode: mode.name().into(),
+        session_id: session(at),
+        note: None,
+    })
+}
+
+pub fn cancel(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
+    team.mode_cancel(ModeCancel {
+        mode: mode.name().into(),
+        session_id: session(at),
+        reason: None,
+    })
+}
+
+pub fn cancel_or_complete(team: &mut Team, mode: Mode, at: &str, done: bool) -> Result<ModeAnswer> {
+    match done {
+        true => complete(team, mode, at),
+        false => cancel(team, mode, at),
+    }
+}
+
+pub fn clear(team: &mut Team, mode: Mode, at: &str) -> Value {
+    let clear = ModeClear {
+        mode: mode.name().into(),
+        session_id: session(at),
+        all_sessions: false,
+    };
+    json(&team.mode_clear(clear).unwrap())
+}
+
+pub fn show(team: &mut Team, mode: Mode, at: &str) -> Value {
+    let show = ModeShow {
+        mode: mode.name().into(),
+        session_id: session(at),
+    };
+    json(&team.mode_show(show).unwrap())["mode"].clone()
+}
+
+pub fn active(team: &mut Team, at: &str) -> Vec<Mode> {
+    let list = ModeList {
+        session_id: session(at),
+        ..ModeList::default()
+    };
+    team.mode_list(list).unwrap().active_modes
+}
+
+/// What a command recorded.
+pub fn recorded(team: &mut Team, command: impl FnOnce(&mut Team)) -> Vec<Value> {
+    let before = events(team).len();
+    command(team);
+    events(team).split_off(before)
+}
+
+pub fn kinds_of(events: &[Value]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect()
+}
+
+/// Starts a set of modes that go together.
+pub fn build(team: &mut Team, set: &[Mode], at: &str) {
+    for mode in set {
+        start(team, *mode, at).unwrap();
+    }
+}
