@@ -50,7 +50,8 @@ pub struct ModeFail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Why
-    pub error: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// What `mode-cancel` is asked.
@@ -72,7 +73,7 @@ pub struct ModeCancel {
 #[derive(Debug, Clone)]
 enum How {
     Completed(Option<String>),
-    Failed(String),
+    Failed(Option<String>),
     Canceled(Option<String>),
 }
 
@@ -139,8 +140,9 @@ impl How {
             }
             How::Failed(error) => {
                 let mut set = ended("failed", "failed", "failed");
-                let error = names::filled("error", error)?;
-                set.insert("error".into(), error.into());
+                if let Some(error) = error {
+                    put(&mut set, "error", Some(names::filled("error", error)?));
+                }
                 (Change::Failed, Exit::Error, set)
             }
             How::Canceled(reason) => {

@@ -53,12 +53,12 @@ fn each_way_to_end_says_so_in_every_field() {
     let blank = ModeFail {
         mode: "team".into(),
         session_id: None,
-        error: " ".into(),
+        error: Some(" ".into()),
     };
     refused(team.mode_fail(blank.clone()), Code::InvalidInput);
     let failed = team
         .mode_fail(ModeFail {
-            error: "no workers".into(),
+            error: Some("no workers".into()),
             ..blank
         })
         .unwrap();
@@ -226,7 +226,7 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
             let fail = ModeFail {
                 mode: "deep-interview".into(),
                 session_id: session("s1"),
-                error: "gone".into(),
+                error: None,
             };
             drop(team.mode_fail(fail).unwrap());
         }),

@@ -34,7 +34,7 @@ pub struct Fail {
     target: Target,
     /// Why
     #[arg(long, value_name = "TEXT")]
-    error: String,
+    error: Option<String>,
     #[command(flatten)]
     stamp: Stamp,
 }
