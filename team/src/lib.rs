@@ -32,6 +32,7 @@ mod pem;
 pub mod presented;
 pub mod recorded;
 pub mod refusal;
+pub mod resource;
 pub mod root;
 mod shapes;
 pub mod story;

@@ -1,0 +1,246 @@
+//! Tool calls as the common coding agents show them to a hook before they run.
+//!
+//! | form | tool | input |
+//! |---|---|---|
+//! | `{tool_name, tool_input{…}, cwd?}` | `Write`, `Edit`, `MultiEdit`, `NotebookEdit`, `Bash`, `apply_patch` | `file_path`, `notebook_path`, `command`, `input`, `patch` |
+//! | `{tool, params{…}}`, `{tool, input{…}, cwd?}`, `{name, arguments{…}}` | `write`, `edit`, `bash`, `shell`, `exec_command` | `path`, `filePath`, `command` (text or arguments), `cmd`, `workdir` |
+
+use crate::patch;
+use crate::place::Place;
+use crate::shell;
+use crate::writes::Writes;
+use serde_json::{Map, Value};
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The tool, as the agent names it.
+    pub tool: String,
+    /// What it does.
+    pub deed: Deed,
+    /// Where it runs, if the call says so.
+    pub cwd: Option<String>,
+}
+
+/// What a tool call does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// It writes these files.
+    Files(Vec<String>),
+    /// It runs a command in a shell.
+    Shell(String),
+    /// It runs a program with arguments, without a shell.
+    Program(Vec<String>),
+    /// It writes nothing.
+    Reads,
+    /// Nobody can say.
+    Unknown(String),
+}
+
+/// Why a text is no tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallError(String);
+
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for CallError {}
+
+/// Where a call may say its tool, and where the tool's input.
+const FORMS: [(&str, &str); 6] = [
+    ("tool_name", "tool_input"),
+    ("toolName", "input"),
+    ("tool", "params"),
+    ("tool", "input"),
+    ("tool", "arguments"),
+    ("name", "arguments"),
+];
+/// Tools that write the file that they name.
+const WRITERS: [&str; 10] = [
+    "write",
+    "edit",
+    "multiedit",
+    "notebookedit",
+    "write_file",
+    "edit_file",
+    "create_file",
+    "str_replace",
+    "str_replace_editor",
+    "update_file",
+];
+/// Tools that run a command.
+const SHELLS: [&str; 8] = [
+    "bash",
+    "shell",
+    "exec_command",
+    "local_shell",
+    "run_command",
+    "container.exec",
+    "run_shell_command",
+    "execute_command",
+];
+/// Tools that write nothing.
+const READERS: [&str; 13] = [
+    "read",
+    "grep",
+    "glob",
+    "ls",
+    "list",
+    "find",
+    "search",
+    "read_file",
+    "list_files",
+    "view",
+    "todowrite",
+    "websearch",
+    "webfetch",
+];
+/// Fields that name a file.
+const FILE_FIELDS: [&str; 7] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "file",
+    "filename",
+    "target_file",
+];
+
+impl Call {
+    /// Reads a call out of the JSON that a hook is given.
+    ///
+    /// # Errors
+    /// Where the text is no JSON object, or names no tool.
+    pub fn parse(text: &str) -> Result<Call, CallError> {
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| CallError(format!("the tool call must be JSON: {error}")))?;
+        let Value::Object(call) = value else {
+            return Err(CallError("the tool call must be a JSON object".into()));
+        };
+        let tool = FORMS
+            .iter()
+            .find_map(|(tool, _)| call.get(*tool)?.as_str())
+            .filter(|tool| !tool.is_empty())
+            .ok_or_else(|| {
+                CallError(
+                    "the tool call must name its tool in tool_name, toolName, tool or name".into(),
+                )
+            })?;
+        let input = FORMS
+            .iter()
+            .filter(|(name, _)| call.contains_key(*name))
+            .find_map(|(_, input)| object(call.get(*input)?));
+        let none = Map::new();
+        let input = input.as_ref().unwrap_or(&none);
+        let cwd = ["cwd", "workdir", "working_directory"]
+            .iter()
+            .find_map(|field| input.get(*field).or_else(|| call.get(*field))?.as_str());
+        Ok(Call {
+            tool: tool.to_owned(),
+            deed: deed(tool, input),
+            cwd: cwd.map(str::to_owned),
+        })
+    }
+
+    /// What it would write, run at `place`, or where it says itself.
+    pub fn writes(&self, place: &Place) -> Writes {
+        let place = match &self.cwd {
+            Some(cwd) => place.within(cwd),
+            None => place.clone(),
+        };
+        match &self.deed {
+            Deed::Shell(command) => shell::writes(command, &place),
+            Deed::Program(words) => shell::program_writes(words, &place),
+            Deed::Files(files) => {
+                let mut writes = Writes::default();
+                for file in files {
+                    match place.resolve(file) {
+                        Some(path) => writes.write(path, false, &self.tool),
+                        None => writes.doubt(format!(
+                            "{file} is relative to a directory that is not known"
+                        )),
+                    }
+                }
+                writes
+            }
+            Deed::Reads => Writes::default(),
+            Deed::Unknown(why) => {
+                let mut writes = Writes::default();
+                writes.doubt(why.clone());
+                writes
+            }
+        }
+    }
+}
+
+/// An object, also where it stands as text.
+fn object(value: &Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(object) => Some(object.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
+    // Some agents put a namespace before the name.
+    let bare = tool.rsplit("__").next().unwrap_or(tool).to_lowercase();
+    let bare = bare.as_str();
+    if SHELLS.contains(&bare) {
+        return shell_deed(tool, input);
+    }
+    if bare == "apply_patch" || bare == "applypatch" {
+        return patch_deed(tool, input);
+    }
+    if WRITERS.contains(&bare) {
+        let files: Vec<String> = FILE_FIELDS
+            .iter()
+            .filter_map(|field| input.get(*field)?.as_str())
+            .map(str::to_owned)
+            .collect();
+        return match files.is_empty() {
+            true => Deed::Unknown(format!("{tool} names no file")),
+            false => Deed::Files(files),
+        };
+    }
+    match READERS.contains(&bare) {
+        true => Deed::Reads,
+        false => Deed::Unknown(format!("{tool} is no tool that is known")),
+    }
+}
+
+fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+    let text = ["input", "patch", "command", "patchText"]
+        .iter()
+        .find_map(|field| match input.get(*field)? {
+            Value::String(text) => Some(text.as_str()),
+            Value::Array(words) => words.last()?.as_str(),
+            _ => None,
+        });
+    match text.and_then(patch::files) {
+        Some(files) => Deed::Files(files),
+        None => Deed::Unknown(format!("{tool} holds no patch whose files can be read")),
+    }
+}
+
+fn shell_deed(tool: &str, input: &Map<String, Value>) -> Deed {
+    let command = ["command", "cmd", "script"]
+        .iter()
+        .find_map(|field| input.get(*field));
+    match command {
+        Some(Value::String(command)) => Deed::Shell(command.clone()),
+        Some(Value::Array(words)) => {
+            let words: Option<Vec<String>> = words
+                .iter()
+                .map(|word| Some(word.as_str()?.to_owned()))
+                .collect();
+            match words {
+                Some(words) if !words.is_empty() => Deed::Program(words),
+                _ => Deed::Unknown(format!("{tool} has a command that is no list of texts")),
+            }
+        }
+        _ => Deed::Unknown(format!("{tool} has no command")),
+    }
+}

@@ -1,0 +1,25 @@
+//! What a tool call of a coding agent would write.
+//!
+//! A hook sees a tool call before it runs. This crate reads it and answers with the paths that it would write, and with
+//! the places where that cannot be told; it has never heard of teams, leases and files on a disk. It proves nothing: a
+//! program that is allowed to run can write what it likes. A seat belt, not a sandbox.
+//!
+//! ```
+//! use teamlog_guard::{Place, shell};
+//!
+//! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"));
+//! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]);
+//! assert!(writes.doubts().is_empty());
+//! ```
+#![forbid(unsafe_code)]
+
+mod call;
+mod patch;
+mod place;
+pub mod shell;
+mod writes;
+
+pub use call::{Call, CallError, Deed};
+pub use patch::files as patched_files;
+pub use place::Place;
+pub use writes::{Doubt, Target, Writes};

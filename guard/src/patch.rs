@@ -1,0 +1,45 @@
+//! The files that a patch in the envelope form of `apply_patch` names.
+
+/// The files that a patch adds, updates, deletes or moves to; `None` where the text is no such patch.
+///
+/// ```
+/// let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** End Patch";
+/// assert_eq!(teamlog_guard::patched_files(text).unwrap(), ["a.rs", "b.rs"]);
+/// ```
+pub fn files(text: &str) -> Option<Vec<String>> {
+    const HEADS: [&str; 4] = [
+        "*** Add File: ",
+        "*** Update File: ",
+        "*** Delete File: ",
+        "*** Move to: ",
+    ];
+    let mut begun = false;
+    let mut files = Vec::new();
+    for line in text.lines() {
+        let line = line.trim_end();
+        if line.trim_start() == "*** Begin Patch" {
+            begun = true;
+        } else if let Some(file) = HEADS.iter().find_map(|head| line.strip_prefix(head)) {
+            files.push(file.trim().to_owned());
+        }
+    }
+    (begun && !files.is_empty() && files.iter().all(|file| !file.is_empty())).then_some(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_without_frame_or_files_is_no_patch() {
+        for text in [
+            "",
+            "*** Begin Patch\n*** End Patch",
+            "*** Update File: a",
+            "*** Begin Patch\n*** Add File:  \n*** End Patch",
+            "--- a\n+++ b\n@@ -1 +1 @@",
+        ] {
+            assert_eq!(files(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a shell command would write.
+//!
+//! The command is parsed as bash would; nothing is run and no disk is looked at. What is certain becomes a target: a
+//! redirection to a name, an operand of a program that is known to write it. What depends on a variable, on the output
+//! of another command or on a program that is not known becomes a doubt.
+
+mod git;
+mod options;
+mod programs;
+mod sed;
+mod walk;
+mod word;
+
+use crate::place::Place;
+use crate::writes::Writes;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+/// A longer command is not read.
+pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
+/// A command that opens more brackets and substitutions is not read.
+const OPENED_MAX: usize = 200;
+/// The parser descends once for each bracket.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// What a command would write, run by a shell at `place`.
+pub fn writes(command: &str, place: &Place) -> Writes {
+    apart(command, |writes| {
+        walk::Walker::new(place.clone()).run(command, writes);
+    })
+}
+
+/// What a program with these arguments would write, run at `place` without a shell around it.
+pub fn program_writes(words: &[String], place: &Place) -> Writes {
+    let values = words.iter().cloned().map(word::Value::Plain).collect();
+    apart(&words.join(" "), |writes| {
+        walk::Walker::new(place.clone()).program(values, None, writes);
+    })
+}
+
+/// Bounds what the parser is shown, and outlives what it does.
+fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send) -> Writes {
+    let mut writes = Writes::default();
+    let opened = shown.bytes().filter(|byte| b"({`[".contains(byte)).count();
+    if shown.len() > COMMAND_BYTES_MAX {
+        writes.doubt(format!(
+            "the command is longer than {COMMAND_BYTES_MAX} bytes"
+        ));
+        return writes;
+    }
+    if opened > OPENED_MAX {
+        writes.doubt(format!("the command opens more than {OPENED_MAX} brackets"));
+        return writes;
+    }
+    let looked = thread::scope(|scope| {
+        let spawned = thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, || {
+                let mut writes = Writes::default();
+                catch_unwind(AssertUnwindSafe(|| look(&mut writes)))
+                    .is_ok()
+                    .then_some(writes)
+            });
+        spawned.ok().and_then(|thread| thread.join().ok()).flatten()
+    });
+    match looked {
+        Some(writes) => writes,
+        None => {
+            writes.doubt("the command could not be read");
+            writes
+        }
+    }
+}

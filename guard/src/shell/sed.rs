@@ -1,0 +1,118 @@
+//! Scripts of `sed`: whether one writes files of its own or runs commands.
+
+/// Whether a script does nothing but select, replace and print. Only the common forms are known; what is not, may write.
+pub(super) fn only_edits(script: &str) -> bool {
+    script
+        .split(['\n', ';'])
+        .all(|command| edits(command.trim()))
+}
+
+fn edits(command: &str) -> bool {
+    let command = behind_address(command);
+    let mut letters = command.chars();
+    match letters.next() {
+        None | Some('#') => true,
+        Some('{' | '}' | '!') => edits(letters.as_str().trim()),
+        Some(
+            'p' | 'P' | 'd' | 'D' | 'q' | 'Q' | '=' | 'n' | 'N' | 'h' | 'H' | 'g' | 'G' | 'x' | 'l',
+        ) => {
+            let rest = letters.as_str().trim();
+            rest.chars()
+                .all(|letter| letter.is_ascii_digit() || letter == '}')
+        }
+        Some('s') => replaces(letters.as_str()),
+        Some('y') => parts(letters.as_str()).is_some(),
+        Some('a' | 'i' | 'c') => true,
+        Some(_) => false,
+    }
+}
+
+/// What stands behind `1,5`, `$`, `/x/` or `/x/,/y/`.
+fn behind_address(command: &str) -> &str {
+    let mut rest = command.trim_start();
+    loop {
+        let before = rest;
+        rest = rest.trim_start_matches(|letter: char| {
+            letter.is_ascii_digit() || matches!(letter, ',' | '$' | '~' | '+' | ' ')
+        });
+        if let Some(pattern) = rest.strip_prefix('/') {
+            rest = until(pattern, '/').map_or("?", |(_, rest)| rest);
+        }
+        if rest == before {
+            return rest;
+        }
+    }
+}
+
+/// The flags of a replacement tell whether it writes (`w`) or runs what it made (`e`).
+fn replaces(rest: &str) -> bool {
+    parts(rest).is_some_and(|flags| {
+        let flags = flags.trim_end_matches(['}', ' ']);
+        flags
+            .chars()
+            .all(|flag| flag.is_ascii_digit() || "gpiIm".contains(flag))
+    })
+}
+
+/// What stands behind `/a/b/`, for any delimiter.
+fn parts(rest: &str) -> Option<&str> {
+    let delimiter = rest.chars().next()?;
+    if delimiter.is_alphanumeric() || delimiter == '\\' {
+        return None;
+    }
+    let rest = rest.get(delimiter.len_utf8()..)?;
+    let (_, rest) = until(rest, delimiter)?;
+    let (_, rest) = until(rest, delimiter)?;
+    Some(rest)
+}
+
+/// Splits behind the next `end` that is not escaped.
+fn until(text: &str, end: char) -> Option<(&str, &str)> {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices() {
+        if letter == end && !escaped {
+            return Some((text.get(..at)?, text.get(at + letter.len_utf8()..)?));
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_that_only_edit_are_told_from_others() {
+        for script in [
+            "1,5p",
+            "$d",
+            "s/a/b/",
+            "s|a|b|g",
+            "s/a\\/b/c/gI",
+            "/x/d",
+            "/x/,/y/p",
+            "/x/s/a/b/2",
+            "1d;2d",
+            "y/ab/cd/",
+            "s/write/wrote/",
+            "",
+            "/a b/!d",
+        ] {
+            assert!(only_edits(script), "{script}");
+        }
+        for script in [
+            "w out",
+            "s/a/b/w out",
+            "s/a/b/e",
+            "1e rm x",
+            "/x/w out",
+            "s/a/b",
+            "r in",
+            "1,5 w out",
+            "s/a;b/c/w out",
+        ] {
+            assert!(!only_edits(script), "{script}");
+        }
+    }
+}

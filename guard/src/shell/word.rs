@@ -1,0 +1,208 @@
+//! What a word of a command stands for, as far as its text tells.
+
+use brush_parser::ParserOptions;
+use brush_parser::word::{self, TildeExpr, WordPiece, WordPieceWithSource};
+
+/// What a word stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    /// This text.
+    Plain(String),
+    /// Names below this directory, which a pattern selects.
+    Below(String),
+    /// Something that only running it would tell.
+    Unknown,
+}
+
+impl Value {
+    pub fn plain(&self) -> Option<&str> {
+        match self {
+            Value::Plain(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// A word with the commands that are run to make it.
+pub(super) struct Read {
+    pub value: Value,
+    pub commands: Vec<String>,
+    /// It holds an expansion that may run commands, and whose text is not taken apart.
+    pub opaque: bool,
+}
+
+struct Reader<'a> {
+    home: Option<&'a str>,
+    text: String,
+    /// Where the first pattern character stands.
+    pattern: Option<usize>,
+    unknown: bool,
+    commands: Vec<String>,
+    opaque: bool,
+}
+
+/// Reads a word of a command.
+pub(super) fn read(raw: &str, home: Option<&str>) -> Read {
+    read_pieces(word::parse(raw, &ParserOptions::default()).ok(), home)
+}
+
+/// Reads the body of a here-document whose expansions count.
+pub(super) fn read_body(raw: &str) -> Read {
+    read_pieces(
+        word::parse_heredoc(raw, &ParserOptions::default()).ok(),
+        None,
+    )
+}
+
+fn read_pieces(pieces: Option<Vec<WordPieceWithSource>>, home: Option<&str>) -> Read {
+    let mut reader = Reader {
+        home,
+        text: String::new(),
+        pattern: None,
+        unknown: false,
+        commands: Vec::new(),
+        opaque: false,
+    };
+    match pieces {
+        Some(pieces) => reader.pieces(pieces, false),
+        None => (reader.unknown, reader.opaque) = (true, true),
+    }
+    Read {
+        value: reader.value(),
+        commands: reader.commands,
+        opaque: reader.opaque,
+    }
+}
+
+impl Reader<'_> {
+    fn pieces(&mut self, pieces: Vec<WordPieceWithSource>, quoted: bool) {
+        for piece in pieces {
+            self.piece(piece.piece, quoted);
+        }
+    }
+
+    fn piece(&mut self, piece: WordPiece, quoted: bool) {
+        match piece {
+            WordPiece::Text(text) if quoted => self.text.push_str(&text),
+            WordPiece::Text(text) => self.bare(&text),
+            WordPiece::SingleQuotedText(text) => self.text.push_str(&text),
+            WordPiece::AnsiCQuotedText(text) if !text.contains('\\') => self.text.push_str(&text),
+            WordPiece::DoubleQuotedSequence(pieces)
+            | WordPiece::GettextDoubleQuotedSequence(pieces) => self.pieces(pieces, true),
+            WordPiece::EscapeSequence(text) => {
+                self.text.push_str(text.strip_prefix('\\').unwrap_or(&text));
+            }
+            WordPiece::TildeExpansion(TildeExpr::Home) if self.home.is_some() => {
+                self.text.push_str(self.home.unwrap_or_default());
+            }
+            WordPiece::CommandSubstitution(command)
+            | WordPiece::BackquotedCommandSubstitution(command) => {
+                self.commands.push(command);
+                self.unknown = true;
+            }
+            WordPiece::ArithmeticExpression(expression) => {
+                self.opaque |= runs_commands(&expression.value);
+                self.unknown = true;
+            }
+            WordPiece::ParameterExpansion(expression) => {
+                // A default or a pattern may hold a substitution of its own.
+                self.opaque |= runs_commands(&format!("{expression:?}"));
+                self.unknown = true;
+            }
+            WordPiece::AnsiCQuotedText(_) | WordPiece::TildeExpansion(_) => self.unknown = true,
+        }
+    }
+
+    /// Text outside of quotes, where patterns and braces count.
+    fn bare(&mut self, text: &str) {
+        if let Some(at) = text.find(['*', '?', '[', '{']) {
+            self.pattern.get_or_insert(self.text.len() + at);
+        }
+        self.text.push_str(text);
+    }
+
+    fn value(&mut self) -> Value {
+        let text = std::mem::take(&mut self.text);
+        match self.pattern {
+            _ if self.unknown => Value::Unknown,
+            None => Value::Plain(text),
+            Some(at) => below(&text, at),
+        }
+    }
+}
+
+/// The directory below which everything lies that a pattern may stand for.
+fn below(text: &str, at: usize) -> Value {
+    let (fixed, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    let brackets = rest.contains('[') && rest.contains(']');
+    let braces = rest.contains('{') && (rest.contains(',') || rest.contains(".."));
+    if !rest.contains(['*', '?']) && !brackets && !braces {
+        // Brackets that stand for themselves.
+        return Value::Plain(text.to_owned());
+    }
+    let (dir, name) = fixed.rsplit_once('/').unwrap_or(("", fixed));
+    let leads_away = rest.contains("..") || (rest.contains('{') && rest.contains('/'));
+    // Patterns that begin with a dot match the directory above in some shells.
+    if leads_away || name.starts_with('.') {
+        return Value::Unknown;
+    }
+    Value::Below(match dir {
+        "" if fixed.starts_with('/') => "/".to_owned(),
+        "" => ".".to_owned(),
+        dir => dir.to_owned(),
+    })
+}
+
+/// Whether text that is not taken apart may run commands.
+pub(super) fn runs_commands(text: &str) -> bool {
+    text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stand_for_what_their_text_tells() {
+        let plain = |text: &str| Value::Plain(text.to_owned());
+        let under = |text: &str| Value::Below(text.to_owned());
+        for (raw, expected) in [
+            ("a", plain("a")),
+            ("'a b'", plain("a b")),
+            ("\"a b\"c", plain("a bc")),
+            ("a\\ b", plain("a b")),
+            ("'*'", plain("*")),
+            ("\\*", plain("*")),
+            ("~/x", plain("/home/u/x")),
+            ("*.rs", under(".")),
+            ("src/*.rs", under("src")),
+            ("/src/a?/b", under("/src")),
+            ("/*", under("/")),
+            ("src/{a,b}.rs", under("src")),
+            ("{}", plain("{}")),
+            ("[", plain("[")),
+            ("a[1]", under(".")),
+            ("{a,b}", under(".")),
+            ("src/{a,../b}", Value::Unknown),
+            ("src/.*", Value::Unknown),
+            ("$X", Value::Unknown),
+            ("a$X/b", Value::Unknown),
+            ("\"$X\"", Value::Unknown),
+            ("$(ls)", Value::Unknown),
+            ("`ls`", Value::Unknown),
+            ("$((1+1))", Value::Unknown),
+            ("~other/x", Value::Unknown),
+        ] {
+            assert_eq!(read(raw, Some("/home/u")).value, expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn commands_inside_of_words_are_found() {
+        assert_eq!(read("a$(rm x)b`rm y`", None).commands, ["rm x", "rm y"]);
+        assert_eq!(read("\"$(rm x)\"", None).commands, ["rm x"]);
+        assert!(read("${a:-$(rm x)}", None).opaque);
+        assert!(read("$((a[$(rm x)]))", None).opaque);
+        assert!(!read("${a:-b}", None).opaque);
+    }
+}

@@ -1,0 +1,76 @@
+//! What would be written, and what cannot be told.
+
+use std::collections::BTreeSet;
+
+/// Something that would be written.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// The path: absolute, or as it was given where the working directory is not known. Its `.` and `..` are resolved
+    /// by text alone.
+    pub path: String,
+    /// Whether anything below it may be written, not it alone.
+    pub below: bool,
+    /// What writes it, as people say it: `>`, `rm`, `git checkout`.
+    pub by: String,
+}
+
+/// Something that may write, and nobody can say where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Doubt {
+    /// Why, for people.
+    pub why: String,
+}
+
+/// What a tool call would write.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Writes {
+    targets: BTreeSet<Target>,
+    doubts: BTreeSet<Doubt>,
+}
+
+impl Writes {
+    /// What would be written, sorted by path.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter()
+    }
+    /// The paths of [`Writes::targets`].
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|target| target.path.as_str())
+    }
+    /// What cannot be told.
+    pub fn doubts(&self) -> &BTreeSet<Doubt> {
+        &self.doubts
+    }
+    /// Whether it writes nothing, as far as this crate can see, and it can see all of it.
+    pub fn is_nothing(&self) -> bool {
+        self.targets.is_empty() && self.doubts.is_empty()
+    }
+    pub(crate) fn write(&mut self, path: String, below: bool, by: &str) {
+        if !is_sink(&path) {
+            self.targets.insert(Target {
+                path,
+                below,
+                by: by.to_owned(),
+            });
+        }
+    }
+    pub(crate) fn doubt(&mut self, why: impl Into<String>) {
+        self.doubts.insert(Doubt { why: why.into() });
+    }
+}
+
+/// Devices that keep nothing.
+fn is_sink(path: &str) -> bool {
+    const SINKS: [&str; 6] = [
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/stderr",
+        "/dev/tty",
+        "/dev/zero",
+        "/dev/full",
+    ];
+    let descriptor = path
+        .strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
+    SINKS.contains(&path) || descriptor
+}

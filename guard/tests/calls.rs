@@ -1,0 +1,121 @@
+//! Tool calls in the forms of the common agents.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use teamlog_guard::{Call, Place};
+
+fn told(call: &str) -> (Vec<String>, bool) {
+    let writes = Call::parse(call).unwrap().writes(&Place::at("/repo"));
+    let paths = writes.paths().map(str::to_owned).collect();
+    (paths, !writes.doubts().is_empty())
+}
+
+#[test]
+fn each_form_is_read() {
+    for (call, paths, doubt) in [
+        (
+            r#"{"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}"#,
+            vec!["/w/src/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"MultiEdit","tool_input":{"file_path":"a","edits":[]}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"NotebookEdit","tool_input":{"notebook_path":"n.ipynb"}}"#,
+            vec!["/repo/n.ipynb"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"Bash","tool_input":{"command":"echo x > a"},"cwd":"/w"}"#,
+            vec!["/w/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"Read","tool_input":{"file_path":"a"}}"#,
+            vec![],
+            false,
+        ),
+        (
+            r#"{"tool_name":"mcp__fs__write_file","tool_input":{"path":"a"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"toolName":"write","input":{"filePath":"a"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"toolName":"bash","input":{"command":"rm a"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool":"shell","params":{"command":["bash","-lc","rm a"],"workdir":"/w"}}"#,
+            vec!["/w/a"],
+            false,
+        ),
+        (
+            r#"{"tool":"shell","params":{"command":["touch","a b"]}}"#,
+            vec!["/repo/a b"],
+            false,
+        ),
+        (
+            r#"{"name":"exec_command","arguments":"{\"cmd\":\"rm a\"}"}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"apply_patch","tool_input":{"command":["apply_patch","*** Begin Patch\n*** Delete File: b\n*** End Patch"]}}"#,
+            vec!["/repo/b"],
+            false,
+        ),
+        (
+            r#"{"tool_name":"apply_patch","tool_input":{"input":"nonsense"}}"#,
+            vec![],
+            true,
+        ),
+        (r#"{"tool_name":"Write","tool_input":{}}"#, vec![], true),
+        (r#"{"tool_name":"Bash","tool_input":{}}"#, vec![], true),
+        (
+            r#"{"tool_name":"Bash","tool_input":{"command":[1]}}"#,
+            vec![],
+            true,
+        ),
+        (
+            r#"{"tool_name":"Frobnicate","tool_input":{}}"#,
+            vec![],
+            true,
+        ),
+    ] {
+        let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
+        assert_eq!(told(call), (paths, doubt), "{call}");
+    }
+}
+
+#[test]
+fn what_is_no_call_says_why() {
+    for (text, why) in [
+        ("", "must be JSON"),
+        ("[]", "must be a JSON object"),
+        ("{}", "must name its tool"),
+        (r#"{"tool_name":""}"#, "must name its tool"),
+        (r#"{"tool_name":5}"#, "must name its tool"),
+    ] {
+        let error = Call::parse(text).unwrap_err().to_string();
+        assert!(error.contains(why), "{text}: {error}");
+    }
+}

@@ -1,0 +1,161 @@
+//! Paths as agents name them, brought to the form in which they are compared with resources: relative to the repository,
+//! with slashes, without `.`, `..` and symbolic links.
+
+use std::path::{Path, PathBuf};
+
+/// Symbolic links that are followed at most, as Linux does.
+const LINKS_MAX: usize = 40;
+/// Most bytes of a path.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// Why nothing can be said of a path but no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denied {
+    /// It leads out of the repository.
+    Traversal,
+    /// It is empty, too long, or holds a NUL.
+    Invalid,
+}
+
+impl Denied {
+    /// The reason, as clients know it.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Denied::Traversal => "path_traversal_denied",
+            Denied::Invalid => "invalid_path",
+        }
+    }
+}
+
+/// A path relative to `root`; `.` for the root itself. Backslashes are slashes, an absolute path has to lie below the root,
+/// and an empty one is the root. `link` says where a symbolic link leads, and `None` for whatever is none.
+///
+/// # Errors
+/// Why it is denied.
+pub fn normal(
+    root: &Path,
+    path: &str,
+    link: impl Fn(&Path) -> Option<PathBuf>,
+) -> Result<String, Denied> {
+    if path.len() > PATH_BYTES_MAX || path.contains('\0') {
+        return Err(Denied::Invalid);
+    }
+    // First of all, so that nothing below sees two sorts of separators.
+    let path = path.replace('\\', "/");
+    let root = root.to_str().ok_or(Denied::Invalid)?;
+    let mut left: Vec<String> = names(relative(root, &path)?);
+    left.reverse();
+    let mut done: Vec<String> = Vec::new();
+    let mut links = 0;
+    while let Some(name) = left.pop() {
+        if name == ".." {
+            done.pop().ok_or(Denied::Traversal)?;
+            continue;
+        }
+        done.push(name);
+        let here = format!("{root}/{}", done.join("/"));
+        let Some(target) = link(Path::new(&here)) else {
+            continue;
+        };
+        links += 1;
+        if links > LINKS_MAX {
+            return Err(Denied::Traversal);
+        }
+        let target = target.to_str().ok_or(Denied::Invalid)?;
+        match target.starts_with('/') {
+            true => done.clear(),
+            false => {
+                done.pop();
+            }
+        }
+        let target = relative(root, target)?;
+        left.extend(names(target).into_iter().rev());
+    }
+    match done.is_empty() {
+        true => Ok(".".to_owned()),
+        false => Ok(done.join("/")),
+    }
+}
+
+/// The part of a path behind the root, if it is absolute.
+fn relative<'a>(root: &str, path: &'a str) -> Result<&'a str, Denied> {
+    if !path.starts_with('/') {
+        return Ok(path);
+    }
+    let root = root.trim_end_matches('/');
+    match path.strip_prefix(root) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => Ok(rest),
+        _ => Err(Denied::Traversal),
+    }
+}
+
+fn names(path: &str) -> Vec<String> {
+    path.split('/')
+        .filter(|name| !name.is_empty() && *name != ".")
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &str) -> Result<String, Denied> {
+        normal(Path::new("/repo"), path, |path| {
+            let target = match path.to_str().unwrap() {
+                "/repo/out" => "/etc",
+                "/repo/up" => "../x",
+                "/repo/in" => "src/io",
+                "/repo/abs" => "/repo/src",
+                "/repo/src/back" => "../docs",
+                "/repo/loop" => "loop",
+                _ => return None,
+            };
+            Some(PathBuf::from(target))
+        })
+    }
+
+    #[test]
+    fn paths_come_to_one_form() {
+        for (path, normal) in [
+            ("src/a", "src/a"),
+            ("./src//a/", "src/a"),
+            ("src/x/../a", "src/a"),
+            ("src\\a", "src/a"),
+            ("/repo/src/a", "src/a"),
+            ("/repo", "."),
+            ("", "."),
+            (".", "."),
+            ("src/..", "."),
+            ("in/f", "src/io/f"),
+            ("in/../f", "src/f"),
+            ("abs/f", "src/f"),
+            ("src/back/f", "docs/f"),
+            ("new/dir/f", "new/dir/f"),
+        ] {
+            assert_eq!(told(path).as_deref(), Ok(normal), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_leads_out_is_denied_however_it_is_written() {
+        for path in [
+            "..",
+            "../x",
+            "src/../../x",
+            "/etc/passwd",
+            "/repository/x",
+            "/repo/../x",
+            "src\\io\\..\\..\\..\\x",
+            "src/io\\..\\..\\..\\x",
+            "out/passwd",
+            "up",
+            "loop",
+        ] {
+            assert_eq!(told(path), Err(Denied::Traversal), "{path}");
+        }
+        for path in ["a\0b", &"x".repeat(5000)] {
+            assert_eq!(told(path), Err(Denied::Invalid));
+        }
+    }
+}
