@@ -89,6 +89,12 @@ impl Root {
             options,
         }
     }
+    /// The same root for a process that stays: the writer of each team is kept between commands, lock and state
+    /// included, and shared by all handles.
+    #[must_use]
+    pub fn resident(self) -> Root {
+        self
+    }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage

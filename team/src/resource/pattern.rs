@@ -159,7 +159,9 @@ fn fits(parts: &[Part], names: &[Part]) -> bool {
         for (at, name) in names.iter().enumerate().rev() {
             row[at] = match (part, name) {
                 (Part::Any, _) => below[at] || row[at + 1],
-                (Part::Name(pattern), Part::Name(name)) => below[at + 1] && fits_name(pattern, name),
+                (Part::Name(pattern), Part::Name(name)) => {
+                    below[at + 1] && fits_name(pattern, name)
+                }
                 (Part::Name(_), Part::Any) => false,
             };
         }

@@ -1,0 +1,44 @@
+//! A call: a request that came through the gate, on the team that its token belongs to.
+
+/// The methods that anything is routed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Records, or asks with a body.
+    Post,
+}
+
+impl Method {
+    /// As it stands in a request line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        }
+    }
+}
+
+/// A request as the routes see it.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The method.
+    pub method: Method,
+    /// The segments of the path, percent-decoded one by one: `["v1", "tasks", "7"]`. A segment may hold anything, a `/`
+    /// as well; nothing becomes a path on the disk.
+    pub path: Vec<String>,
+    /// The query, decoded, in order; names may repeat.
+    pub query: Vec<(String, String)>,
+    /// The team whose token was presented.
+    pub team: String,
+    /// `Idempotency-Key`, unless absent or empty.
+    pub key: Option<String>,
+    /// `X-Trace-Id`, else the trace id of `traceparent`.
+    pub trace_id: Option<String>,
+    /// `Last-Event-ID`.
+    pub last_event_id: Option<String>,
+    /// Whether `Accept` asks for `text/event-stream`.
+    pub wants_stream: bool,
+    /// The body; empty means `{}`.
+    pub body: Vec<u8>,
+}

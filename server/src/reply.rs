@@ -1,0 +1,57 @@
+//! What a call is answered with.
+
+use serde::Serialize;
+
+/// The type of every JSON answer.
+pub const JSON: &str = "application/json; charset=utf-8";
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The status.
+    pub status: u16,
+    /// The type of the body.
+    pub content_type: &'static str,
+    /// What else the head says.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    /// One JSON object and a line end.
+    pub fn json(status: u16, body: &impl Serialize) -> Reply {
+        match serde_json::to_vec(body) {
+            Ok(mut body) => {
+                body.push(b'\n');
+                Reply {
+                    status,
+                    content_type: JSON,
+                    headers: Vec::new(),
+                    body,
+                }
+            }
+            Err(error) => Reply::error(500, "internal", &error.to_string()),
+        }
+    }
+
+    /// `{"error":{"code","message"}}`.
+    pub fn error(status: u16, code: &str, message: &str) -> Reply {
+        let body = serde_json::json!({"error": {"code": code, "message": message}});
+        let mut text = body.to_string().into_bytes();
+        text.push(b'\n');
+        Reply {
+            status,
+            content_type: JSON,
+            headers: Vec::new(),
+            body: text,
+        }
+    }
+
+    /// With one more header.
+    #[must_use]
+    pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Reply {
+        self.headers.push((name, value.into()));
+        self
+    }
+}
