@@ -16,7 +16,7 @@ use crate::segment::EVENTS_DIR;
 use crate::storage::{Held, Open, Storage};
 use crate::watch::Watch;
 use crate::writer::core::Core;
-use crate::writer::{State, Writer};
+use crate::writer::{State, Writer, WriterCounts};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -413,6 +413,8 @@ impl Log {
                 written: Vec::new(),
                 keeps: false,
                 last_followers: 0,
+                jobs: 0,
+                counts: WriterCounts::default(),
                 poisoned: None,
                 held,
             },
@@ -482,6 +484,8 @@ impl Exclusive {
             written: core.written,
             keeps: core.keeps,
             last_followers: core.last_followers,
+            jobs: core.jobs,
+            counts: core.counts,
             poisoned: core.poisoned,
             held: core.held,
         })

@@ -4,7 +4,10 @@
 //! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
 
 pub(crate) mod core;
+mod counts;
 mod round;
+
+pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
@@ -12,6 +15,7 @@ use crate::event_id::EventId;
 use crate::head::Head;
 use crate::place::Place;
 use crate::timestamp::Timestamp;
+use crate::reader::Reader;
 use core::Core;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use round::{Job, Queue, Queued, Reply, Waiting};
@@ -189,6 +193,29 @@ impl<S: State> Writer<S> {
         read(&mut self.locked().state)
     }
 
+    /// The same, with a reader of the log up to the same head.
+    pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
+        let mut core = self.locked();
+        let reader = core.reader();
+        read(&mut core.state, &reader)
+    }
+
+    /// As [`Writer::with_state`], unless a group is being written: then `None`, at once.
+    pub fn try_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> Option<R> {
+        let mut core = self.core.try_lock().ok()?;
+        Some(read(&mut core.state))
+    }
+
+    /// Whether a failure ended this handle; every append fails from then on.
+    pub fn is_poisoned(&self) -> bool {
+        self.locked().poisoned.is_some()
+    }
+
+    /// What was written through this handle so far.
+    pub fn counts(&self) -> WriterCounts {
+        self.locked().counts
+    }
+
     /// The head now.
     pub fn head(&self) -> Head {
         self.locked().head.clone()
@@ -288,6 +315,8 @@ impl<S: State> Writer<S> {
             || followers
                 .iter()
                 .any(|job| job.durability() == Durability::Synced);
+        let followed = followers.iter().filter(|job| job.recorded()).count();
+        core.jobs = followed + usize::from(own.recorded());
         let flushed = match core.usable() {
             Ok(()) if synced => core.flush(),
             Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.launch(),

@@ -28,6 +28,8 @@ impl<S> Default for Queue<S> {
 pub(super) trait Queued<S>: Send {
     fn durability(&self) -> Durability;
     fn run(&mut self, core: &mut Core<S>);
+    /// Whether it gave events.
+    fn recorded(&self) -> bool;
     fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]);
     /// Makes the thread that waits for it the leader.
     fn promote(self: Box<Self>);
@@ -87,6 +89,11 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
 
     pub fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// Whether it was run and gave events.
+    pub fn recorded(&self) -> bool {
+        matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
     }
 
     pub fn run(&mut self, core: &mut Core<S>)
@@ -203,6 +210,9 @@ where
     }
     fn run(&mut self, core: &mut Core<S>) {
         self.job.run(core);
+    }
+    fn recorded(&self) -> bool {
+        self.job.recorded()
     }
     fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]) {
         // A follower that went away has nobody to tell.
