@@ -49,6 +49,7 @@ mod past;
 mod prompts;
 mod real_messages;
 mod replaying;
+mod residents;
 mod scenario;
 mod settings;
 mod staff_histories;
