@@ -136,8 +136,8 @@ impl Live {
 
     /// Whether a process that stays has to look after this state: the tail is long, or views fell behind.
     pub fn wants_tending(&self) -> bool {
-        let long = self.tail.bytes > TAIL_BYTES_MAX
-            || self.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
+        let long =
+            self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
         long || self.views_error.is_some()
     }
 

@@ -156,7 +156,10 @@ fn behind_a_failed_write_the_log_is_opened_again() {
     drop(team.send(message("lead", "dev")).unwrap());
     fail_next(&faulty, &mut team, "write_at", Fault::ShortWrite);
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(matches!(failure.engine(), Some(Error::Io { .. })), "{failure}");
+    assert!(
+        matches!(failure.engine(), Some(Error::Io { .. })),
+        "{failure}"
+    );
     assert_eq!(team.condition(), Condition::Sound);
     drop(team.send(message("lead", "dev")).unwrap());
     assert_eq!(inbox(&mut team, "dev"), 3);
@@ -170,10 +173,16 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
     drop(team.send(message("lead", "dev")).unwrap());
     fail_next(&faulty, &mut team, "sync_data", Fault::Os(5));
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(matches!(failure.engine(), Some(Error::Io { .. })), "{failure}");
+    assert!(
+        matches!(failure.engine(), Some(Error::Io { .. })),
+        "{failure}"
+    );
     assert!(matches!(team.condition(), Condition::Poisoned(_)));
     let again = team.send(message("lead", "dev")).unwrap_err();
-    assert!(matches!(again.engine(), Some(Error::Poisoned(_))), "{again}");
+    assert!(
+        matches!(again.engine(), Some(Error::Poisoned(_))),
+        "{again}"
+    );
     // What was durable before can be read; what was not is not shown as if it were.
     assert!(inbox(&mut team, "dev") >= 2);
     // Another process finds out what is there.
@@ -197,7 +206,10 @@ fn a_damaged_log_is_no_sound_team() {
     std::fs::write(segment.path(), bytes).unwrap();
     assert!(matches!(team.condition(), Condition::Damaged(_)));
     let failure = team.send(message("lead", "dev")).unwrap_err();
-    assert!(matches!(failure.engine(), Some(Error::Corrupt { .. })), "{failure}");
+    assert!(
+        matches!(failure.engine(), Some(Error::Corrupt { .. })),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -215,7 +227,9 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
             scope.spawn(move || {
                 for number in 0..EACH {
                     let mut team = root.team("demo").unwrap();
-                    let answer = team.task_create(create(&format!("{thread}-{number}"))).unwrap();
+                    let answer = team
+                        .task_create(create(&format!("{thread}-{number}")))
+                        .unwrap();
                     let id = answer.task.id;
                     drop(
                         team.task_claim(TaskClaim {
