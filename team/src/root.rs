@@ -15,10 +15,16 @@ use teamlog_engine::identity::LOG_FILE;
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
-use teamlog_engine::{Clock, Error, Identity, Log, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::{Clock, Error, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
+
+/// In a process that stays, commands come from clients that wait for answers before they send the next one.
+const GATHERING: Gathering = Gathering {
+    lull: Duration::from_micros(500),
+    most: Duration::from_millis(4),
+};
 
 /// What a root needs from outside.
 #[derive(Debug, Clone)]
@@ -215,6 +221,7 @@ impl Root {
             ids: self.options.ids.clone(),
             lock_deadline: self.options.lock_deadline,
             segment_bytes_max: self.options.segment_bytes_max,
+            gathering: self.residents.as_ref().map(|_| GATHERING),
         }
     }
 

@@ -42,8 +42,6 @@ pub(crate) struct Core<S> {
     /// Written since it was last emptied, if `keeps` is set: what the answers of a round show.
     pub written: Vec<Event<'static>>,
     pub keeps: bool,
-    /// How many followers the last round had.
-    pub last_followers: usize,
     /// How many jobs the group that is written next holds.
     pub jobs: usize,
     pub counts: WriterCounts,

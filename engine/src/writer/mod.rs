@@ -19,7 +19,8 @@ use crate::timestamp::Timestamp;
 use core::Core;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use round::{Job, Queue, Queued, Reply, Waiting};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// When an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,11 +84,24 @@ pub enum CommitError<E> {
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
     queue: Mutex<Queue<S>>,
+    queued: Condvar,
+    gathering: Option<Gathering>,
+}
+
+/// How long a leader with many followers waits for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gathering {
+    /// It goes on when nobody came for so long,
+    pub lull: Duration,
+    /// or after so long.
+    pub most: Duration,
 }
 
 impl<S: State> Writer<S> {
     pub(crate) fn new(core: Core<S>) -> Writer<S> {
         Writer {
+            gathering: core.options.gathering,
+            queued: Condvar::new(),
             core: Mutex::new(core),
             queue: Mutex::new(Queue::default()),
         }
@@ -288,6 +302,8 @@ impl<S: State> Writer<S> {
             job: job.take(),
             reply,
         }));
+        drop(queue);
+        self.queued.notify_one();
         Some(waiting)
     }
 
@@ -298,15 +314,19 @@ impl<S: State> Writer<S> {
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
         let _lead = Lead(self);
+        if own.durability() == Durability::Synced {
+            // Before the state is held, so that those who only read it are not held up.
+            self.gather();
+        }
         let mut core = self.locked();
         core.keeps = true;
         own.run(&mut core);
         let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
         if own.durability() == Durability::Synced {
-            self.gather(core.last_followers);
-            let queued = std::mem::take(&mut self.queue().waiting);
-            followers.extend(queued);
-            core.last_followers = followers.len();
+            let mut queue = self.queue();
+            followers.extend(std::mem::take(&mut queue.waiting));
+            queue.followed = followers.len();
+            drop(queue);
             for job in &mut followers {
                 job.run(&mut core);
             }
@@ -337,16 +357,45 @@ impl<S: State> Writer<S> {
     }
 
     /// Where the last round had followers, they are about to queue again: waits a moment for as many, so
-    /// that rounds do not alternate between one job and all the others.
-    fn gather(&self, expected: usize) {
-        let started = std::time::Instant::now();
-        while self.queue().waiting.len() < expected
-            && started.elapsed() < std::time::Duration::from_micros(100)
-        {
+    /// that rounds do not alternate between one job and all the others. Where there were many and the log is
+    /// [told to](crate::LogOptions::gathering), goes on for as long as they keep coming.
+    fn gather(&self) {
+        let started = Instant::now();
+        let followed = self.queue().followed;
+        while self.queue().waiting.len() < followed && started.elapsed() < SPIN {
             std::thread::yield_now();
         }
+        let Some(gathering) = self.gathering.filter(|_| followed >= MANY) else {
+            return;
+        };
+        let mut queue = self.queue();
+        while let Some(left) = gathering.most.checked_sub(started.elapsed()) {
+            let before = queue.waiting.len();
+            queue = self.come(queue, gathering.lull.min(left));
+            if queue.waiting.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Waits until somebody queues, at most `lull`.
+    fn come<'a>(
+        &self,
+        queue: MutexGuard<'a, Queue<S>>,
+        lull: Duration,
+    ) -> MutexGuard<'a, Queue<S>> {
+        let (queue, _) = self
+            .queued
+            .wait_timeout(queue, lull)
+            .unwrap_or_else(PoisonError::into_inner);
+        queue
     }
 }
+
+/// How long a leader waits for those who followed the last one.
+const SPIN: Duration = Duration::from_micros(100);
+/// So many followers are many: one sync for all of them is worth a longer wait.
+const MANY: usize = 4;
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
     Appended {

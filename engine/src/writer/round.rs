@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub(super) struct Queue<S> {
     /// Whether a thread leads at the moment.
     pub led: bool,
+    /// How many followers the last round had.
+    pub followed: usize,
     pub waiting: VecDeque<Box<dyn Queued<S>>>,
 }
 
@@ -19,6 +21,7 @@ impl<S> Default for Queue<S> {
     fn default() -> Self {
         Queue {
             led: false,
+            followed: 0,
             waiting: VecDeque::new(),
         }
     }
