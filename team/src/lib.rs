@@ -18,6 +18,7 @@ pub mod doctor;
 pub mod event_type;
 mod evidence;
 pub mod failure;
+pub mod feed_entry;
 mod follower;
 pub mod holding;
 pub mod key;

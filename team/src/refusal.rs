@@ -19,6 +19,10 @@ pub enum Code {
     WorkerNotFound,
     /// There is no task of that id.
     TaskNotFound,
+    /// There is no thread of that id.
+    ThreadNotFound,
+    /// The cursor lies behind the end of the log.
+    CursorAhead,
     /// The cursor names nothing that this listing holds.
     CursorUnknown,
     /// The log has no such point of its past.
@@ -157,6 +161,8 @@ impl Code {
             Code::FormatMismatch => "format_mismatch",
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
+            Code::ThreadNotFound => "thread_not_found",
+            Code::CursorAhead => "cursor_ahead",
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",
             Code::PastReadOnly => "past_read_only",

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
+use crate::feed::{self, FeedPage};
 use crate::message::{Message, MessageType};
 use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
@@ -19,6 +20,7 @@ use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
 use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
+use crate::threads::{self, Thread};
 use std::collections::BTreeMap;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
@@ -583,6 +585,44 @@ impl Live {
     /// I/O, `Derived`.
     pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
         bootstrap::next_due(self.rows())
+    }
+
+    // --- threads and the feed -------------------------------------------------------------------
+
+    /// A thread by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
+        threads::thread(self.rows(), id)
+    }
+    /// Threads whose ids come before `before`, the last one first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
+        threads::before(self.rows(), before, limit)
+    }
+    /// The newest `limit` messages of a thread before event `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        threads::posts(self.rows(), id, before, limit)
+    }
+    /// A number that is the id of no thread, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_thread_number(&self) -> Result<u64> {
+        threads::next_number(self.rows())
+    }
+    /// The first `limit` events behind `since` that an agent is told, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
+        feed::behind(self.rows(), agent, since, limit)
     }
 
     // --- events ---------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::runs::{check_due, reported};
 use crate::support::*;
+use crate::threads::{check_feed, check_threads, talked};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -117,6 +118,13 @@ enum Said {
         domain: u8,
         value: u8,
     },
+    /// Anything in a thread, begun or not.
+    Talked {
+        thread: u8,
+        what: u8,
+        by: u8,
+        to: Vec<u8>,
+    },
     /// Mostly not.
     Closed(u8),
 }
@@ -164,6 +172,8 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(what, mode, session, value)| Said::Moded { what, mode, session, value }),
         8 => (0u8..2, 0u8..32, 0u8..3, 0u8..6)
             .prop_map(|(run, what, domain, value)| Said::Boot { run, what, domain, value }),
+        6 => (0u8..3, 0u8..8, 0u8..3, prop::collection::vec(0u8..3, 0..3))
+            .prop_map(|(thread, what, by, to)| Said::Talked { thread, what, by, to }),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -354,6 +364,16 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             domain,
             value,
         } => return reported(*run, *what, *domain, *value),
+        Said::Talked {
+            thread,
+            what,
+            by,
+            to,
+        } => {
+            let mut to: Vec<String> = to.iter().map(|at| agent(at).to_owned()).collect();
+            to.dedup();
+            return talked(*thread, *what, agent(by), to);
+        }
         Said::Staff {
             what,
             worker,
@@ -444,6 +464,8 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                     check_due(live);
                     check_modes(live);
                     check_mail(live, &AGENTS, &sent);
+                    check_threads(live);
+                    check_feed(live, &AGENTS);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
             }

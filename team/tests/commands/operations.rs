@@ -147,6 +147,9 @@ impl Known {
                 json!("worker_diff_report"),
             ]),
             "event" => json!(EVENTS[draw.next(EVENTS.len())].name),
+            "thread_id" => json!(format!("thread-{:04}", 1 + draw.next(3))),
+            "participants" => json!(["dev", "qa"]),
+            "since" => json!(draw.next(30)),
             "run" => json!(["1", "2"][draw.next(2)]),
             "data" => draw.of(&[
                 json!({}),
