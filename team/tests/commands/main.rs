@@ -49,6 +49,7 @@ mod past;
 mod prompts;
 mod real_messages;
 mod replaying;
+mod resources;
 mod scenario;
 mod settings;
 mod staff_histories;
