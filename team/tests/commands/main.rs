@@ -50,6 +50,7 @@ mod prompts;
 mod real_messages;
 mod replaying;
 mod residents;
+mod resources;
 mod scenario;
 mod settings;
 mod staff_histories;
