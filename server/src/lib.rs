@@ -7,6 +7,7 @@
 
 pub mod call;
 pub mod reply;
+pub mod route;
 pub mod served;
 
 pub use call::{Call, Method};

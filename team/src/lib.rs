@@ -17,7 +17,9 @@ pub mod command;
 pub mod doctor;
 pub mod event_type;
 mod evidence;
+pub mod exchange;
 pub mod failure;
+pub mod fenced;
 mod follower;
 pub mod holding;
 pub mod key;
@@ -43,6 +45,7 @@ pub mod tokens;
 mod uuid;
 pub mod vault;
 
+pub use exchange::Exchange;
 pub use failure::{Failure, Result};
 pub use key::{PublicKey, SecretKey};
 pub use notes::Notes;
