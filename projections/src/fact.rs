@@ -12,6 +12,7 @@ mod response;
 mod stored;
 pub mod supervision;
 mod task;
+pub mod thread;
 pub mod worker;
 
 pub use bootstrap::{BootstrapAct, BootstrapFact};
@@ -21,8 +22,9 @@ pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, M
 pub use mode::ModeFact;
 pub use response::ResponseStored;
 pub use task::{
-    Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
+pub use thread::ThreadFact;
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};
@@ -65,6 +67,8 @@ pub enum Fact {
     Mode(Box<ModeFact>),
     /// What happened in a run of the bootstrap contract.
     Bootstrap(Box<BootstrapFact>),
+    /// What happened to a thread.
+    Thread(Box<ThreadFact>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -207,6 +211,9 @@ impl Fact {
             }
             kind if mode::KINDS.contains(&kind) => {
                 mode::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
+            }
+            kind if thread::KINDS.contains(&kind) => {
+                thread::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
             }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(

@@ -11,12 +11,14 @@ use crate::bootstrap::BootstrapProjection;
 use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
+use crate::feed::FeedProjection;
 use crate::messages::MessagesProjection;
 use crate::modes::ModesProjection;
 use crate::responses::ResponsesProjection;
 use crate::staff::StaffProjection;
 use crate::tasks::TasksProjection;
 use crate::team::TeamProjection;
+use crate::threads::ThreadsProjection;
 use crate::tx::{Projection, Recorded, Tx};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
@@ -29,7 +31,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 8] = [
+pub const PROJECTIONS: [&dyn Projection; 10] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
@@ -38,6 +40,8 @@ pub const PROJECTIONS: [&dyn Projection; 8] = [
     &ResponsesProjection,
     &ModesProjection,
     &BootstrapProjection,
+    &ThreadsProjection,
+    &FeedProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

@@ -19,6 +19,10 @@ pub enum Code {
     WorkerNotFound,
     /// There is no task of that id.
     TaskNotFound,
+    /// There is no thread of that id.
+    ThreadNotFound,
+    /// The cursor lies behind the end of the log.
+    CursorAhead,
     /// The cursor names nothing that this listing holds.
     CursorUnknown,
     /// The log has no such point of its past.
@@ -59,6 +63,8 @@ pub enum Code {
     TaskExists,
     /// Somebody else holds the task, or it is not as the caller takes it to be.
     ClaimConflict,
+    /// Somebody else holds paths that the task declares.
+    ResourceConflict,
     /// A dependency of the task is not completed.
     BlockedDependency,
     /// The task is completed, failed or canceled.
@@ -161,6 +167,8 @@ impl Code {
             Code::FormatMismatch => "format_mismatch",
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
+            Code::ThreadNotFound => "thread_not_found",
+            Code::CursorAhead => "cursor_ahead",
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",
             Code::PastReadOnly => "past_read_only",
@@ -179,6 +187,7 @@ impl Code {
             Code::ResponseTooLarge => "response_too_large",
             Code::TaskExists => "task_exists",
             Code::ClaimConflict => "claim_conflict",
+            Code::ResourceConflict => "resource_conflict",
             Code::BlockedDependency => "blocked_dependency",
             Code::AlreadyTerminal => "already_terminal",
             Code::InvalidTransition => "invalid_transition",

@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
+use crate::feed::{self, FeedPage};
 use crate::message::{Message, MessageType};
 use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
@@ -17,8 +18,9 @@ use crate::modes::{self, Mode, ModeScope, ModeState, Scope};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
-use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
+use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
+use crate::threads::{self, Thread};
 use std::collections::BTreeMap;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
@@ -332,6 +334,20 @@ impl Live {
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
         tasks::leases_until(self.rows(), now, limit)
     }
+    /// What a holder's live claims hold of paths, in natural order of the tasks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
+        tasks::held_by(self.rows(), holder)
+    }
+    /// What all live claims hold of paths, holder by holder.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
+        tasks::all_held(self.rows())
+    }
     /// When the next lease runs out.
     ///
     /// # Errors
@@ -583,6 +599,44 @@ impl Live {
     /// I/O, `Derived`.
     pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
         bootstrap::next_due(self.rows())
+    }
+
+    // --- threads and the feed -------------------------------------------------------------------
+
+    /// A thread by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
+        threads::thread(self.rows(), id)
+    }
+    /// Threads whose ids come before `before`, the last one first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
+        threads::before(self.rows(), before, limit)
+    }
+    /// The newest `limit` messages of a thread before event `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        threads::posts(self.rows(), id, before, limit)
+    }
+    /// A number that is the id of no thread, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_thread_number(&self) -> Result<u64> {
+        threads::next_number(self.rows())
+    }
+    /// The first `limit` events behind `since` that an agent is told, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
+        feed::behind(self.rows(), agent, since, limit)
     }
 
     // --- events ---------------------------------------------------------------------------------

@@ -12,4 +12,5 @@ mod real;
 mod runs;
 mod staff;
 mod support;
+mod threads;
 mod views;

@@ -18,6 +18,7 @@ pub mod shape;
 mod supervision;
 mod tasks;
 mod team;
+mod threads;
 mod workers;
 
 pub use envelope::{Envelope, milliseconds};

@@ -13,9 +13,11 @@ use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
 use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
 use crate::command::bootstrap_start::BootstrapStart;
 use crate::command::broadcast::Broadcast;
+use crate::command::can_write::CanWrite;
 use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
 use crate::command::idle::ReadIdle;
+use crate::command::inbox_feed::InboxFeed;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
@@ -41,6 +43,11 @@ use crate::command::task_finish::TaskFinish;
 use crate::command::task_release::TaskRelease;
 use crate::command::task_renew::TaskRenew;
 use crate::command::task_reopen::TaskReopen;
+use crate::command::thread_link::ThreadLink;
+use crate::command::thread_post::ThreadPost;
+use crate::command::thread_search::ThreadSearch;
+use crate::command::thread_start::ThreadStart;
+use crate::command::thread_tail::ThreadTail;
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
@@ -184,6 +191,14 @@ pub static OPERATIONS: &[Operation] = &[
     row::<TaskRelease>(),
     row::<TaskCancel>(),
     row::<TaskReopen>(),
+    // threads, and what agents are told
+    row::<ThreadStart>(),
+    row::<ThreadPost>(),
+    row::<ThreadTail>(),
+    row::<ThreadSearch>(),
+    row::<ThreadLink>(),
+    row::<InboxFeed>(),
+    row::<CanWrite>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),

@@ -61,12 +61,16 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ),
         (
             "create-task",
-            json!({"subject": "one", "description": "the first", "lane": "a"}),
+            json!({"subject": "one", "description": "the first", "resources": ["src/io/"], "lane": "a"}),
         ),
         ("read-task", json!({"task_id": "1"})),
         ("list-tasks", json!({})),
         ("update-task", json!({"task_id": "1", "subject": "first"})),
         ("claim-task", json!({"task_id": "1", "worker": "dev"})),
+        (
+            "can-write",
+            json!({"agent": "dev", "path": "src/io/file.rs"}),
+        ),
         (
             "renew-task-claim",
             json!({"task_id": "1", "claim_token": "$token"}),
@@ -82,6 +86,21 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
                 "error": "no disk"}),
         ),
         ("reopen-task", json!({"task_id": "1"})),
+        (
+            "thread-start",
+            json!({"title": "the first", "participants": ["dev", "qa"], "task_id": "1", "worker": "lead"}),
+        ),
+        (
+            "thread-post",
+            json!({"thread_id": "thread-0001", "body": "begin", "worker": "dev", "to": ["qa"]}),
+        ),
+        ("thread-tail", json!({"thread_id": "thread-0001"})),
+        ("thread-search", json!({"query": "BEGIN"})),
+        (
+            "thread-link",
+            json!({"thread_id": "thread-0001", "task_id": "1"}),
+        ),
+        ("inbox-feed", json!({"worker": "qa", "since": 1})),
         (
             "write-task-approval",
             json!({"task_id": "1", "status": "approved", "reviewer": "lead", "decision_reason": "good"}),
