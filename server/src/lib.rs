@@ -21,6 +21,7 @@ pub mod options;
 mod pool;
 pub mod reply;
 pub mod runtime;
+pub mod route;
 pub mod served;
 mod socket;
 pub mod token;
