@@ -1,8 +1,8 @@
 //! What lies in front of the calls: who may speak at all, what is told without a token, and the way to the gate.
 
 mod control;
-mod forwarding;
 mod health;
+mod leaving;
 mod page;
 
 use crate::door::Door;
@@ -66,8 +66,8 @@ impl Front {
             return sending::whole(reply);
         }
         request.extensions_mut().insert(self.via);
-        if self.via == Via::Socket && forwarding::is_asked(&request) {
-            return forwarding::take_over(request, &self.door);
+        if self.via == Via::Socket && leaving::is_asked(&request) {
+            return leaving::take_over(request, &self.door);
         }
         match self.router.call(request).await {
             Ok(response) => response,
