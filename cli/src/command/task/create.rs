@@ -58,6 +58,8 @@ impl Create {
             requires_code_change: self.requires_code_change.then_some(true),
             priority: self.priority,
             extra: extra(self.extra_json.as_deref())?,
+            resources: None,
+            shared: None,
         };
         let asked = (&*self.team, "create-task");
         self.stamp
