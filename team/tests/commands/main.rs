@@ -60,6 +60,7 @@ mod task_operations;
 mod tasks;
 mod team_chat;
 mod teams;
+mod threads;
 mod transitions;
 mod workers;
 mod world;
