@@ -22,7 +22,7 @@ pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, M
 pub use mode::ModeFact;
 pub use response::ResponseStored;
 pub use task::{
-    Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
 pub use thread::ThreadFact;
 pub use worker::WorkerFact;

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::fact::ConfigChanged;
 use crate::message::MessageType;
 use crate::spelling::distance;
-use crate::tx::{Rows, Tx, key_of};
+use crate::tx::{Rows, Tx, key_of, row};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -37,17 +37,43 @@ pub enum Setting {
     Views,
     /// `governance.cleanup_requires_all_workers_inactive`.
     CleanupGate,
+    /// `resources.root`.
+    ResourcesRoot,
+    /// `resources.policy`.
+    ResourcesPolicy,
 }
 
 /// The value of a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// A count or a time in seconds.
     Number(u64),
     /// Yes or no.
     Switch(bool),
+    /// A name or a path; empty where there is none.
+    Text(String),
 }
+
+/// What a setting can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A whole number, at least and at most that.
+    Number(u64, u64),
+    /// True or false.
+    Switch,
+    /// One of those names.
+    Choice(&'static [&'static str]),
+    /// An absolute path.
+    Path,
+}
+
+/// A path that somebody holds is nobody else's.
+pub const EXCLUSIVE: &str = "exclusive";
+/// It may be, and whoever takes it is warned.
+pub const ADVISORY: &str = "advisory";
+/// Most bytes of a path.
+const PATH_BYTES_MAX: usize = 4096;
 
 /// How a delivery is to go on without an ack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,15 +85,23 @@ pub struct Policy {
 }
 
 impl Value {
-    /// As a number; a switch is 0 or 1.
-    pub fn number(self) -> u64 {
+    /// As a number; a switch is 0 or 1, and a text is 0.
+    pub fn number(&self) -> u64 {
         match self {
-            Value::Number(number) => number,
-            Value::Switch(on) => u64::from(on),
+            Value::Number(number) => *number,
+            Value::Switch(on) => u64::from(*on),
+            Value::Text(_) => 0,
+        }
+    }
+    /// As a text; nothing else is one.
+    pub fn text(&self) -> &str {
+        match self {
+            Value::Text(text) => text,
+            Value::Number(_) | Value::Switch(_) => "",
         }
     }
     /// As a switch.
-    pub fn switch(self) -> bool {
+    pub fn switch(&self) -> bool {
         self.number() != 0
     }
 }
@@ -77,6 +111,7 @@ impl std::fmt::Display for Value {
         match self {
             Value::Number(number) => number.fmt(f),
             Value::Switch(on) => on.fmt(f),
+            Value::Text(text) => text.fmt(f),
         }
     }
 }
@@ -93,6 +128,8 @@ impl Setting {
                 Setting::MembersOpen,
                 Setting::Views,
                 Setting::CleanupGate,
+                Setting::ResourcesRoot,
+                Setting::ResourcesPolicy,
             ])
     }
 
@@ -110,6 +147,8 @@ impl Setting {
             Setting::MembersOpen => "members.open".into(),
             Setting::Views => "views".into(),
             Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
+            Setting::ResourcesRoot => "resources.root".into(),
+            Setting::ResourcesPolicy => "resources.policy".into(),
         }
     }
 
@@ -143,16 +182,30 @@ impl Setting {
             Setting::MembersOpen => "whether agents join by acting",
             Setting::Views => "whether view files are kept",
             Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
+            Setting::ResourcesRoot => "the repository that the resources of tasks lie in",
+            Setting::ResourcesPolicy => {
+                "whether overlapping resources of two agents are refused, or taken with a warning"
+            }
         }
     }
 
-    /// The least and the greatest number it may be; `None` for a switch.
-    pub fn bounds(self) -> Option<(u64, u64)> {
+    /// What it can be.
+    pub fn form(self) -> Form {
         match self {
-            Setting::AckTimeout(_) => Some((1, SECONDS_MAX)),
-            Setting::MaxRetries(_) => Some((0, RETRIES_MAX)),
-            Setting::NudgeCooldown | Setting::NudgeIdle => Some((0, SECONDS_MAX)),
-            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => None,
+            Setting::AckTimeout(_) => Form::Number(1, SECONDS_MAX),
+            Setting::MaxRetries(_) => Form::Number(0, RETRIES_MAX),
+            Setting::NudgeCooldown | Setting::NudgeIdle => Form::Number(0, SECONDS_MAX),
+            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => Form::Switch,
+            Setting::ResourcesRoot => Form::Path,
+            Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
+        }
+    }
+
+    /// The least and the greatest number it may be, if it is one.
+    pub fn bounds(self) -> Option<(u64, u64)> {
+        match self.form() {
+            Form::Number(least, most) => Some((least, most)),
+            Form::Switch | Form::Choice(_) | Form::Path => None,
         }
     }
 
@@ -161,16 +214,19 @@ impl Setting {
     /// # Errors
     /// The rule that it breaks, as the rest of a sentence.
     pub fn parse(self, text: &str) -> Result<Value, String> {
-        let Some((least, most)) = self.bounds() else {
-            return match text {
+        match self.form() {
+            Form::Number(least, most) => match text.parse() {
+                Ok(number) if (least..=most).contains(&number) => Ok(Value::Number(number)),
+                _ => Err(format!("must be a whole number from {least} to {most}")),
+            },
+            Form::Switch => match text {
                 "true" => Ok(Value::Switch(true)),
                 "false" => Ok(Value::Switch(false)),
                 _ => Err("must be true or false".into()),
-            };
-        };
-        match text.parse() {
-            Ok(number) if (least..=most).contains(&number) => Ok(Value::Number(number)),
-            _ => Err(format!("must be a whole number from {least} to {most}")),
+            },
+            Form::Choice(names) if names.contains(&text) => Ok(Value::Text(text.to_owned())),
+            Form::Choice(names) => Err(format!("must be one of {}", names.join(", "))),
+            Form::Path => path(text).map(Value::Text),
         }
     }
 
@@ -185,6 +241,8 @@ impl Setting {
             Setting::NudgeCooldown => 900,
             Setting::NudgeIdle => 300,
             Setting::CleanupGate => return Some(Value::Switch(true)),
+            Setting::ResourcesRoot => return Some(Value::Text(String::new())),
+            Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
             _ => return None,
         };
         Some(Value::Number(number))
@@ -200,11 +258,33 @@ impl Setting {
     }
 }
 
+/// An absolute path without what means nothing: `.`, `//`, a slash at the end.
+fn path(text: &str) -> Result<String, String> {
+    if !text.starts_with('/') || text.len() > PATH_BYTES_MAX || text.chars().any(char::is_control) {
+        return Err(format!(
+            "must be an absolute path of at most {PATH_BYTES_MAX} bytes without control characters"
+        ));
+    }
+    let names: Vec<&str> = text
+        .split('/')
+        .filter(|name| !name.is_empty() && *name != ".")
+        .collect();
+    match names.contains(&"..") {
+        true => Err("must be a path without ..".to_owned()),
+        false => Ok(format!("/{}", names.join("/"))),
+    }
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct TextRow(String);
+row!(TextRow);
+
 /// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
 pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     for (setting, value) in &changed.changes {
         let key = key_of(SETTING, setting.key().as_bytes());
         match value {
+            Some(Value::Text(text)) => tx.put(&key, &TextRow(text.clone())),
             Some(value) => tx.put(&key, &value.number()),
             None => tx.delete(&key),
         }
@@ -213,11 +293,13 @@ pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
 
 /// What a setting was set to, if it was.
 pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>> {
-    let number: Option<u64> = rows.get(&key_of(SETTING, setting.key().as_bytes()))?;
-    Ok(number.map(|number| match setting.bounds() {
-        Some(_) => Value::Number(number),
-        None => Value::Switch(number != 0),
-    }))
+    let key = key_of(SETTING, setting.key().as_bytes());
+    let number = || rows.get::<u64>(&key);
+    Ok(match setting.form() {
+        Form::Number(..) => number()?.map(Value::Number),
+        Form::Switch => number()?.map(|number| Value::Switch(number != 0)),
+        Form::Choice(_) | Form::Path => rows.get::<TextRow>(&key)?.map(|row| Value::Text(row.0)),
+    })
 }
 
 /// Every setting that somebody set.
@@ -287,7 +369,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (35, 35));
+        assert_eq!((keys.len(), all), (37, 37));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 
@@ -304,6 +386,23 @@ mod tests {
         assert!(Setting::AckTimeout(None).parse("0").is_err());
         assert!(Setting::Views.parse("1").is_err());
         assert_eq!(Setting::Views.parse("false"), Ok(Value::Switch(false)));
+        let policy = Setting::ResourcesPolicy;
+        assert_eq!(policy.parse(ADVISORY), Ok(Value::Text(ADVISORY.into())));
+        let rule = "must be one of exclusive, advisory".to_owned();
+        assert_eq!(policy.parse("loose"), Err(rule));
+        let root = Setting::ResourcesRoot;
+        for path in ["/repo/app", "//repo/./app/"] {
+            assert_eq!(root.parse(path), Ok(Value::Text("/repo/app".into())));
+        }
+        for path in [
+            "",
+            "repo",
+            "/repo/../x",
+            "/a\nb",
+            &format!("/{}", "x".repeat(5000)),
+        ] {
+            assert!(root.parse(path).is_err(), "{path:?}");
+        }
     }
 
     #[test]

@@ -6,12 +6,15 @@
 mod commanded;
 mod deps;
 mod fold;
+mod held;
 mod query;
 mod ready;
 mod row;
 
 pub(crate) use deps::cycle;
 pub use fold::TasksProjection;
+pub use held::HeldResources;
+pub(crate) use held::{all as all_held, by as held_by};
 pub(crate) use query::{
     all, blocked, can_start, counts, dependents, deps_completed, freed, leases_until, list,
     next_lease, next_number, open_deps, owned, ready_count, stale, superseded, task, waiting,
@@ -158,6 +161,10 @@ pub struct Governed {
     pub epoch: u64,
     /// The last of them.
     pub claim: Option<Claim>,
+    /// The paths that its holder may write, relative to the repository.
+    pub resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile, if somebody said.
+    pub shared: Option<bool>,
     /// What else its creator said of it: a JSON object.
     pub extra: Option<Json>,
 }

@@ -65,7 +65,7 @@ impl Projection for TeamProjection {
         "team"
     }
     fn version(&self) -> u32 {
-        4
+        5
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
@@ -122,7 +122,7 @@ fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -
 fn configure(tx: &mut Tx<'_>, mut info: InfoRow, changed: &ConfigChanged, seq: u64) {
     settings::change(tx, changed);
     for (setting, value) in &changed.changes {
-        let switch = |born| value.map_or(born, settings::Value::switch);
+        let switch = |born| value.as_ref().map_or(born, settings::Value::switch);
         match setting {
             Setting::MembersOpen => info.open = switch(info.born_open),
             Setting::Views => info.views = switch(info.born_views),

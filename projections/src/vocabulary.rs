@@ -149,7 +149,7 @@ pub const KINDS: &[Kind] = &[
     kind("mode_updated", Seed::Modes, "teamlog mode update", true, "A mode's fields or phase changed."),
     kind("monitor_snapshot_written", Seed::TeamApi, "teamlog api write-monitor-snapshot", true, "A monitor's snapshot was stored."),
     kind("phase_changed", Seed::TeamApi, "teamlog api cleanup", true, "The team's phase changed."),
-    kind("resource_declared", Seed::Teamd, "teamlog api create-task", true, "A task declared paths that it may write."),
+    kind("resource_declared", Seed::Teamd, "teamlog api update-task", true, "A task's holder may write other paths than before."),
     kind("resource_policy_set", Seed::Teamd, "teamlog api write-config", true, "How overlapping paths are treated was set."),
     kind("response_stored", Seed::Team, "teamlog api create-task --key", true, "The first answer under an idempotency key was stored."),
     kind("shutdown_acked", Seed::TeamApi, "teamlog api write-shutdown-ack", true, "A worker accepted or rejected its shutdown."),

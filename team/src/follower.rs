@@ -27,7 +27,7 @@ impl Follower {
     ) -> Result<Follower> {
         // Before the first look at the log, so that nothing falls between.
         let watch = team.log.watch()?;
-        let last = team.query(|live, reader| {
+        let last = team.survey(|live, reader| {
             let seq = start(live, reader)?;
             Ok(match live.event(reader, seq)?.zip(live.place(seq)?) {
                 Some((event, place)) => Some((seq, event.id, place)),

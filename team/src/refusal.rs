@@ -63,6 +63,8 @@ pub enum Code {
     TaskExists,
     /// Somebody else holds the task, or it is not as the caller takes it to be.
     ClaimConflict,
+    /// Somebody else holds paths that the task declares.
+    ResourceConflict,
     /// A dependency of the task is not completed.
     BlockedDependency,
     /// The task is completed, failed or canceled.
@@ -181,6 +183,7 @@ impl Code {
             Code::ResponseTooLarge => "response_too_large",
             Code::TaskExists => "task_exists",
             Code::ClaimConflict => "claim_conflict",
+            Code::ResourceConflict => "resource_conflict",
             Code::BlockedDependency => "blocked_dependency",
             Code::AlreadyTerminal => "already_terminal",
             Code::InvalidTransition => "invalid_transition",

@@ -1,4 +1,10 @@
-//! Resources: which paths a task declares, and whether a path is among them. Pure, but for the links that it is told of.
+//! Paths that agents may write, and who holds them.
 
+mod held;
+mod links;
 pub mod path;
 pub mod pattern;
+
+pub(crate) use held::{Holdings, declared};
+pub use held::{Overlap, RESOURCES_MAX};
+pub(crate) use links::Tree;

@@ -41,6 +41,12 @@ pub struct TaskRecord {
     pub depends_on: Vec<String>,
     /// Counts every applied mutation
     pub version: u64,
+    /// The paths that its holder may write, relative to the repository
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
     /// Who works on it under a lease
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<ClaimRecord>,
@@ -145,6 +151,8 @@ impl TaskRecord {
             blocked_by: task.deps.clone(),
             depends_on: task.deps,
             version: task.version,
+            resources: task.governed.resources,
+            shared: task.governed.shared,
             claim,
             lease_expired,
             epoch: task.governed.epoch,

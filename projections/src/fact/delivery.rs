@@ -11,7 +11,7 @@
 use super::event;
 use super::stored::{Decoded, id, read, write};
 use crate::messages::MessageInfo;
-use crate::settings::{Policy, Setting, Value};
+use crate::settings::{Form, Policy, Setting, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -155,17 +155,27 @@ pub(super) fn config(payload: &str) -> Decoded<ConfigChanged> {
         let Some(setting) = Setting::find(&key) else {
             continue;
         };
-        let value = match (value, setting.bounds()) {
+        // Bounds and names are the command's business: what an older or a newer version allowed still counts.
+        let value = match (value, setting.form()) {
             (None, _) => None,
-            (Some(serde_json::Value::Bool(on)), None) => Some(Value::Switch(on)),
-            // Bounds are the command's business: what an older or a newer version allowed still counts.
-            (Some(serde_json::Value::Number(number)), Some(_)) => {
+            (Some(serde_json::Value::Bool(on)), Form::Switch) => Some(Value::Switch(on)),
+            (Some(serde_json::Value::Number(number)), Form::Number(..)) => {
                 Some(Value::Number(number.as_u64().ok_or_else(|| {
                     format!("changes.{key} is not a whole number")
                 })?))
             }
-            (Some(_), None) => return Err(format!("changes.{key} is not true, false or null")),
-            (Some(_), Some(_)) => return Err(format!("changes.{key} is not a number or null")),
+            (Some(serde_json::Value::String(text)), Form::Choice(_) | Form::Path) => {
+                Some(Value::Text(text))
+            }
+            (Some(_), Form::Switch) => {
+                return Err(format!("changes.{key} is not true, false or null"));
+            }
+            (Some(_), Form::Number(..)) => {
+                return Err(format!("changes.{key} is not a number or null"));
+            }
+            (Some(_), Form::Choice(_) | Form::Path) => {
+                return Err(format!("changes.{key} is not a text or null"));
+            }
         };
         changes.push((setting, value));
     }
@@ -258,6 +268,7 @@ impl ConfigChanged {
             None => None,
             Some(Value::Number(number)) => Some((*number).into()),
             Some(Value::Switch(on)) => Some((*on).into()),
+            Some(Value::Text(text)) => Some(text.as_str().into()),
         };
         let changes = self.changes.iter();
         let stored = StoredConfig {

@@ -2,9 +2,10 @@
 //!
 //! | kind | payload, beside `task_id` |
 //! |---|---|
-//! | `task_created` | `{subject, description, status, owner?, depends_on[], requires_code_change?, priority?, extra?{}}` |
+//! | `task_created` | `{subject, description, status, owner?, depends_on[], requires_code_change?, priority?, resources?[], shared?, extra?{}}` |
 //! | `task_updated` | `{subject?, description?, requires_code_change?}`; each one is a new version |
 //! | `task_deps_changed` | `{depends_on[]}` |
+//! | `resource_declared` | `{resources[], shared?}` |
 //! | `task_blocked` | `{waits_for[]}` |
 //! | `task_unblocked` | `{}` |
 //! | `task_claimed` | `{worker, token, epoch, leased_until}` |
@@ -29,6 +30,7 @@ pub(super) const KINDS: &[&str] = &[
     "task_created",
     "task_updated",
     "task_deps_changed",
+    "resource_declared",
     "task_blocked",
     "task_unblocked",
     "task_claimed",
@@ -59,6 +61,8 @@ pub enum TaskAct {
     Updated(TaskUpdated),
     /// It waits for other tasks than before.
     DepsChanged(Vec<String>),
+    /// Its holder may write other paths than before.
+    ResourcesDeclared(Resources),
     /// It began to wait for those.
     Blocked(Vec<String>),
     /// It waits for nothing any more.
@@ -98,8 +102,21 @@ pub struct TaskCreated {
     pub requires_code_change: Option<bool>,
     /// How urgent it is.
     pub priority: Priority,
+    /// The paths that its holder may write.
+    pub resources: Resources,
     /// What else its creator said of it: a JSON object.
     pub extra: Option<Json>,
+}
+
+/// What a task declares of paths: `resource_declared`, and a part of `task_created`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Paths and patterns, relative to the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// Whether others may hold the same meanwhile, if somebody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
 }
 
 /// `task_updated`: what is not mentioned stays.
@@ -178,6 +195,10 @@ struct StoredCreated {
     requires_code_change: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     priority: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    resources: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extra: Option<Box<RawValue>>,
 }
@@ -223,6 +244,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<TaskFact> {
         "task_deps_changed" => {
             TaskAct::DepsChanged(ids("depends_on", read::<StoredDeps>(payload)?.depends_on)?)
         }
+        "resource_declared" => TaskAct::ResourcesDeclared(read(payload)?),
         "task_blocked" => {
             TaskAct::Blocked(ids("waits_for", read::<StoredBlocked>(payload)?.waits_for)?)
         }
@@ -275,6 +297,10 @@ fn created(payload: &str) -> Decoded<TaskCreated> {
         depends_on: ids("depends_on", stored.depends_on)?,
         requires_code_change: stored.requires_code_change,
         priority,
+        resources: Resources {
+            resources: stored.resources,
+            shared: stored.shared,
+        },
         extra,
     })
 }
@@ -331,6 +357,7 @@ impl TaskFact {
             TaskAct::Created(_) => "task_created",
             TaskAct::Updated(_) => "task_updated",
             TaskAct::DepsChanged(_) => "task_deps_changed",
+            TaskAct::ResourcesDeclared(_) => "resource_declared",
             TaskAct::Blocked(_) => "task_blocked",
             TaskAct::Unblocked => "task_unblocked",
             TaskAct::Claimed(_) => "task_claimed",
@@ -363,6 +390,7 @@ impl TaskFact {
             TaskAct::DepsChanged(deps) => self.whole(StoredDeps {
                 depends_on: deps.clone(),
             }),
+            TaskAct::ResourcesDeclared(declared) => self.whole(declared),
             TaskAct::Blocked(deps) => self.whole(StoredBlocked {
                 waits_for: deps.clone(),
             }),
@@ -410,6 +438,8 @@ impl StoredCreated {
             depends_on: created.depends_on.clone(),
             requires_code_change: created.requires_code_change,
             priority: urgent.then(|| created.priority.name().to_owned()),
+            resources: created.resources.resources.clone(),
+            shared: created.resources.shared,
             extra: created
                 .extra
                 .as_ref()

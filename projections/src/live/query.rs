@@ -18,7 +18,7 @@ use crate::modes::{self, Mode, ModeScope, ModeState, Scope};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
-use crate::tasks::{self, Task, TaskCounts, TaskFilter, TaskPage};
+use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use crate::threads::{self, Thread};
 use std::collections::BTreeMap;
@@ -333,6 +333,20 @@ impl Live {
     /// I/O, `Derived`.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
         tasks::leases_until(self.rows(), now, limit)
+    }
+    /// What a holder's live claims hold of paths, in natural order of the tasks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
+        tasks::held_by(self.rows(), holder)
+    }
+    /// What all live claims hold of paths, holder by holder.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
+        tasks::all_held(self.rows())
     }
     /// When the next lease runs out.
     ///

@@ -6,7 +6,9 @@ use super::fold::{store, unborn};
 use super::row::{ClaimRow, GovernedRow, TaskRow, task_key};
 use super::{ClaimState, Status, deps};
 use crate::error::Result;
-use crate::fact::{Held, Lease, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated};
+use crate::fact::{
+    Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
 use crate::tx::Tx;
 use teamlog_engine::{Event, RefKind};
 
@@ -24,6 +26,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
         TaskAct::Created(_) => {}
         TaskAct::Updated(updated) => update(&mut new, updated),
         TaskAct::DepsChanged(wanted) => (new.deps, new.ignored_deps) = deps::split(tx, id, wanted)?,
+        TaskAct::ResourcesDeclared(declared) => declare(&mut new, declared),
         TaskAct::Blocked(_) => turn(&mut new, Status::Pending, Status::Blocked),
         TaskAct::Unblocked => turn(&mut new, Status::Blocked, Status::Pending),
         TaskAct::Claimed(claimed) => claim(&mut new, claimed, at),
@@ -55,6 +58,7 @@ fn counts(act: &TaskAct) -> bool {
     !matches!(
         act,
         TaskAct::DepsChanged(_)
+            | TaskAct::ResourcesDeclared(_)
             | TaskAct::Blocked(_)
             | TaskAct::Unblocked
             | TaskAct::LeaseExpired(_)
@@ -81,6 +85,9 @@ fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> R
         governed.requires_code_change = created.requires_code_change;
         governed.extra = extra;
     }
+    if created.resources != Resources::default() {
+        declare(&mut task, &created.resources);
+    }
     Ok(task)
 }
 
@@ -98,6 +105,12 @@ fn update(task: &mut TaskRow, updated: &TaskUpdated) {
     if updated.requires_code_change.is_some() {
         governed(task).requires_code_change = updated.requires_code_change;
     }
+}
+
+fn declare(task: &mut TaskRow, declared: &Resources) {
+    let governed = governed(task);
+    governed.resources.clone_from(&declared.resources);
+    governed.shared = declared.shared;
 }
 
 fn turn(task: &mut TaskRow, from: Status, to: Status) {

@@ -3,7 +3,7 @@
 use super::row::{
     COUNTS, CountsRow, NUMBERED, SUPERSEDED, TaskRow, natural_key, owned_key, task_key,
 };
-use super::{NUMBER_DIGITS_MAX, Status, commanded, deps, ready};
+use super::{NUMBER_DIGITS_MAX, Status, commanded, deps, held, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange, TaskImported};
 use crate::message::{MessageType, Priority};
@@ -18,7 +18,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        4
+        5
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -100,6 +100,7 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&TaskRow>, new: &Task
     reindex(tx, &natural, old, new)?;
     count(tx, old, new)?;
     tx.put(&task_key(id), new);
+    held::follow(tx, &natural, old, new);
     ready::follow(tx, id, &natural, old, new)
 }
 

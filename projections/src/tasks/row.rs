@@ -69,6 +69,8 @@ pub(super) struct GovernedRow {
     pub completed_at: Option<i64>,
     pub epoch: u64,
     pub claim: Option<ClaimRow>,
+    pub resources: Vec<String>,
+    pub shared: Option<bool>,
     pub extra: Option<String>,
 }
 
@@ -187,6 +189,8 @@ impl GovernedRow {
                 leased_until: time(claim.leased_until),
                 state: state(claim.state),
             }),
+            resources: self.resources,
+            shared: self.shared,
             extra: self.extra.and_then(|text| Json::parse(&text).ok()),
         }
     }

@@ -99,6 +99,12 @@ struct TaskView<'a> {
     #[schemars(with = "Option<Timestamp>")]
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_at: Option<String>,
+    /// The paths that its holder may write, relative to the repository
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    resources: &'a [String],
+    /// Whether others may hold the same paths meanwhile
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
     /// What else its creator said of it
     #[schemars(with = "Option<Map<String, Value>>")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,6 +184,8 @@ impl<'a> TaskView<'a> {
             epoch: governed.epoch,
             started_at: governed.started_at.map(|at| at.to_string()),
             completed_at: governed.completed_at.map(|at| at.to_string()),
+            resources: &governed.resources,
+            shared: governed.shared,
             extra: governed.extra.as_ref().and_then(raw),
             version: task.version,
             snapshot_version: task.snapshot_version,

@@ -3,7 +3,8 @@
 use crate::support::*;
 use teamlog_engine::{Json, NewEvent};
 use teamlog_projections::fact::{
-    Fact, Held, Lease, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    Fact, Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact,
+    TaskUpdated,
 };
 use teamlog_projections::tasks::{Claim, ClaimState};
 use teamlog_projections::{Priority, Status, Task};
@@ -29,6 +30,10 @@ fn created(deps: &[&str]) -> TaskCreated {
         depends_on: deps.iter().map(|dep| dep.to_string()).collect(),
         requires_code_change: Some(true),
         priority: Priority::High,
+        resources: Resources {
+            resources: vec!["src/io".into()],
+            shared: Some(false),
+        },
         extra: Some(Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap()),
     }
 }
@@ -61,6 +66,7 @@ fn every_fact_comes_back_as_it_was_recorded() {
             owner: Some("dev".into()),
             requires_code_change: None,
             priority: Priority::Normal,
+            resources: Resources::default(),
             extra: None,
             ..created(&[])
         }),
@@ -71,6 +77,11 @@ fn every_fact_comes_back_as_it_was_recorded() {
             requires_code_change: Some(false),
         }),
         TaskAct::DepsChanged(vec!["2".into()]),
+        TaskAct::ResourcesDeclared(Resources::default()),
+        TaskAct::ResourcesDeclared(Resources {
+            resources: vec![".".into(), "docs/*.md".into()],
+            shared: Some(true),
+        }),
         TaskAct::Blocked(vec!["2".into()]),
         TaskAct::Unblocked,
         claimed(1, 3),

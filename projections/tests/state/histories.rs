@@ -12,12 +12,13 @@ use teamlog_engine::{Format, Json, Log, NewEvent};
 use teamlog_projections::fact::TaskImported;
 use teamlog_projections::fact::{
     ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry, DispatchStep,
-    Held, Lease, Mark, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    Held, Lease, Mark, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact,
+    TaskUpdated,
 };
 use teamlog_projections::live::derived_dir;
 use teamlog_projections::messages::MessageInfo;
 use teamlog_projections::rehydrate::rehydrate_with;
-use teamlog_projections::settings::{Setting, Value};
+use teamlog_projections::settings::{Form, Setting, Value};
 use teamlog_projections::workers::Bulk;
 use teamlog_projections::{Live, Message, MessageType, Policy, Priority};
 
@@ -159,11 +160,11 @@ fn said() -> impl Strategy<Value = Said> {
         2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| Said::Retried { id, attempt }),
         2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| Said::Buried { id, letter }),
         1 => (0u8..10).prop_map(|id| Said::Confirmed { id }),
-        1 => (0u8..6, proptest::option::of(0u8..4))
+        1 => (0u8..8, proptest::option::of(0u8..4))
             .prop_map(|(setting, value)| Said::Configured { setting, value }),
         1 => (0u8..6, 0u8..9, 0u8..7)
             .prop_map(|(task, minute, status)| Said::Import { task, minute, status }),
-        8 => (0u8..6, 0u8..16, 0u8..3, 0u8..9, deps())
+        8 => (0u8..6, 0u8..17, 0u8..3, 0u8..9, deps())
             .prop_map(|(task, what, by, number, deps)| Said::Did { task, what, by, number, deps }),
         1 => Just(Said::Foreign),
         5 => (0u8..13, 0u8..3, 0u8..4)
@@ -206,11 +207,14 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
         2 => Setting::MembersOpen,
         3 => Setting::NudgeIdle,
         4 => Setting::MaxRetries(None),
+        5 => Setting::ResourcesRoot,
+        6 => Setting::ResourcesPolicy,
         _ => Setting::AckTimeout(Some(MessageType::Handoff)),
     };
-    let value = value.map(|value| match setting.bounds() {
-        None => Value::Switch(value > 0),
-        Some(_) => Value::Number(u64::from(value)),
+    let value = value.map(|value| match setting.form() {
+        Form::Switch => Value::Switch(value > 0),
+        Form::Number(..) => Value::Number(u64::from(value)),
+        Form::Choice(_) | Form::Path => Value::Text(format!("/{value}")),
     });
     ConfigChanged {
         changes: vec![(setting, value)],
@@ -396,6 +400,13 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
     }
 }
 
+fn resources(number: u8) -> Resources {
+    Resources {
+        resources: (0..number % 3).map(|at| format!("src/{at}")).collect(),
+        shared: (number > 5).then_some(number > 6),
+    }
+}
+
 /// Any act at any time: a fold takes what it finds, sense or not.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
@@ -417,6 +428,10 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
             depends_on: deps,
             requires_code_change: (number > 4).then_some(true),
             priority: Priority::ALL[usize::from(number % 4)],
+            resources: match number % 3 {
+                0 => resources(number),
+                _ => Resources::default(),
+            },
             extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()),
         }),
         4 => TaskAct::Updated(TaskUpdated {
@@ -440,6 +455,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
             forced: number == 0,
         }),
         14 => TaskAct::Reopened,
+        15 => TaskAct::ResourcesDeclared(resources(number)),
         _ => TaskAct::LeaseExpired(lease),
     }
 }

@@ -287,6 +287,28 @@ pub fn check_claims(live: &Live) {
             out
         );
     }
+    let holds = |task: &&Task| task.claim().is_some() && !task.governed.resources.is_empty();
+    let mut held: Vec<(String, String, Timestamp, Vec<String>)> = Vec::new();
+    for task in all.iter().filter(holds) {
+        let claim = task.claim().unwrap();
+        let resources = task.governed.resources.clone();
+        let (owner, until) = (claim.owner.clone(), claim.leased_until);
+        held.push((owner, task.task_id.clone(), until, resources));
+    }
+    held.sort();
+    let found = live.held_resources().unwrap();
+    let mut by: Vec<_> = found.iter().map(|held| held.holder.clone()).collect();
+    by.dedup();
+    let each: Vec<_> = by
+        .iter()
+        .flat_map(|holder| live.held_by(holder).unwrap())
+        .collect();
+    assert_eq!(each, found);
+    let found = found.into_iter();
+    let found: Vec<_> = found
+        .map(|held| (held.holder, held.task_id, held.leased_until, held.resources))
+        .collect();
+    assert_eq!(found, held);
     let freed = all.iter().filter(|task| {
         task.claim_governed && task.status == Status::Blocked && live.ready(task).unwrap()
     });

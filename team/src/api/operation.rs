@@ -13,6 +13,7 @@ use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
 use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
 use crate::command::bootstrap_start::BootstrapStart;
 use crate::command::broadcast::Broadcast;
+use crate::command::can_write::CanWrite;
 use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
 use crate::command::idle::ReadIdle;
@@ -197,6 +198,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ThreadSearch>(),
     row::<ThreadLink>(),
     row::<InboxFeed>(),
+    row::<CanWrite>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),

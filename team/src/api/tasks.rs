@@ -2,6 +2,7 @@
 
 use super::operation::Op;
 use super::rules::Rules;
+use crate::command::can_write::{CanWrite, WriteVerdict};
 use crate::command::claim_next::{ClaimNext, ClaimNextAnswer};
 use crate::command::task_cancel::TaskCancel;
 use crate::command::task_change::TaskChange;
@@ -66,6 +67,17 @@ mutation! { TaskRenew, ClaimAnswer, "renew-task-claim", task_renew, "Prolong the
 mutation! { TaskRelease, HolderAnswer, "release-task-claim", task_release, "Give a claimed task back; that is no completion" }
 mutation! { TaskCancel, TaskAnswer, "cancel-task", task_cancel, "Cancel a task" }
 mutation! { TaskReopen, TaskAnswer, "reopen-task", task_reopen, "Make a failed task pending again" }
+
+impl Op for CanWrite {
+    type Data = WriteVerdict;
+    const NAME: &'static str = "can-write";
+    const DOC: &'static str = "Say whether an agent may write a path now";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<WriteVerdict> {
+        team.can_write(self)
+    }
+}
 
 /// `read-task`.
 #[derive(Debug, Deserialize, JsonSchema)]

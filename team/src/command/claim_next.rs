@@ -7,6 +7,8 @@ use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::holding::{self, Scene, lease_end};
 use crate::projections::{Live, Status, Task, natural};
+use crate::refusal::Code;
+use crate::resource::{Holdings, Overlap};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -14,6 +16,10 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use teamlog_engine::{Event, NewEvent, Timestamp};
 
+/// Tasks that are looked at together for one whose paths are free.
+const LOOKED_AT: usize = 16;
+/// Most of them; behind so many that others stand in the way of, nothing is ready.
+const LOOKED_AT_MAX: usize = 256;
 /// Most leases that ran out and are looked at; `tick` sees to more.
 const EXPIRED_MAX: usize = 64;
 
@@ -29,7 +35,7 @@ pub struct ClaimNext {
     pub lease_ms: Option<u64>,
 }
 
-/// `{ok, task, claimToken?, epoch?, leased_until?}`; `task` is `null` where nothing is ready for the worker.
+/// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` where nothing is ready for the worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimNextAnswer {
     /// Always true
@@ -50,6 +56,9 @@ pub struct ClaimNextAnswer {
     #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<String>,
+    /// What others hold of the same paths, where that is allowed with a warning
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
 }
 
 /// A claim with the token it will have.
@@ -60,7 +69,8 @@ struct Job {
 }
 
 impl Team {
-    /// Takes the best task that is ready for a worker: most urgent first, then oldest, then by id.
+    /// Takes the best task that is ready for a worker, and whose paths nobody else holds: most urgent first, then oldest,
+    /// then by id.
     ///
     /// # Errors
     /// `worker_not_found`, `invalid_input`, `team_closed`; the log's.
@@ -71,48 +81,53 @@ impl Team {
 }
 
 impl Act for Job {
-    /// The task that was taken.
-    type Verdict = Option<String>;
+    /// The task that was taken, and what is held twice from now on.
+    type Verdict = Option<(String, Vec<Overlap>)>;
     type Answer = ClaimNextAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Option<String>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>> {
         let worker = &self.claim.worker;
         check_worker(live, worker)?;
         let until = lease_end(self.claim.lease_ms, now)?;
         let mut events: Vec<NewEvent> = Vec::new();
-        let ready = live.ready_tasks(Some(worker), None, 1)?.tasks.pop();
-        let mut best = ready.map(|task| (task, None));
+        let holdings = Holdings::of(live, worker, now)?;
+        let ready = first_free(live, worker, &holdings)?;
+        let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
         for mut task in live.expired_tasks(now, EXPIRED_MAX)? {
             let overdue = Some(events.len());
             holding::expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
-            let better = |(best, _): &(Task, _)| rank(&task) < rank(best);
-            if task.status == Status::Pending && best.as_ref().is_none_or(better) {
-                best = Some((task, overdue));
+            let better = |(best, ..): &(Task, _, _)| rank(&task) < rank(best);
+            if task.status == Status::Pending
+                && best.as_ref().is_none_or(better)
+                && let Some(overlaps) = free(&holdings, &task)?
+            {
+                best = Some((task, overlaps, overdue));
             }
         }
-        let Some((task, overdue)) = best else {
+        let Some((task, overlaps, overdue)) = best else {
             return Ok(Ruling::Granted(None, events));
         };
         let id = task.task_id.clone();
         let mut scene = Scene { task, events };
         take(live, &mut scene, worker, (&self.token, until), overdue)?;
-        Ok(Ruling::Granted(Some(id), scene.events))
+        Ok(Ruling::Granted(Some((id, overlaps)), scene.events))
     }
 
     fn answer(
         &self,
         live: &Live,
-        taken: &Option<String>,
+        taken: &Self::Verdict,
         _: &[Event<'static>],
         now: Timestamp,
     ) -> Result<ClaimNextAnswer> {
-        let Some(id) = taken else {
+        let Some((id, overlaps)) = taken else {
             return Ok(ClaimNextAnswer {
                 ok: true,
                 task: None,
                 claim_token: None,
                 epoch: None,
                 leased_until: None,
+                overlaps: Vec::new(),
             });
         };
         let claimed = claimed(record(live, id, now)?, self.token.clone());
@@ -122,7 +137,39 @@ impl Act for Job {
             claim_token: Some(claimed.claim_token),
             epoch: Some(claimed.epoch),
             leased_until: Some(claimed.leased_until),
+            overlaps: overlaps.clone(),
         })
+    }
+}
+
+/// The best of what is ready whose paths nobody stands in the way of.
+fn first_free(
+    live: &Live,
+    worker: &str,
+    holdings: &Holdings,
+) -> Result<Option<(Task, Vec<Overlap>)>> {
+    let mut last: Option<Task> = None;
+    for _ in 0..LOOKED_AT_MAX / LOOKED_AT {
+        let page = live.ready_tasks(Some(worker), last.as_ref(), LOOKED_AT)?;
+        last = page.tasks.last().filter(|_| page.more).cloned();
+        for task in page.tasks {
+            if let Some(overlaps) = free(holdings, &task)? {
+                return Ok(Some((task, overlaps)));
+            }
+        }
+        if last.is_none() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// What is held twice once the task is taken; `None` where others stand in its way.
+fn free(holdings: &Holdings, task: &Task) -> Result<Option<Vec<Overlap>>> {
+    match holdings.grant(task) {
+        Ok(overlaps) => Ok(Some(overlaps)),
+        Err(refusal) if refusal.code == Code::ResourceConflict => Ok(None),
+        Err(refusal) => Err(refusal.into()),
     }
 }
 

@@ -200,11 +200,11 @@ impl Mutation for ConfigChange {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
         let (previous, set) = live.setting(setting)?;
-        let value = match wanted {
-            Some(value) => value,
+        let value = match &wanted {
+            Some(value) => value.clone(),
             None => live.default_of(setting)?,
         };
-        let changed = set.then_some(previous) != wanted;
+        let changed = set.then(|| previous.clone()) != wanted;
         let changes = vec![(setting, wanted)];
         let event = changed.then(|| ConfigChanged { changes }.event(actor));
         let decision = Changed {

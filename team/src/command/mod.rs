@@ -15,6 +15,7 @@ pub mod bootstrap_show;
 pub mod bootstrap_start;
 pub mod bootstrap_tick;
 pub mod broadcast;
+pub mod can_write;
 pub mod claim_next;
 pub mod cleanup;
 pub mod config;

@@ -55,7 +55,7 @@ impl Team {
         replay.check()?;
         let mut output = Output::new(&replay, each);
         if replay.needs_state() {
-            self.query(|live, reader| replay.run_on_state(live, reader, &mut output))?;
+            self.survey(|live, reader| replay.run_on_state(live, reader, &mut output))?;
         } else {
             replay.run_on_log(&self.reader()?, &mut output)?;
         }

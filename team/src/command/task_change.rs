@@ -1,4 +1,4 @@
-//! `update-task`: what a task is about, what it waits for. Its lifecycle is changed by other commands only.
+//! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
 
 use super::append::DEFAULT_ACTOR;
 use super::task_create::{TaskAnswer, check_cycle, dependencies, record};
@@ -6,8 +6,10 @@ use crate::act::{Act, Ruling};
 use crate::blocking;
 use crate::failure::Result;
 use crate::holding::{Scene, check_expected};
-use crate::projections::fact::{TaskAct, TaskUpdated};
+use crate::projections::fact::{Resources, TaskAct, TaskUpdated};
 use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use crate::resource;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,6 +33,12 @@ pub struct TaskChange {
     /// Whether it cannot be done without changing code
     #[serde(default)]
     pub requires_code_change: Option<bool>,
+    /// The paths that its holder may write, all of them; only while nobody works on it
+    #[serde(default)]
+    pub resources: Option<Vec<String>>,
+    /// Whether others may hold the same paths meanwhile; only while nobody works on it
+    #[serde(default)]
+    pub shared: Option<bool>,
     /// The version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default)]
@@ -41,7 +49,7 @@ impl Team {
     /// Changes what a task says; each time it gets a new version.
     ///
     /// # Errors
-    /// `task_not_found`, `version_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
+    /// `task_not_found`, `version_conflict`, `claim_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
     pub fn task_change(&mut self, change: TaskChange) -> Result<TaskAnswer> {
         self.perform(change)
     }
@@ -54,6 +62,8 @@ impl Act for TaskChange {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         check_expected(self.expected_version)?;
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
+        let resources = self.resources.as_deref();
+        let resources = resources.map(resource::declared).transpose()?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
             scene.check_version(self.expected_version)?;
@@ -64,6 +74,7 @@ impl Act for TaskChange {
                 requires_code_change: self.requires_code_change,
             });
             let cause = scene.act(updated, DEFAULT_ACTOR, owner.as_deref());
+            self.declare(scene, resources, cause)?;
             match wanted {
                 Some(wanted) => wait_for(live, scene, wanted, cause),
                 None => Ok(()),
@@ -81,6 +92,39 @@ impl Act for TaskChange {
         Ok(TaskAnswer {
             task: record(live, &self.task_id, now)?,
         })
+    }
+}
+
+impl TaskChange {
+    /// Other paths for whoever holds it next.
+    fn declare(
+        &self,
+        scene: &mut Scene,
+        resources: Option<Vec<String>>,
+        cause: usize,
+    ) -> Result<(), Refusal> {
+        if resources.is_none() && self.shared.is_none() {
+            return Ok(());
+        }
+        if let Some(claim) = scene.task.claim() {
+            let message = format!(
+                "resources must be declared while nobody works on task {}, but {} does until {}",
+                scene.task.task_id, claim.owner, claim.leased_until
+            );
+            let refusal = scene.refusal(Code::ClaimConflict, message);
+            return Err(refusal.field("resources"));
+        }
+        let governed = &scene.task.governed;
+        let declared = Resources {
+            resources: resources.unwrap_or_else(|| governed.resources.clone()),
+            shared: self.shared.or(governed.shared),
+        };
+        if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
+            let owner = scene.task.owner.clone();
+            let declared = TaskAct::ResourcesDeclared(declared);
+            scene.follow(declared, DEFAULT_ACTOR, owner.as_deref(), cause);
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::membership::{self, LEADER};
 use crate::projections::fact::{Held, Lease, TaskAct, TaskClaimed};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
+use crate::resource::{Holdings, Overlap};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
 use crate::uuid;
@@ -33,7 +34,7 @@ pub struct TaskClaim {
     pub lease_ms: Option<u64>,
 }
 
-/// `{ok, task, claimToken, epoch, leased_until}`.
+/// `{ok, task, claimToken, epoch, leased_until, overlaps?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimAnswer {
     /// Always true
@@ -48,6 +49,9 @@ pub struct ClaimAnswer {
     /// The claim counts before that moment
     #[schemars(with = "Timestamp")]
     pub leased_until: String,
+    /// What others hold of the same paths, where that is allowed with a warning
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
 }
 
 /// A claim with the token it will have.
@@ -61,8 +65,8 @@ impl Team {
     /// Takes a task for a worker.
     ///
     /// # Errors
-    /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `already_terminal`,
-    /// `invalid_input`, `team_closed`; the log's.
+    /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `resource_conflict`,
+    /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
         let token = token(&*self.options.ids);
         self.perform(Job { claim, token })
@@ -70,10 +74,11 @@ impl Team {
 }
 
 impl Act for Job {
-    type Verdict = ();
+    /// What is held twice from now on.
+    type Verdict = Vec<Overlap>;
     type Answer = ClaimAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Overlap>>> {
         let claim = &self.claim;
         let until = lease_end(claim.lease_ms, now)?;
         holding::check_expected(claim.expected_version)?;
@@ -83,21 +88,26 @@ impl Act for Job {
             check_ready(live, scene)?;
             scene.expect(claim.expected_version, Code::ClaimConflict)?;
             check_free(scene, &claim.worker)?;
+            let overlaps = Holdings::of(live, &claim.worker, now)?.grant(&scene.task)?;
             // A lease that ran out is the cause of what takes its place.
             let overdue = (!scene.events.is_empty()).then_some(0);
-            take(live, scene, &claim.worker, (&self.token, until), overdue)
+            take(live, scene, &claim.worker, (&self.token, until), overdue)?;
+            Ok(overlaps)
         })
     }
 
     fn answer(
         &self,
         live: &Live,
-        (): &(),
+        overlaps: &Vec<Overlap>,
         _: &[Event<'static>],
         now: Timestamp,
     ) -> Result<ClaimAnswer> {
         let task = record(live, &self.claim.task_id, now)?;
-        Ok(claimed(task, self.token.clone()))
+        Ok(ClaimAnswer {
+            overlaps: overlaps.clone(),
+            ..claimed(task, self.token.clone())
+        })
     }
 }
 
@@ -110,6 +120,7 @@ pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
         claim_token,
         leased_until: leased_until.unwrap_or_default(),
         task,
+        overlaps: Vec::new(),
     }
 }
 

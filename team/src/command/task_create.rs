@@ -4,13 +4,13 @@ use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::membership::{self, LEADER};
-use crate::projections::fact::{TaskAct, TaskCreated, TaskFact};
+use crate::projections::fact::{Resources, TaskAct, TaskCreated, TaskFact};
 use crate::projections::tasks::NUMBER_DIGITS_MAX;
 use crate::projections::{Live, Priority};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
-use crate::{holding, names};
+use crate::{holding, names, resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,6 +42,13 @@ pub struct TaskCreate {
     #[schemars(with = "Option<Priority>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
+    /// The paths that its holder may write, relative to the repository: each covers what lies below it, `*`, `?` and `**`
+    /// stand for any names, and `.` for everything
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Vec<String>>,
+    /// Whether others may hold the same paths meanwhile; else only where all that it declares is `.`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
     /// What else there is to say of it, kept as it is
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -118,6 +125,10 @@ impl TaskCreate {
             depends_on,
             requires_code_change: self.requires_code_change,
             priority: self.priority()?,
+            resources: Resources {
+                resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,
+                shared: self.shared,
+            },
             extra: self.extra()?,
         })
     }

@@ -49,6 +49,8 @@ mod past;
 mod prompts;
 mod real_messages;
 mod replaying;
+mod residents;
+mod resources;
 mod scenario;
 mod settings;
 mod staff_histories;

@@ -114,7 +114,7 @@ impl Known {
         }
         let last = |values: &[Value]| values.last().cloned().unwrap_or(json!("none"));
         match field {
-            "worker" | "from_worker" | "to_worker" | "owner" | "reviewer" | "requested_by" => {
+            "worker" | "agent" | "from_worker" | "to_worker" | "owner" | "reviewer" | "requested_by" => {
                 let name = ["lead", "dev", "qa", "leader-fixed"][draw.next(4)];
                 json!(name)
             }
@@ -126,6 +126,8 @@ impl Known {
                         .collect::<Vec<_>>()
                 )
             }
+            "resources" => draw.of(&[json!(["src"]), json!(["src/io", "docs"]), json!(["."])]),
+            "path" => draw.of(&[json!("src/io/a"), json!("../a"), json!("docs")]),
             "claim_token" => match draw.next(4) {
                 0 if !self.tokens.is_empty() => draw.of(&self.tokens),
                 _ => last(&self.tokens),

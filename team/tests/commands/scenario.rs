@@ -61,12 +61,16 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ),
         (
             "create-task",
-            json!({"subject": "one", "description": "the first", "lane": "a"}),
+            json!({"subject": "one", "description": "the first", "resources": ["src/io/"], "lane": "a"}),
         ),
         ("read-task", json!({"task_id": "1"})),
         ("list-tasks", json!({})),
         ("update-task", json!({"task_id": "1", "subject": "first"})),
         ("claim-task", json!({"task_id": "1", "worker": "dev"})),
+        (
+            "can-write",
+            json!({"agent": "dev", "path": "src/io/file.rs"}),
+        ),
         (
             "renew-task-claim",
             json!({"task_id": "1", "claim_token": "$token"}),

@@ -1,0 +1,107 @@
+//! Which paths are held: the live claims of tasks that declared resources, by holder.
+
+use super::row::TaskRow;
+use crate::error::Result;
+use crate::natural;
+use crate::tx::{Rows, Tx, key_of, row};
+use teamlog_engine::Timestamp;
+
+/// By holder and task.
+const HELD: u8 = 0x44;
+
+/// A live claim on a task that declared resources, whether or not its lease ran out meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldResources {
+    /// The task.
+    pub task_id: String,
+    /// Who holds it.
+    pub holder: String,
+    /// The claim counts before that moment.
+    pub leased_until: Timestamp,
+    /// What the task declared.
+    pub resources: Vec<String>,
+    /// Whether others may hold the same, if somebody said.
+    pub shared: Option<bool>,
+}
+
+#[derive(PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct HeldRow {
+    leased_until: i64,
+    resources: Vec<String>,
+    shared: Option<bool>,
+}
+row!(HeldRow);
+
+/// Brings the index from the old row of a task to the new one.
+pub(super) fn follow(tx: &mut Tx<'_>, natural: &[u8], old: Option<&TaskRow>, new: &TaskRow) {
+    let before = old.and_then(|old| entry(old, natural));
+    let after = entry(new, natural);
+    if before == after {
+        return;
+    }
+    if let Some((key, _)) = &before
+        && after.as_ref().is_none_or(|(now, _)| now != key)
+    {
+        tx.delete(key);
+    }
+    if let Some((key, row)) = &after {
+        tx.put(key, row);
+    }
+}
+
+fn entry(task: &TaskRow, natural: &[u8]) -> Option<(Vec<u8>, HeldRow)> {
+    let claim = task.claim()?;
+    let governed = task.governed.as_ref()?;
+    if governed.resources.is_empty() {
+        return None;
+    }
+    let key = [&*prefix(&claim.owner), natural].concat();
+    let row = HeldRow {
+        leased_until: claim.leased_until,
+        resources: governed.resources.clone(),
+        shared: governed.shared,
+    };
+    Some((key, row))
+}
+
+/// The beginning of the keys of a holder. No name holds a zero.
+fn prefix(holder: &str) -> Vec<u8> {
+    let mut key = key_of(HELD, holder.as_bytes());
+    key.push(0);
+    key
+}
+
+/// What one holder holds, in natural order of the tasks.
+pub(crate) fn by(rows: Rows<'_>, holder: &str) -> Result<Vec<HeldResources>> {
+    found(rows, &prefix(holder))
+}
+
+/// What all hold, holder by holder.
+pub(crate) fn all(rows: Rows<'_>) -> Result<Vec<HeldResources>> {
+    found(rows, &[HELD])
+}
+
+fn found(rows: Rows<'_>, prefix: &[u8]) -> Result<Vec<HeldResources>> {
+    let mut held = Vec::new();
+    for entry in rows.prefix(prefix, false) {
+        let entry = entry?;
+        let row: HeldRow = entry.row()?;
+        let mut names = entry.behind(1).splitn(2, |byte| *byte == 0);
+        let holder = String::from_utf8_lossy(names.next().unwrap_or_default()).into_owned();
+        let task = natural::decode(names.next().unwrap_or_default());
+        held.push(row.held(task.unwrap_or_default(), holder));
+    }
+    Ok(held)
+}
+
+impl HeldRow {
+    fn held(self, task_id: String, holder: String) -> HeldResources {
+        HeldResources {
+            task_id,
+            holder,
+            leased_until: Timestamp::from_micros(self.leased_until).unwrap_or_default(),
+            resources: self.resources,
+            shared: self.shared,
+        }
+    }
+}
