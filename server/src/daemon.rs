@@ -237,8 +237,10 @@ impl Life {
         let kept = kept.is_ok_and(|kept| ended(kept, left()));
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(door);
+        // Synced and unlocked; what cannot be synced was never acknowledged.
+        let closed = home.served.root().close().is_ok();
         drop(home);
-        all && done && kept
+        all && done && kept && closed
     }
 
     fn begin(&self) -> io::Result<(Runtime, bool)> {
@@ -263,12 +265,12 @@ fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: Cancellati
         served: home.served.clone(),
         runtimes: home.runtimes.clone(),
         answer: options.answer,
-        forward: options.forward,
+        take_over: options.take_over,
         pool: Pool::new(limits.workers, limits.queue),
         figures: Figures::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
-        forwards: Arc::new(Semaphore::new(limits.forwards)),
+        taken_over: Arc::new(Semaphore::new(limits.taken_over)),
         drain,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
@@ -307,11 +309,11 @@ async fn converse(
     door.drain.cancelled().await;
     door.served.stop();
     let until = Instant::now() + within;
-    let forwards = u32::try_from(door.limits.forwards).unwrap_or(u32::MAX);
+    let taken_over = u32::try_from(door.limits.taken_over).unwrap_or(u32::MAX);
     let all = async {
         let _ = over_tcp.await;
         let _ = over_socket.await;
-        let _ = door.forwards.acquire_many(forwards).await;
+        let _ = door.taken_over.acquire_many(taken_over).await;
     };
     Ok((until, tokio::time::timeout(within, all).await.is_ok()))
 }

@@ -1,8 +1,8 @@
 //! What lies in front of the calls: who may speak at all, what is told without a token, and the way to the gate.
 
 mod control;
-mod forwarding;
 mod health;
+mod leaving;
 mod page;
 
 use crate::door::Door;
@@ -65,9 +65,14 @@ impl Front {
             self.door.figures.refused(&reply);
             return sending::whole(reply);
         }
+        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            let reply = unknown_method(request.method());
+            self.door.figures.refused(&reply);
+            return sending::whole(reply);
+        }
         request.extensions_mut().insert(self.via);
-        if self.via == Via::Socket && forwarding::is_asked(&request) {
-            return forwarding::take_over(request, &self.door);
+        if self.via == Via::Socket && leaving::is_asked(&request) {
+            return leaving::take_over(request, &self.door);
         }
         match self.router.call(request).await {
             Ok(response) => response,
@@ -82,7 +87,11 @@ async fn method_not_allowed(method: Method) -> Response<Body> {
 }
 
 /// What is answered to a method that nothing has.
-pub(crate) fn unknown_method(method: &Method) -> Reply {
+fn unknown_method(method: &Method) -> Reply {
     let message = format!("method must be GET or POST, but is {method}");
-    Reply::error(405, "method_not_allowed", &message).header("allow", "GET, HEAD, POST")
+    let reply = Reply::error(405, "method_not_allowed", &message);
+    // What follows a CONNECT, for one, is no request.
+    reply
+        .header("allow", "GET, HEAD, POST")
+        .header("connection", "close")
 }

@@ -3,18 +3,20 @@
 use crate::options::ServeOptions;
 use crate::runtime::Runtimes;
 use crate::served::{Condition, Served};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use teamlog_team::command::tick::Tick;
 use teamlog_team::failure::code_of;
-use teamlog_team::{Failure, Team};
+use teamlog_team::resident::Condition as Found;
+use teamlog_team::{Failure, Root, RootOptions};
 
 /// The clock by which a file system dates a change may stand still for so long: what changed since then may change
 /// again unseen.
 const CLOCK_GRAIN: Duration = Duration::from_secs(2);
+/// How long the timer waits for a team that somebody else writes to.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 /// See the module.
 pub(crate) struct Keeper {
@@ -25,8 +27,8 @@ pub(crate) struct Keeper {
     every: Duration,
     /// When what is watched had changed, as last seen.
     seen: Option<SystemTime>,
-    /// The handles, which keep what they have read.
-    teams: BTreeMap<String, Team>,
+    /// The same open teams, but nobody waits long for a lock: other teams have something due as well.
+    root: Root,
 }
 
 impl Keeper {
@@ -36,13 +38,17 @@ impl Keeper {
         served: Arc<Served>,
         runtimes: Arc<Runtimes>,
     ) -> Keeper {
+        let patience = RootOptions {
+            lock_deadline: LOCK_PATIENCE.min(served.root().options().lock_deadline),
+            ..served.root().options().clone()
+        };
         Keeper {
+            root: served.root().with_options(patience),
             served,
             runtimes,
             watched: options.teams.is_empty().then(|| teams_dir.to_owned()),
             every: options.limits.tick_time,
             seen: None,
-            teams: BTreeMap::new(),
         }
     }
 
@@ -80,7 +86,6 @@ impl Keeper {
         self.seen = settled.then_some(changed);
         for name in self.served.names() {
             if !names.contains(&name) {
-                self.teams.remove(&name);
                 let _ = self.runtimes.withdraw(&self.served, &name);
             }
         }
@@ -92,37 +97,33 @@ impl Keeper {
         }
     }
 
-    /// Records what is due in a team, and tells how it is.
-    fn tick(&mut self, name: &str) -> Condition {
+    /// Records what is due in a team, and tells how it is. The team's lock is taken with the first look and kept.
+    fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
-            Ok(()) => Condition::Sound,
+            // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
+            Ok(condition) => condition,
+            Err(Failure::Refused(_)) => Condition::Sound,
             Err(failure) => {
-                self.teams.remove(name);
-                unready(&failure)
+                let code = failure.engine().map_or("failed", code_of);
+                let why = failure.to_string();
+                Condition::Unready { code, why }
             }
         }
     }
 
-    fn ticked(&mut self, name: &str) -> Result<(), Failure> {
-        let team = match self.teams.remove(name) {
-            Some(team) => team,
-            None => self.served.team(name)?,
+    fn ticked(&self, name: &str) -> Result<Condition, Failure> {
+        // A handle of each round: what is behind the name may be another log by now.
+        let mut team = self.root.team(name)?;
+        let (code, why) = match team.condition() {
+            Found::Sound => {
+                team.tick(Tick::default())?;
+                team.finish()?;
+                return Ok(Condition::Sound);
+            }
+            Found::Poisoned(why) => ("poisoned", why),
+            Found::Damaged(why) => ("damaged", why),
+            Found::Unready(why) => ("locked", why),
         };
-        let team = self.teams.entry(name.to_owned()).or_insert(team);
-        match team.tick(Tick::default()) {
-            Ok(_) => Ok(team.finish()?),
-            // A team that was closed has nothing due, and is none the worse for it.
-            Err(Failure::Refused(_)) => Ok(()),
-            Err(failure) => Err(failure),
-        }
+        Ok(Condition::Unready { code, why })
     }
-}
-
-fn unready(failure: &Failure) -> Condition {
-    let code = match failure.engine() {
-        Some(error) => code_of(error),
-        None => "failed",
-    };
-    let why = failure.to_string();
-    Condition::Unready { code, why }
 }

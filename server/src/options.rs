@@ -2,9 +2,9 @@
 //! daemon waits seconds.
 
 use crate::call::Call;
-use crate::forward::Forward;
 use crate::reply::Answer;
 use crate::served::Served;
+use crate::takeover::TakeOver;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ pub struct ServeOptions {
     /// What calls are answered with.
     pub answer: Answering,
     /// Takes over connections that were upgraded on the Unix socket.
-    pub forward: Option<Arc<dyn Forward>>,
+    pub take_over: Option<Arc<dyn TakeOver>>,
     /// Whether `SIGTERM`, `SIGINT` and `SIGHUP` stop the daemon. Off where it is part of another process.
     pub signals: bool,
     /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
@@ -56,7 +56,7 @@ impl ServeOptions {
             runtime_dir: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             answer,
-            forward: None,
+            take_over: None,
             signals: false,
             confined: false,
             limits: Limits::default(),
@@ -106,8 +106,8 @@ pub struct Limits {
     pub workers: usize,
     /// Calls that wait for one of them; one more is answered 503.
     pub queue: usize,
-    /// Connections that are forwarded at a time.
-    pub forwards: usize,
+    /// Connections that are taken over at a time.
+    pub taken_over: usize,
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
     pub guesses: u32,
     /// By how much they are.
@@ -134,7 +134,7 @@ impl Default for Limits {
             pulse_time: Duration::from_secs(15),
             workers: 64,
             queue: 1024,
-            forwards: 64,
+            taken_over: 64,
             guesses: 10,
             guess_delay: Duration::from_secs(1),
             drain_time: Duration::from_secs(10),
