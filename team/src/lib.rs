@@ -13,6 +13,7 @@ pub mod api;
 mod aside;
 mod blocking;
 pub mod bootstrap;
+pub mod budget;
 pub mod command;
 pub mod doctor;
 pub mod event_type;

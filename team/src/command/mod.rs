@@ -83,6 +83,7 @@ pub mod thread_start;
 pub mod thread_tail;
 pub mod tick;
 pub mod trace;
+pub mod usage;
 pub mod verify;
 pub mod wait;
 pub mod worker;
