@@ -20,9 +20,11 @@ fn a_daemon_of_its_own() {
     let mut options = stand.options();
     options.root = root.into();
     options.signals = true;
+    options.confined = true;
     let daemon = serve(options).unwrap();
+    println!("\nconfined {}", daemon.is_confined());
     println!(
-        "\nserving {}",
+        "serving {}",
         serde_json::to_string(daemon.running()).unwrap()
     );
     std::process::exit(match daemon.wait() {
@@ -31,8 +33,8 @@ fn a_daemon_of_its_own() {
     });
 }
 
-/// Starts it, and waits until it serves.
-fn spawn(root: &Path) -> (Child, Running) {
+/// Starts it, and waits until it serves; whether the kernel confines it.
+fn spawn(root: &Path) -> (Child, Running, bool) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "life::a_daemon_of_its_own", "--nocapture"])
         .env(ROOT, root)
@@ -40,11 +42,15 @@ fn spawn(root: &Path) -> (Child, Running) {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let first = lines.find_map(|line| Some(line.unwrap().strip_prefix("serving ")?.to_owned()));
-    let running = serde_json::from_str(&first.unwrap()).unwrap();
+    let mut told = |what: &str| {
+        let told = lines.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
+        told.unwrap()
+    };
+    let confined = told("confined ") == "true";
+    let running = serde_json::from_str(&told("serving ")).unwrap();
     // What else it prints must find a reader.
     std::thread::spawn(move || lines.count());
-    (child, running)
+    (child, running, confined)
 }
 
 fn signal(child: &Child, name: &str) {
@@ -245,7 +251,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     let stand = Stand::new(&["demo"]);
     let root = stand.dir.path();
     for name in ["-TERM", "-INT"] {
-        let (mut child, found) = spawn(root);
+        let (mut child, found, _) = spawn(root);
         assert_eq!(
             (found.pid, stand.runtime("demo").pid),
             (child.id(), child.id())
@@ -263,7 +269,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
         assert!(!stand.runtime_path("demo").exists() && !found.socket.exists());
     }
-    let (mut child, found) = spawn(root);
+    let (mut child, found, _) = spawn(root);
     let token = stand.token("demo");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -283,6 +289,27 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     );
     assert!(daemon.stop());
     assert!(PATIENCE > Duration::ZERO);
+}
+
+#[test]
+fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
+    let (stand, elsewhere) = (Stand::new(&["demo"]), tempfile::tempdir().unwrap());
+    let (mut child, found, confined) = spawn(stand.dir.path());
+    let token = stand.token("demo");
+    let address: std::net::SocketAddr = found.url[7..].parse().unwrap();
+    let write = |path: &Path| {
+        let encoded = path.to_str().unwrap().replace('/', "%2F");
+        let line = format!("GET /v1/write/{encoded}");
+        Client::at(address).call(&token, &line, "").status
+    };
+    assert_eq!(write(&stand.dir.path().join("inside")), 200);
+    assert_eq!(write(Path::new("/dev/null")), 200);
+    match confined {
+        true => assert_eq!(write(&elsewhere.path().join("outside")), 403),
+        false => println!("this kernel has no Landlock; nothing was confined"),
+    }
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
