@@ -19,6 +19,7 @@ pub mod lock;
 pub mod options;
 mod pool;
 pub mod reply;
+pub mod route;
 pub mod runtime;
 pub mod served;
 mod socket;

@@ -17,8 +17,10 @@ pub mod command;
 pub mod doctor;
 pub mod event_type;
 mod evidence;
+pub mod exchange;
 pub mod failure;
 pub mod feed_entry;
+pub mod fenced;
 mod follower;
 pub mod holding;
 pub mod key;
@@ -45,6 +47,7 @@ pub mod tokens;
 mod uuid;
 pub mod vault;
 
+pub use exchange::Exchange;
 pub use failure::{Failure, Result};
 pub use key::{PublicKey, SecretKey};
 pub use notes::Notes;

@@ -62,6 +62,7 @@ mod task_operations;
 mod tasks;
 mod team_chat;
 mod teams;
+mod threads;
 mod transitions;
 mod workers;
 mod world;

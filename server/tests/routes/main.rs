@@ -1,0 +1,9 @@
+//! The routes, called without sockets.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fencing;
+mod inputs;
+mod keys;
+mod operations;
+mod tasks;
+mod world;
