@@ -334,3 +334,49 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
     assert!(daemon.stop());
     write().unwrap();
 }
+
+/// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
+fn start_on(events: usize) -> Duration {
+    use teamlog_team::command::append_batch::AppendBatch;
+    use teamlog_team::{Root, RootOptions};
+    let stand = Stand::new(&["demo"]);
+    let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();
+    let lines = "{\"kind\":\"note\",\"payload\":{\"text\":\"what was seen\"}}\n".repeat(events);
+    let mut team = root.team("demo").unwrap();
+    let batch = AppendBatch {
+        batch_size: Some(10_000),
+        ..AppendBatch::default()
+    };
+    team.append_batch(batch, &mut lines.as_bytes()).unwrap();
+    team.finish().unwrap();
+    drop((team, root));
+    let since = Instant::now();
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    assert_eq!(
+        Client::tcp(&daemon).call(&token, "GET /v1/x", "").status,
+        200
+    );
+    let took = since.elapsed();
+    until("its lock is held", || {
+        Client::tcp(&daemon).get("/readyz").status == 200
+    });
+    println!(
+        "{events} events: serving after {took:?}, ready after {:?}",
+        since.elapsed()
+    );
+    assert!(daemon.stop());
+    took
+}
+
+#[test]
+fn a_start_takes_no_longer_with_a_longer_history() {
+    assert!(start_on(50_000) < Duration::from_millis(500));
+}
+
+/// Measured on a quiet machine: `cargo test -p teamlog-server --test wire -- --ignored million --nocapture`.
+#[test]
+#[ignore = "writes a million events first"]
+fn a_start_on_a_million_events_is_at_once() {
+    assert!(start_on(1_000_000) < Duration::from_millis(50));
+}
