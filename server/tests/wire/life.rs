@@ -20,9 +20,11 @@ fn a_daemon_of_its_own() {
     let mut options = stand.options();
     options.root = root.into();
     options.signals = true;
+    options.confined = true;
     let daemon = serve(options).unwrap();
+    println!("\nconfined {}", daemon.is_confined());
     println!(
-        "\nserving {}",
+        "serving {}",
         serde_json::to_string(daemon.running()).unwrap()
     );
     std::process::exit(match daemon.wait() {
@@ -31,8 +33,8 @@ fn a_daemon_of_its_own() {
     });
 }
 
-/// Starts it, and waits until it serves.
-fn spawn(root: &Path) -> (Child, Running) {
+/// Starts it, and waits until it serves; whether the kernel confines it.
+fn spawn(root: &Path) -> (Child, Running, bool) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "life::a_daemon_of_its_own", "--nocapture"])
         .env(ROOT, root)
@@ -40,11 +42,15 @@ fn spawn(root: &Path) -> (Child, Running) {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let first = lines.find_map(|line| Some(line.unwrap().strip_prefix("serving ")?.to_owned()));
-    let running = serde_json::from_str(&first.unwrap()).unwrap();
+    let mut told = |what: &str| {
+        let told = lines.find_map(|line| Some(line.unwrap().strip_prefix(what)?.to_owned()));
+        told.unwrap()
+    };
+    let confined = told("confined ") == "true";
+    let running = serde_json::from_str(&told("serving ")).unwrap();
     // What else it prints must find a reader.
     std::thread::spawn(move || lines.count());
-    (child, running)
+    (child, running, confined)
 }
 
 fn signal(child: &Child, name: &str) {
@@ -245,7 +251,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     let stand = Stand::new(&["demo"]);
     let root = stand.dir.path();
     for name in ["-TERM", "-INT"] {
-        let (mut child, found) = spawn(root);
+        let (mut child, found, _) = spawn(root);
         assert_eq!(
             (found.pid, stand.runtime("demo").pid),
             (child.id(), child.id())
@@ -263,7 +269,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{name}");
         assert!(!stand.runtime_path("demo").exists() && !found.socket.exists());
     }
-    let (mut child, found) = spawn(root);
+    let (mut child, found, _) = spawn(root);
     let token = stand.token("demo");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -283,6 +289,27 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
     );
     assert!(daemon.stop());
     assert!(PATIENCE > Duration::ZERO);
+}
+
+#[test]
+fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
+    let (stand, elsewhere) = (Stand::new(&["demo"]), tempfile::tempdir().unwrap());
+    let (mut child, found, confined) = spawn(stand.dir.path());
+    let token = stand.token("demo");
+    let address: std::net::SocketAddr = found.url[7..].parse().unwrap();
+    let write = |path: &Path| {
+        let encoded = path.to_str().unwrap().replace('/', "%2F");
+        let line = format!("GET /v1/write/{encoded}");
+        Client::at(address).call(&token, &line, "").status
+    };
+    assert_eq!(write(&stand.dir.path().join("inside")), 200);
+    assert_eq!(write(Path::new("/dev/null")), 200);
+    match confined {
+        true => assert_eq!(write(&elsewhere.path().join("outside")), 403),
+        false => println!("this kernel has no Landlock; nothing was confined"),
+    }
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]
@@ -306,4 +333,50 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
     until("the lock is held", || write().is_err());
     assert!(daemon.stop());
     write().unwrap();
+}
+
+/// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
+fn start_on(events: usize) -> Duration {
+    use teamlog_team::command::append_batch::AppendBatch;
+    use teamlog_team::{Root, RootOptions};
+    let stand = Stand::new(&["demo"]);
+    let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();
+    let lines = "{\"kind\":\"note\",\"payload\":{\"text\":\"what was seen\"}}\n".repeat(events);
+    let mut team = root.team("demo").unwrap();
+    let batch = AppendBatch {
+        batch_size: Some(10_000),
+        ..AppendBatch::default()
+    };
+    team.append_batch(batch, &mut lines.as_bytes()).unwrap();
+    team.finish().unwrap();
+    drop((team, root));
+    let since = Instant::now();
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    assert_eq!(
+        Client::tcp(&daemon).call(&token, "GET /v1/x", "").status,
+        200
+    );
+    let took = since.elapsed();
+    until("its lock is held", || {
+        Client::tcp(&daemon).get("/readyz").status == 200
+    });
+    println!(
+        "{events} events: serving after {took:?}, ready after {:?}",
+        since.elapsed()
+    );
+    assert!(daemon.stop());
+    took
+}
+
+#[test]
+fn a_start_takes_no_longer_with_a_longer_history() {
+    assert!(start_on(50_000) < Duration::from_millis(500));
+}
+
+/// Measured on a quiet machine: `cargo test -p teamlog-server --test wire -- --ignored million --nocapture`.
+#[test]
+#[ignore = "writes a million events first"]
+fn a_start_on_a_million_events_is_at_once() {
+    assert!(start_on(1_000_000) < Duration::from_millis(50));
 }

@@ -2,6 +2,7 @@
 
 use crate::stand::{Client, Stand, until};
 use serde_json::json;
+use teamlog_team::command::task_create::TaskCreate;
 
 /// The number of a series.
 pub fn value(text: &str, series: &str) -> u64 {
@@ -40,6 +41,42 @@ fn what_happened_is_counted() {
         assert_eq!(value(&numbers, series), expected, "{series}\n{numbers}");
     }
     assert!(!numbers.contains(&token));
+}
+
+#[test]
+fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
+    let stand = Stand::new(&["demo", "other"]);
+    let daemon = stand.serve();
+    let numbers = || Client::unix(&daemon).get("/metrics").body;
+    let in_log = value(&numbers(), "teamlog_events{team=\"demo\"}");
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let served = daemon.served().clone();
+            std::thread::spawn(move || {
+                let create = TaskCreate {
+                    subject: format!("t{number}"),
+                    ..TaskCreate::default()
+                };
+                served.team("demo").unwrap().task_create(create).unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let numbers = numbers();
+    let of = |name: &str| value(&numbers, &format!("teamlog_{name}{{team=\"demo\"}}"));
+    assert_eq!((of("events"), of("appends_total")), (in_log + 8, 8));
+    assert_eq!((of("commands_total"), of("batch_sum")), (8, 8));
+    assert_eq!(of("syncs_total"), of("batch_count"));
+    assert!((1..=8).contains(&of("syncs_total")), "{numbers}");
+    assert!(of("appended_bytes_total") > 8 * 100, "{numbers}");
+    assert_eq!((of("projection_lag"), of("views_behind")), (0, 0));
+    let pending = "teamlog_tasks{team=\"demo\",status=\"pending\"}";
+    assert_eq!(value(&numbers, pending), 8);
+    let endless = "teamlog_batch_bucket{le=\"+Inf\",team=\"demo\"}";
+    assert_eq!(value(&numbers, endless), of("syncs_total"));
+    assert_eq!(value(&numbers, "teamlog_appends_total{team=\"other\"}"), 0);
 }
 
 #[test]

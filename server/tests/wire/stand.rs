@@ -92,6 +92,10 @@ fn told(call: &Call) -> Answer {
             reply.into()
         }
         ["v1", "stream", every] => Answer::Streamed(stream(every.parse().unwrap())),
+        ["v1", "write", file] => match std::fs::write(file, "written") {
+            Ok(()) => Reply::json(200, &()).into(),
+            Err(error) => Reply::error(403, "not_permitted", &error.to_string()).into(),
+        },
         ["v1", "flood"] => Answer::Streamed(flood()),
         _ => Reply::json(200, &of(call)).into(),
     }

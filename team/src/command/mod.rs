@@ -23,6 +23,7 @@ pub mod convert;
 pub mod dead_letter;
 pub mod diff;
 pub mod export;
+pub mod gauges;
 pub mod head;
 pub mod idle;
 pub mod import_events;
