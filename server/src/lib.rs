@@ -17,6 +17,7 @@ mod gate;
 mod keeper;
 mod listen;
 pub mod lock;
+pub mod openapi;
 pub mod options;
 mod pool;
 pub mod reply;
@@ -24,6 +25,7 @@ pub mod route;
 pub mod runtime;
 pub mod served;
 mod socket;
+pub mod stream;
 pub mod token;
 mod wire;
 

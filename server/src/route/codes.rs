@@ -60,11 +60,12 @@ pub static CODES: &[CodeRow] = &[
     also("not_found", 404, "NOT_FOUND"),
     row("unknown_operation", 404),
     row("method_not_allowed", 405),
+    row("request_timeout", 408),
     row("too_large", 413),
     row("unsupported_media_type", 415),
     row("misdirected", 421),
     row("idempotency_key_reused", 422),
-    row("headers_too_large", 431),
+    row("head_too_large", 431),
     // what is not there
     also("team_not_found", 404, "TEAM_NOT_FOUND"),
     also("task_not_found", 404, "TASK_NOT_FOUND"),

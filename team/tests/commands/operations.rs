@@ -114,7 +114,8 @@ impl Known {
         }
         let last = |values: &[Value]| values.last().cloned().unwrap_or(json!("none"));
         match field {
-            "worker" | "agent" | "from_worker" | "to_worker" | "owner" | "reviewer" | "requested_by" => {
+            "worker" | "agent" | "from_worker" | "to_worker" | "owner" | "reviewer"
+            | "requested_by" => {
                 let name = ["lead", "dev", "qa", "leader-fixed"][draw.next(4)];
                 json!(name)
             }
