@@ -22,7 +22,7 @@ pub mod exchange;
 pub mod failure;
 pub mod feed_entry;
 pub mod fenced;
-mod follower;
+pub mod follower;
 pub mod holding;
 pub mod key;
 mod lines;

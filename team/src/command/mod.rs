@@ -22,6 +22,7 @@ pub mod config;
 pub mod convert;
 pub mod dead_letter;
 pub mod diff;
+pub mod events;
 pub mod export;
 pub mod gauges;
 pub mod head;
