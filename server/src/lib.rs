@@ -11,6 +11,7 @@ pub mod daemon;
 mod door;
 pub mod failure;
 mod figures;
+pub mod forward;
 mod front;
 mod gate;
 mod keeper;
