@@ -1,5 +1,7 @@
 //! The daemon in numbers: what came in, how it was answered, how long that took, and what waits.
 
+mod teams;
+
 use crate::front::Via;
 use crate::pool::Pool;
 use crate::reply::{Answer, Reply};
@@ -13,7 +15,9 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
+use teams::Teams;
 
 /// Seconds: from a read in memory to a call that waited for another's sync, and on to one that waited for a lock.
 const BUCKETS: [f64; 14] = [
@@ -51,6 +55,7 @@ pub(crate) struct Figures {
     running: Gauge,
     served: Gauge,
     unready: Gauge,
+    teams: Arc<Teams>,
 }
 
 impl Figures {
@@ -68,6 +73,7 @@ impl Figures {
             running: Gauge::default(),
             served: Gauge::default(),
             unready: Gauge::default(),
+            teams: Arc::default(),
         };
         figures.register();
         figures
@@ -116,6 +122,7 @@ impl Figures {
         to.register("teams_served", "Teams that are served", self.served.clone());
         let help = "Teams that cannot be read or written";
         to.register("teams_unready", help, self.unready.clone());
+        to.register_collector(Box::new(self.teams.clone()));
     }
 
     /// A connection was taken; it is open as long as what this returns lives.
@@ -166,7 +173,7 @@ impl Figures {
         }
     }
 
-    /// All of it, as it is now.
+    /// All of it, as it is now. Reads every team.
     ///
     /// # Errors
     /// None that a string has.
@@ -180,6 +187,7 @@ impl Figures {
             .values()
             .filter(|c| matches!(c, Condition::Sound));
         set(&self.unready, conditions.len() - sound.count());
+        self.teams.look(served);
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -65,6 +65,11 @@ impl Front {
             self.door.figures.refused(&reply);
             return sending::whole(reply);
         }
+        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            let reply = unknown_method(request.method());
+            self.door.figures.refused(&reply);
+            return sending::whole(reply);
+        }
         request.extensions_mut().insert(self.via);
         if self.via == Via::Socket && leaving::is_asked(&request) {
             return leaving::take_over(request, &self.door);
@@ -82,7 +87,11 @@ async fn method_not_allowed(method: Method) -> Response<Body> {
 }
 
 /// What is answered to a method that nothing has.
-pub(crate) fn unknown_method(method: &Method) -> Reply {
+fn unknown_method(method: &Method) -> Reply {
     let message = format!("method must be GET or POST, but is {method}");
-    Reply::error(405, "method_not_allowed", &message).header("allow", "GET, HEAD, POST")
+    let reply = Reply::error(405, "method_not_allowed", &message);
+    // What follows a CONNECT, for one, is no request.
+    reply
+        .header("allow", "GET, HEAD, POST")
+        .header("connection", "close")
 }

@@ -9,7 +9,6 @@ mod target;
 
 use crate::call::{Call, Method};
 use crate::door::Door;
-use crate::front;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
 use crate::wire::sending;
@@ -47,7 +46,14 @@ async fn call(
         // The body of an answer to HEAD is left out on the wire.
         hyper::Method::GET | hyper::Method::HEAD => Method::Get,
         hyper::Method::POST => Method::Post,
-        other => return Err(front::unknown_method(&other)),
+        // None comes so far.
+        _ => {
+            return Err(Reply::error(
+                405,
+                "method_not_allowed",
+                "method must be GET or POST",
+            ));
+        }
     };
     let headers = head.headers;
     if method == Method::Post {

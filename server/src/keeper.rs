@@ -122,7 +122,7 @@ impl Keeper {
             }
             Found::Poisoned(why) => ("poisoned", why),
             Found::Damaged(why) => ("damaged", why),
-            Found::Unready(why) => ("locked", why),
+            Found::Unready(why) => ("unready", why),
         };
         Ok(Condition::Unready { code, why })
     }

@@ -6,6 +6,7 @@ pub mod append;
 pub mod await_event;
 mod backup;
 mod bootstrap;
+mod can_write;
 mod completions;
 mod config;
 mod convert;
@@ -132,6 +133,7 @@ commands! {
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
+    CanWrite(can_write) = "can-write": "Say whether an agent may write a path now",
     Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",

@@ -2,7 +2,7 @@
 
 use crate::door::Door;
 use crate::front::Via;
-use crate::gate::bearer;
+use crate::gate::{bearer, busy};
 use crate::reply::Reply;
 use crate::served::Condition;
 use crate::wire::sending;
@@ -63,14 +63,19 @@ pub(super) async fn metrics(
     {
         return sending::whole(reply);
     }
-    sending::whole(match door.figures.text(&door.pool, &door.served) {
-        Ok(text) => Reply {
+    let all = door.clone();
+    let text = door
+        .pool
+        .run(move || all.figures.text(&all.pool, &all.served));
+    sending::whole(match text.await {
+        Err(_) => busy("the daemon has more to do than it can; try again"),
+        Ok(Ok(text)) => Reply {
             status: 200,
             content_type: NUMBERS,
             headers: Vec::new(),
             body: text.into_bytes(),
         },
-        Err(error) => Reply::error(500, "internal", &error.to_string()),
+        Ok(Err(error)) => Reply::error(500, "internal", &error.to_string()),
     })
 }
 

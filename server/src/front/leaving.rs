@@ -28,6 +28,7 @@ pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Respons
         Err(reply) => return sending::whole(reply),
     };
     let protocol = HeaderValue::from_static(other.protocol());
+    let version = door.runtimes.running().version.clone();
     let upgrade = hyper::upgrade::on(&mut request);
     let door = door.clone();
     tokio::spawn(async move {
@@ -47,6 +48,9 @@ pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Respons
     let headers = response.headers_mut();
     headers.insert(UPGRADE, protocol);
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    if let Ok(version) = HeaderValue::from_str(&version) {
+        headers.insert(VERSION_HEADER, version);
+    }
     response
 }
 

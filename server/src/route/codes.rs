@@ -60,11 +60,13 @@ pub static CODES: &[CodeRow] = &[
     also("not_found", 404, "NOT_FOUND"),
     row("unknown_operation", 404),
     row("method_not_allowed", 405),
+    row("request_timeout", 408),
     row("too_large", 413),
+    row("target_too_long", 414),
     row("unsupported_media_type", 415),
     row("misdirected", 421),
     row("idempotency_key_reused", 422),
-    row("headers_too_large", 431),
+    row("head_too_large", 431),
     // what is not there
     also("team_not_found", 404, "TEAM_NOT_FOUND"),
     also("task_not_found", 404, "TASK_NOT_FOUND"),
@@ -114,6 +116,7 @@ pub static CODES: &[CodeRow] = &[
     row("past_read_only", 409),
     row("log_replaced", 409),
     row("response_too_large", 409),
+    row("daemon_version_mismatch", 409),
     row("budget_exceeded", 429),
     // what lies beneath
     row("internal", 500),

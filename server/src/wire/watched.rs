@@ -121,13 +121,13 @@ fn in_place_of(written: &[u8]) -> Option<Vec<u8>> {
         ),
         414 => (
             "URI Too Long",
-            Reply::error(414, "too_large", "target must be shorter"),
+            Reply::error(414, "target_too_long", "target must be shorter"),
         ),
         431 => (
             "Request Header Fields Too Large",
             Reply::error(
                 431,
-                "head_too_large",
+                "headers_too_large",
                 "head must have fewer and shorter headers",
             ),
         ),

@@ -9,7 +9,6 @@ use crate::command::thread_search::{ThreadSearch, ThreadSearchAnswer};
 use crate::command::thread_start::{ThreadAnswer, ThreadStart};
 use crate::command::thread_tail::{ThreadTail, ThreadTailAnswer};
 use crate::failure::Result;
-use crate::refusal::Refusal;
 use crate::team::Team;
 
 /// As callers of the HTTP contract name the fields.
@@ -70,10 +69,6 @@ impl Op for ThreadSearch {
     fn run(self, team: &mut Team) -> Result<ThreadSearchAnswer> {
         team.thread_search(&self)
     }
-
-    fn without_team(&self, _: Refusal) -> Result<ThreadSearchAnswer> {
-        Ok(ThreadSearchAnswer::default())
-    }
 }
 
 impl Op for ThreadLink {
@@ -97,9 +92,5 @@ impl Op for InboxFeed {
 
     fn run(self, team: &mut Team) -> Result<InboxFeedAnswer> {
         team.inbox_feed(&self)
-    }
-
-    fn without_team(&self, _: Refusal) -> Result<InboxFeedAnswer> {
-        Ok(self.empty())
     }
 }

@@ -46,19 +46,6 @@ pub struct InboxFeedAnswer {
     pub more: bool,
 }
 
-impl InboxFeed {
-    /// The answer where there is nothing to tell.
-    pub(crate) fn empty(&self) -> InboxFeedAnswer {
-        InboxFeedAnswer {
-            worker: self.worker.clone(),
-            count: 0,
-            events: Vec::new(),
-            next_since: 0,
-            more: false,
-        }
-    }
-}
-
 impl Team {
     /// What an agent is to be told.
     ///
@@ -96,7 +83,7 @@ impl Team {
                 next_since: if more { last } else { head },
                 events,
                 more,
-                ..feed.empty()
+                worker: feed.worker.clone(),
             })
         })
     }

@@ -62,6 +62,8 @@ mod task_operations;
 mod tasks;
 mod team_chat;
 mod teams;
+mod threads;
 mod transitions;
+mod usage;
 mod workers;
 mod world;

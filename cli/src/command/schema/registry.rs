@@ -21,6 +21,7 @@ use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
 use teamlog_team::command::bootstrap_start::BootstrapStarted;
+use teamlog_team::command::can_write::WriteVerdict;
 use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
@@ -116,6 +117,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<HolderAnswer>("task release"),
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
+    answer::<WriteVerdict>("can-write"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),
     answer::<BootstrapShown>("bootstrap show"),
