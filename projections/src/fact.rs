@@ -13,6 +13,7 @@ mod stored;
 pub mod supervision;
 mod task;
 pub mod thread;
+pub mod usage;
 pub mod worker;
 
 pub use bootstrap::{BootstrapAct, BootstrapFact};
@@ -25,6 +26,7 @@ pub use task::{
     Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
 pub use thread::ThreadFact;
+pub use usage::UsageFact;
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};
@@ -69,6 +71,8 @@ pub enum Fact {
     Bootstrap(Box<BootstrapFact>),
     /// What happened to a thread.
     Thread(Box<ThreadFact>),
+    /// What is said of tokens.
+    Usage(Box<UsageFact>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -214,6 +218,9 @@ impl Fact {
             }
             kind if thread::KINDS.contains(&kind) => {
                 thread::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
+            }
+            kind if usage::KINDS.contains(&kind) => {
+                usage::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
             }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(

@@ -31,6 +31,7 @@ pub mod tasks;
 pub mod team;
 pub mod threads;
 pub mod tx;
+pub mod usage;
 pub mod views;
 pub mod vocabulary;
 pub mod workers;

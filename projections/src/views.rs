@@ -38,8 +38,8 @@ pub(crate) use threads::mend as mend_threads;
 pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
-use crate::fact::Fact;
 use crate::fact::thread::ThreadAct;
+use crate::fact::{Fact, UsageFact};
 use crate::live::Live;
 use crate::modes::Scope;
 use crate::settings::Setting;
@@ -189,6 +189,7 @@ impl Touched {
             Fact::Bootstrap(fact) => {
                 self.runs.insert(fact.run);
             }
+            Fact::Usage(fact) if matches!(*fact, UsageFact::Set(_)) => self.team = true,
             Fact::Thread(fact) => {
                 let posted = match &fact.act {
                     ThreadAct::Posted(posted) => Some(posted),

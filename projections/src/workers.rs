@@ -20,6 +20,7 @@ use crate::tasks::TasksProjection;
 use crate::team::TeamProjection;
 use crate::threads::ThreadsProjection;
 use crate::tx::{Projection, Recorded, Tx};
+use crate::usage::UsageProjection;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 10] = [
+pub const PROJECTIONS: [&dyn Projection; 11] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
@@ -42,6 +43,7 @@ pub const PROJECTIONS: [&dyn Projection; 10] = [
     &BootstrapProjection,
     &ThreadsProjection,
     &FeedProjection,
+    &UsageProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

@@ -21,6 +21,8 @@ pub enum Code {
     TaskNotFound,
     /// There is no thread of that id.
     ThreadNotFound,
+    /// The team, or the agent, used as many tokens as it may.
+    BudgetExceeded,
     /// The cursor lies behind the end of the log.
     CursorAhead,
     /// The cursor names nothing that this listing holds.
@@ -168,6 +170,7 @@ impl Code {
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
             Code::ThreadNotFound => "thread_not_found",
+            Code::BudgetExceeded => "budget_exceeded",
             Code::CursorAhead => "cursor_ahead",
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",

@@ -31,8 +31,9 @@ mod ready;
 mod rehydrate;
 mod replay;
 mod restore;
-mod schema;
+pub mod schema;
 mod send;
+pub mod serve;
 mod session;
 mod stamp;
 mod state;
@@ -43,6 +44,7 @@ mod task_assign;
 mod task_update;
 mod tasks;
 mod tick;
+pub mod token;
 mod trace;
 mod verify;
 mod wait;
@@ -157,6 +159,8 @@ commands! {
     Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
     Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Purge(purge) = "purge": "Delete a team that was closed, log and all",
+    Serve(serve) = "serve": "Serve the teams over HTTP, and keep them open for the command line",
+    Token(token) = "token": "Look after the tokens that let HTTP clients in",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Mcp(mcp) = "mcp": "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",

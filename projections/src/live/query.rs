@@ -21,6 +21,7 @@ use crate::staff::{self, Noted};
 use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use crate::threads::{self, Thread};
+use crate::usage::{self, BudgetInfo, Used, Whose};
 use std::collections::BTreeMap;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
@@ -637,6 +638,30 @@ impl Live {
     /// I/O, `Derived`.
     pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
         feed::behind(self.rows(), agent, since, limit)
+    }
+
+    // --- tokens ---------------------------------------------------------------------------------
+
+    /// Tokens that were used.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
+        usage::used(self.rows(), whose)
+    }
+    /// Agents that used any, by name, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn agents_used(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, Used)>> {
+        usage::agents(self.rows(), after, limit)
+    }
+    /// How many tokens may be used; `None` where nobody said.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn budget(&self) -> Result<Option<BudgetInfo>> {
+        usage::budget(self.rows())
     }
 
     // --- events ---------------------------------------------------------------------------------

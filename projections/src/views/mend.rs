@@ -51,7 +51,14 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
-    let text = team::text(&home.team, &info, &live.members()?, live.settings()?);
+    let budget = live.budget()?.map(|info| info.budget);
+    let text = team::text(
+        &home.team,
+        &info,
+        &live.members()?,
+        live.settings()?,
+        budget.as_ref(),
+    );
     put(home, &home.path(TEAM), &text).map(Mended::one)
 }
 

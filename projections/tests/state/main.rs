@@ -13,4 +13,5 @@ mod runs;
 mod staff;
 mod support;
 mod threads;
+mod usage;
 mod views;

@@ -66,7 +66,7 @@ pub static CODES: &[CodeRow] = &[
     row("unsupported_media_type", 415),
     row("misdirected", 421),
     row("idempotency_key_reused", 422),
-    row("headers_too_large", 431),
+    row("head_too_large", 431),
     // what is not there
     also("team_not_found", 404, "TEAM_NOT_FOUND"),
     also("task_not_found", 404, "TASK_NOT_FOUND"),

@@ -5,7 +5,7 @@ use super::problem::Problem;
 use crate::call::Method;
 use crate::reply::Reply;
 use schemars::generate::SchemaSettings;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -27,6 +27,8 @@ pub struct Facts {
     pub mutates: bool,
     /// The codes of what can go wrong, beside those that every route has.
     pub codes: &'static [&'static str],
+    /// Whether it is also answered as a stream.
+    pub streams: bool,
 }
 
 impl Facts {
@@ -40,6 +42,7 @@ impl Facts {
             status: 200,
             mutates: false,
             codes: &[],
+            streams: false,
         }
     }
     /// Of one that records.
@@ -52,6 +55,12 @@ impl Facts {
     }
     pub(super) const fn status(self, status: u16) -> Facts {
         Facts { status, ..self }
+    }
+    pub(super) const fn streams(self) -> Facts {
+        Facts {
+            streams: true,
+            ..self
+        }
     }
     pub(super) const fn codes(self, codes: &'static [&'static str]) -> Facts {
         Facts { codes, ..self }
@@ -79,7 +88,7 @@ pub struct Route {
     /// What is known of it.
     pub facts: Facts,
     input: fn() -> Schema,
-    answer: fn(&mut SchemaGenerator) -> Schema,
+    answer: fn() -> Schema,
     pub(super) run: Run,
 }
 
@@ -88,9 +97,9 @@ impl Route {
     pub fn input_schema(&self) -> Schema {
         (self.input)()
     }
-    /// The schema of the body of success; what it refers to goes into the generator's definitions.
-    pub fn answer_schema(&self, generator: &mut SchemaGenerator) -> Schema {
-        (self.answer)(generator)
+    /// The schema of the body of success, self-contained.
+    pub fn answer_schema(&self) -> Schema {
+        (self.answer)()
     }
     /// The parameters of the path.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
@@ -119,18 +128,27 @@ pub(super) const fn row<E: Endpoint>() -> Route {
 }
 
 fn input_schema<T: JsonSchema>() -> Schema {
-    let settings = SchemaSettings::draft2020_12();
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-fn answer_schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<T>()
+fn answer_schema<T: JsonSchema>() -> Schema {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    settings.into_generator().into_root_schema_for::<T>()
 }
 
 fn run<E: Endpoint>(asked: &mut Asked<'_>, fields: Map<String, Value>) -> Result<Reply, Problem> {
-    let input = serde_json::from_value(Value::Object(fields)).map_err(|error| {
-        let message = format!("the input must be that of {}, but {error}", E::FACTS.id);
+    E::answer(typed(E::FACTS.id, fields)?, asked)
+}
+
+/// An input as its type.
+pub(super) fn typed<T: DeserializeOwned>(
+    id: &str,
+    fields: Map<String, Value>,
+) -> Result<T, Problem> {
+    serde_json::from_value(Value::Object(fields)).map_err(|error| {
+        let message = format!("the input must be that of {id}, but {error}");
         Problem::new("invalid_input", message)
-    })?;
-    E::answer(input, asked)
+    })
 }

@@ -2,25 +2,32 @@
 
 mod asked;
 mod codes;
+mod document;
 mod endpoint;
+mod events;
+mod inbox;
 mod input;
 mod operations;
+mod paths;
 mod problem;
 mod record;
 mod story;
 mod table;
 mod tasks;
 mod teams;
+mod threads;
 
 pub use codes::{CODES, CodeRow};
 pub use endpoint::{Facts, Route};
-pub use problem::Problem;
+pub(crate) use events::{EventsInput, last_event_id};
+pub use problem::{ErrorBody, Problem};
 pub use table::ROUTES;
 
 use crate::call::{Call, Method};
 use crate::reply::Reply;
 use crate::served::Served;
 use asked::Asked;
+use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
 
 /// Answers a call that came through the gate. Waits for the disk; nothing is read from the network.
@@ -58,6 +65,18 @@ fn carry_out(
     let read = input::read(compiled, call, parameters)?;
     let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
     (compiled.route.run)(&mut asked, read.fields)
+}
+
+/// The input of a call as its route reads it.
+pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
+    let Found::Route(compiled, parameters) = table::find(call.method, &call.path) else {
+        return Err(Problem::new(
+            "not_found",
+            "the path must be one that is served",
+        ));
+    };
+    let fields = input::read(compiled, call, parameters)?.fields;
+    endpoint::typed(compiled.route.facts.id, fields)
 }
 
 fn refuse_method(call: &Call, methods: &[Method]) -> Reply {

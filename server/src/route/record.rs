@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::tasks::Claim;
@@ -45,8 +44,8 @@ pub struct Task {
     #[schemars(with = "Option<Priority>")]
     priority: Option<&'static str>,
     /// Whether others may hold the same paths
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    shared: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
     /// Whether the lease ran out, which is not recorded yet
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     lease_expired: bool,
@@ -106,8 +105,6 @@ impl Task {
         Task {
             schema_version: SCHEMA_VERSION,
             timestamps: Timestamps::of(&task),
-            resources: resources(&task),
-            shared: false,
             id: task.task_id,
             title: task.subject.unwrap_or_default(),
             description: task.details.unwrap_or_default(),
@@ -116,6 +113,8 @@ impl Task {
             deps: task.deps,
             lease,
             epoch,
+            resources: task.governed.resources,
+            shared: task.governed.shared,
             version: task.version,
             priority: urgent.then(|| task.priority.name()),
             lease_expired,
@@ -124,15 +123,6 @@ impl Task {
             trace_id: task.trace_id,
         }
     }
-}
-
-/// What the creator named among what else there is to say.
-fn resources(task: &projections::Task) -> Vec<String> {
-    let extra = task.governed.extra.as_ref();
-    let extra: Option<Value> = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
-    let named = extra.and_then(|mut extra| Some(extra.get_mut("resources")?.take()));
-    let named = named.and_then(|named| serde_json::from_value(named).ok());
-    named.unwrap_or_default()
 }
 
 impl Lease {

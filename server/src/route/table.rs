@@ -1,7 +1,7 @@
 //! The table of routes, and how a path finds its row.
 
 use super::endpoint::{Route, parameter, row};
-use super::{operations, story, tasks, teams};
+use super::{document, events, inbox, operations, paths, story, tasks, teams, threads};
 use crate::call::Method;
 use std::sync::LazyLock;
 use teamlog_team::api::shape::Shape;
@@ -20,11 +20,22 @@ pub static ROUTES: &[Route] = &[
     row::<tasks::Renew>(),
     row::<tasks::Complete>(),
     row::<tasks::Fail>(),
+    row::<paths::CanWrite>(),
+    // threads, and what agents are told
+    row::<threads::Start>(),
+    row::<threads::Search>(),
+    row::<threads::Post>(),
+    row::<threads::Messages>(),
+    row::<threads::Tail>(),
+    row::<threads::Link>(),
+    row::<inbox::Inbox>(),
     // what happened, and what goes on
+    row::<events::Events>(),
     row::<story::Trace>(),
     row::<story::Modes>(),
     // everything else
     row::<operations::Call>(),
+    row::<document::Document>(),
 ];
 
 /// A route with what its input looks like.

@@ -7,7 +7,6 @@ use super::record::{Lease, Task};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
 use teamlog_team::command::task_create::{TaskAnswer, TaskCreate};
 use teamlog_team::command::task_finish::HolderAnswer;
@@ -17,6 +16,7 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::fenced::Fence;
 use teamlog_team::holding;
 use teamlog_team::projections::{Live, Priority, Status};
+use teamlog_team::resource::Overlap;
 use teamlog_team::{Exchange, Result};
 
 /// How long a lease lasts unless the caller says otherwise.
@@ -41,6 +41,9 @@ pub struct Leased {
     task: Task,
     /// The claim
     lease: Option<Lease>,
+    /// What others hold of the same paths, where that is allowed with a warning
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlaps: Vec<Overlap>,
 }
 
 /// `GET /v1/tasks`.
@@ -148,6 +151,8 @@ pub struct CreateInput {
     deps: Option<Vec<String>>,
     /// The paths that its holder may write to, relative to the repository
     resources: Option<Vec<String>>,
+    /// Whether others may hold the same paths meanwhile
+    shared: Option<bool>,
     /// Who is to take it; else whoever wants it
     owner: Option<String>,
     /// How urgent it is; else `normal`
@@ -176,25 +181,21 @@ impl Endpoint for Create {
 
 impl CreateInput {
     fn command(self) -> TaskCreate {
-        let mut extra = Map::new();
-        let resources = self.resources.map(names).unwrap_or_default();
-        if !resources.is_empty() {
-            extra.insert("resources".to_owned(), Value::from(resources));
-        }
         TaskCreate {
             subject: self.title.trim().to_owned(),
             description: self.description.unwrap_or_default().trim().to_owned(),
             blocked_by: self.deps.map(names),
             owner: self.owner,
             priority: self.priority,
-            extra,
+            resources: self.resources.map(names),
+            shared: self.shared,
             ..TaskCreate::default()
         }
     }
 }
 
 /// Names without the white space around them; what is blank is none.
-fn names(given: Vec<String>) -> Vec<String> {
+pub fn names(given: Vec<String>) -> Vec<String> {
     let trimmed = given.iter().map(|name| name.trim());
     let some = trimmed.filter(|name| !name.is_empty());
     some.map(str::to_owned).collect()
@@ -376,6 +377,7 @@ fn leased(live: &Live, answer: &ClaimAnswer, now: Timestamp) -> Result<Exchange>
     let leased = Leased {
         task_id: task.id.clone(),
         lease: task.lease.clone(),
+        overlaps: answer.overlaps.clone(),
         task,
     };
     Exchange::of(Claim::FACTS.status, &leased)

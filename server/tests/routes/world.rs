@@ -12,7 +12,7 @@ use teamlog_team::{Root, RootOptions};
 pub const SECOND: i64 = 1_000_000;
 
 pub struct World {
-    pub served: Served,
+    pub served: Arc<Served>,
     pub memory: Arc<Memory>,
     pub clock: Arc<ManualClock>,
 }
@@ -119,14 +119,14 @@ impl World {
     }
 }
 
-fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Served {
+fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
     let options = RootOptions {
         clock: clock.clone(),
         ids: Arc::new(SeededIds(7.into())),
         lock_deadline: Duration::from_secs(5),
         ..RootOptions::default()
     };
-    Served::new(Root::on(memory.clone(), options))
+    Arc::new(Served::new(Root::on(memory.clone(), options)))
 }
 
 /// A call on `demo`; the target is not escaped, so `%2F` is written `/` by whoever needs it in a segment.

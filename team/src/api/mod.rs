@@ -19,6 +19,7 @@ mod supervision;
 mod tasks;
 mod team;
 mod threads;
+mod usage;
 mod workers;
 
 pub use envelope::{Envelope, milliseconds};

@@ -48,6 +48,7 @@ use crate::command::thread_post::ThreadPost;
 use crate::command::thread_search::ThreadSearch;
 use crate::command::thread_start::ThreadStart;
 use crate::command::thread_tail::ThreadTail;
+use crate::command::usage::{ReportUsage, SetBudget, Usage};
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
@@ -199,6 +200,10 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ThreadLink>(),
     row::<InboxFeed>(),
     row::<CanWrite>(),
+    // tokens
+    row::<ReportUsage>(),
+    row::<SetBudget>(),
+    row::<Usage>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),

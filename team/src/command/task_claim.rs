@@ -2,6 +2,7 @@
 
 use super::task_create::record;
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::holding::{self, Scene, lease_end};
 use crate::membership::{self, LEADER};
@@ -89,6 +90,7 @@ impl Act for Job {
         let until = lease_end(claim.lease_ms, now)?;
         holding::check_expected(claim.expected_version)?;
         check_worker(live, &claim.worker)?;
+        budget::check(live, Some(&claim.worker))?;
         let scene = Scene::of(live, &claim.task_id, now)?;
         scene.ruling(|scene| {
             check_ready(live, scene)?;

@@ -2,6 +2,7 @@
 
 use super::thread_start::{SYSTEM, agents, author, found};
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::{Failure, Result};
 use crate::projections::Live;
 use crate::projections::fact::ThreadFact;
@@ -43,7 +44,7 @@ impl Team {
     /// Says something in a thread. Who does so need not take part, and does not from then on.
     ///
     /// # Errors
-    /// `invalid_input`, `too_large`, `worker_not_found`, `thread_not_found`, `team_closed`; the log's.
+    /// `invalid_input`, `too_large`, `worker_not_found`, `thread_not_found`, `budget_exceeded`, `team_closed`; the log's.
     pub fn thread_post(&mut self, post: ThreadPost) -> Result<ThreadPostAnswer> {
         self.perform(post)
     }
@@ -57,6 +58,7 @@ impl Act for ThreadPost {
         let body = self.body()?;
         let mut events = author(live, self.worker.as_deref())?;
         let thread = found(live, &self.thread_id)?;
+        budget::check(live, self.worker.as_deref())?;
         let posted = Posted {
             from: self.author().to_owned(),
             to: self.told(live, &thread)?,

@@ -8,7 +8,7 @@ use crate::projections::fact::thread::{ThreadAct, ThreadStarted};
 use crate::projections::threads::{self, ThreadShown};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
-use crate::{holding, membership, names};
+use crate::{budget, holding, membership, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, NewEvent, Timestamp};
@@ -51,7 +51,7 @@ impl Team {
     /// Starts a thread.
     ///
     /// # Errors
-    /// `invalid_input`, `too_large`, `worker_not_found`, `task_not_found`, `team_closed`; the log's.
+    /// `invalid_input`, `too_large`, `worker_not_found`, `task_not_found`, `budget_exceeded`, `team_closed`; the log's.
     pub fn thread_start(&mut self, start: ThreadStart) -> Result<ThreadAnswer> {
         self.perform(start)
     }
@@ -64,6 +64,7 @@ impl Act for ThreadStart {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
         let mut events = author(live, self.worker.as_deref())?;
+        budget::check(live, self.worker.as_deref())?;
         let started = ThreadStarted {
             title: self.title()?,
             participants: self.participants(live)?,

@@ -64,5 +64,6 @@ mod team_chat;
 mod teams;
 mod threads;
 mod transitions;
+mod usage;
 mod workers;
 mod world;

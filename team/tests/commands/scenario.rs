@@ -100,6 +100,15 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             "thread-link",
             json!({"thread_id": "thread-0001", "task_id": "1"}),
         ),
+        (
+            "set-budget",
+            json!({"max_tokens": 1000, "soft_limit_tokens": 40}),
+        ),
+        (
+            "report-usage",
+            json!({"worker": "dev", "task_id": "1", "input_tokens": 30, "output_tokens": 12}),
+        ),
+        ("usage", json!({"task_id": "1"})),
         ("inbox-feed", json!({"worker": "qa", "since": 1})),
         (
             "write-task-approval",

@@ -3,7 +3,7 @@
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
 use crate::command::mode::prompt::HookAnswer;
-use crate::command::{api, await_event, demo, man};
+use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
@@ -86,7 +86,7 @@ pub struct Entry {
     /// What comes out.
     pub prints: Prints,
     /// Whether it records something, so that `--receipt` puts one behind the answer.
-    records: bool,
+    pub records: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -162,6 +162,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
     recorded::<RestoreAnswer>("restore"),
     answer::<PurgeAnswer>("purge"),
+    answer::<Either<serve::Ready, serve::Served>>("serve"),
+    answer::<token::Rotated>("token rotate"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     answer::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),
