@@ -12,7 +12,8 @@ use teamlog_engine::{Error, Event, EventId, Identity, Place, Reader, Watch};
 use teamlog_projections::Live;
 
 /// Where a follower stands.
-pub(crate) struct Follower {
+#[derive(Debug)]
+pub struct Follower {
     watch: Watch,
     /// The last event read.
     last: Option<(u64, EventId, Place)>,
@@ -21,6 +22,9 @@ pub(crate) struct Follower {
 impl Follower {
     /// Begins at the head of this moment, or where `start` says: it gets the state and its reader, and gives the seq of
     /// the last event that counts as read.
+    ///
+    /// # Errors
+    /// Those of `start`; the log's.
     pub fn start(
         team: &mut Team,
         mut start: impl FnMut(&Live, &Reader) -> Result<u64>,
@@ -68,6 +72,9 @@ impl Follower {
     }
 
     /// Waits until there may be more to read, at most `timeout`. Whether there may.
+    ///
+    /// # Errors
+    /// I/O.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         Ok(self.watch.wait(timeout)?)
     }

@@ -81,6 +81,10 @@ pub enum Code {
     InvalidTransition,
     /// The lease of the claim ran out.
     LeaseExpired,
+    /// The task was claimed anew since, or never with that number.
+    EpochMismatch,
+    /// Somebody else claimed the task.
+    NotHolder,
     /// The task has another version than the caller expects.
     VersionConflict,
     /// The dependencies would lead back to the task.
@@ -200,6 +204,8 @@ impl Code {
             Code::AlreadyTerminal => "already_terminal",
             Code::InvalidTransition => "invalid_transition",
             Code::LeaseExpired => "lease_expired",
+            Code::EpochMismatch => "epoch_mismatch",
+            Code::NotHolder => "not_holder",
             Code::VersionConflict => "version_conflict",
             Code::DependencyCycle => "dependency_cycle",
             Code::MissingEvidence => "missing_delegation_compliance_evidence",

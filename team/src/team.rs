@@ -31,6 +31,8 @@ pub struct Team {
     past: Option<Past>,
     /// On whose behalf, and under which key, this handle acts.
     pub(crate) control: Control,
+    /// Whether its last answer was the repetition of an earlier one.
+    pub(crate) repeated: bool,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -75,6 +77,7 @@ impl Team {
             pause: None,
             past: None,
             control: Control::default(),
+            repeated: false,
         }
     }
     /// The same team, whose writer stays.

@@ -72,13 +72,14 @@ struct Unset {
 #[command(after_help = "\
 Examples:
   teamlog config set demo delivery.default.ack_timeout_seconds 120
-  teamlog config set demo members.open true")]
+  teamlog config set demo members.open true
+  teamlog config set demo resources.root /home/me/app")]
 struct Set {
     /// The team
     team: String,
     /// The setting
     key: String,
-    /// Its value: a whole number, or true or false
+    /// Its value: a whole number, true or false, a name or a path
     #[arg(allow_hyphen_values = true)]
     value: String,
 }

@@ -7,6 +7,7 @@ mod artifact;
 pub mod await_event;
 mod backup;
 mod bootstrap;
+mod can_write;
 mod completions;
 mod config;
 mod convert;
@@ -31,8 +32,9 @@ mod ready;
 mod rehydrate;
 mod replay;
 mod restore;
-mod schema;
+pub mod schema;
 mod send;
+pub mod serve;
 mod session;
 mod stamp;
 mod state;
@@ -44,6 +46,7 @@ mod task_update;
 mod tasks;
 mod thread;
 mod tick;
+pub mod token;
 mod trace;
 mod usage;
 mod verify;
@@ -133,6 +136,7 @@ commands! {
     Config(config) = "config": "Look at a team's settings, or change one",
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
+    CanWrite(can_write) = "can-write": "Say whether an agent may write a path now",
     Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",
@@ -161,6 +165,8 @@ commands! {
     Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
     Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Purge(purge) = "purge": "Delete a team that was closed, log and all",
+    Serve(serve) = "serve": "Serve the teams over HTTP, and keep them open for the command line",
+    Token(token) = "token": "Look after the tokens that let HTTP clients in",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Mcp(mcp) = "mcp": "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",

@@ -2,6 +2,7 @@
 
 use crate::render::View;
 use crate::render::escape::visible;
+use crate::render::paths;
 use crate::render::style::Style;
 use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::task_claim::ClaimAnswer;
@@ -28,13 +29,19 @@ pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
 /// A task that somebody took, and what shows that it is theirs.
 pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     let (task, until) = (&answer.task, &answer.leased_until);
-    taken(task, &answer.claim_token, until, view)
+    let mut shown = taken(task, &answer.claim_token, until, view);
+    shown.extend(paths::overlaps(&answer.overlaps, view));
+    shown
 }
 
 /// The same, if there was one to take.
 pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     match (&answer.task, &answer.claim_token, &answer.leased_until) {
-        (Some(task), Some(token), Some(until)) => taken(task, token, until, view),
+        (Some(task), Some(token), Some(until)) => {
+            let mut shown = taken(task, token, until, view);
+            shown.extend(paths::overlaps(&answer.overlaps, view));
+            shown
+        }
         _ => vec!["nothing is ready".to_owned()],
     }
 }

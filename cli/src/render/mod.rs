@@ -18,6 +18,7 @@ pub mod inbox;
 pub mod integrity;
 pub mod mode;
 pub mod moving;
+pub mod paths;
 pub mod pretty;
 pub mod progress;
 pub mod prompt;

@@ -65,6 +65,17 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
+/// `src/io, docs  (shared)`.
+fn writes(task: &Task) -> String {
+    let mut text = task.governed.resources.join(", ");
+    match task.governed.shared {
+        Some(true) if !text.is_empty() => text.push_str("  (shared)"),
+        Some(false) if !text.is_empty() => text.push_str("  (exclusive)"),
+        _ => {}
+    }
+    text
+}
+
 /// What people ask of a task, in the order in which they ask; what only programs need is in the JSON.
 fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
@@ -76,6 +87,7 @@ fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
         ("owner", text(&task.owner)),
         ("assigned by", text(&task.assigned_by)),
         ("priority", plain(task.priority.name())),
+        ("writes", plain(writes(task))),
         ("details", text(&task.details)),
         ("progress", json(&task.progress)),
         ("eta", json(&task.eta)),

@@ -57,7 +57,7 @@ pub struct ClaimAnswer {
 
 /// A claim with the token it will have.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub struct Job {
     claim: TaskClaim,
     token: String,
 }
@@ -69,8 +69,14 @@ impl Team {
     /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `resource_conflict`,
     /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
+        let job = self.claim_job(claim);
+        self.perform(job)
+    }
+
+    /// A claim with the token it will have.
+    pub fn claim_job(&self, claim: TaskClaim) -> Job {
         let token = token(&*self.options.ids);
-        self.perform(Job { claim, token })
+        Job { claim, token }
     }
 }
 

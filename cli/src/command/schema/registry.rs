@@ -3,7 +3,7 @@
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
 use crate::command::mode::prompt::HookAnswer;
-use crate::command::{api, await_event, demo, man};
+use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
@@ -22,6 +22,7 @@ use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
 use teamlog_team::command::bootstrap_start::BootstrapStarted;
+use teamlog_team::command::can_write::WriteVerdict;
 use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::config::{ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
@@ -91,7 +92,7 @@ pub struct Entry {
     /// What comes out.
     pub prints: Prints,
     /// Whether it records something, so that `--receipt` puts one behind the answer.
-    records: bool,
+    pub records: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -122,6 +123,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<HolderAnswer>("task release"),
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
+    answer::<WriteVerdict>("can-write"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),
     answer::<BootstrapShown>("bootstrap show"),
@@ -175,6 +177,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
     recorded::<RestoreAnswer>("restore"),
     answer::<PurgeAnswer>("purge"),
+    answer::<Either<serve::Ready, serve::Served>>("serve"),
+    answer::<token::Rotated>("token rotate"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     answer::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),

@@ -15,7 +15,8 @@ use teamlog_team::engine::Json;
 #[command(after_help = "\
 Examples:
   teamlog task create demo --subject 'Fix the login'
-  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9")]
+  teamlog task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
+  teamlog task create demo --subject 'Mend reading' --resource src/io --resource 'tests/io/*.rs'")]
 pub struct Create {
     /// The team
     team: String,
@@ -37,6 +38,12 @@ pub struct Create {
     /// low, normal, high or critical [default: normal]
     #[arg(long, value_name = "PRIORITY")]
     priority: Option<String>,
+    /// A path that its holder may write, relative to the repository, with what lies below it; may stand several times
+    #[arg(long = "resource", value_name = "PATH")]
+    resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile [default: only where the one resource is .]
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    shared: Option<bool>,
     /// It cannot be done without changing code
     #[arg(long)]
     requires_code_change: bool,
@@ -57,7 +64,11 @@ impl Create {
             blocked_by: Some(self.blocked_by).filter(|tasks| !tasks.is_empty()),
             requires_code_change: self.requires_code_change.then_some(true),
             priority: self.priority,
+            resources: Some(self.resources).filter(|paths| !paths.is_empty()),
+            shared: self.shared,
             extra: extra(self.extra_json.as_deref())?,
+            resources: None,
+            shared: None,
         };
         let asked = (&*self.team, "create-task");
         self.stamp

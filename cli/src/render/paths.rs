@@ -1,0 +1,68 @@
+//! Paths: who may write them, and what is held twice.
+
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use std::borrow::Cow;
+use teamlog_team::command::can_write::{WriteReason, WriteVerdict};
+use teamlog_team::engine::Timestamp;
+use teamlog_team::resource::Overlap;
+
+/// `yes  src/io/a  dev holds src/io for task 1 until …`.
+pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
+    let (style, word) = match verdict.allow {
+        true => (Style::Good, "yes"),
+        false => (Style::Bad, "no"),
+    };
+    vec![format!(
+        "{}  {}  {}",
+        view.paint.show(style, word),
+        visible(&verdict.path),
+        why(verdict, view)
+    )]
+}
+
+/// Why a path may be written, or not, as a part of a sentence.
+fn why(verdict: &WriteVerdict, view: &View) -> String {
+    match verdict.reason {
+        WriteReason::NoActiveLeaseForPath => "nobody holds a task that declares it".to_owned(),
+        WriteReason::PathTraversalDenied => "it leads out of the repository".to_owned(),
+        WriteReason::InvalidPath => {
+            "it is no path, or absolute while resources.root is not set".to_owned()
+        }
+        WriteReason::LeaseActiveForResource | WriteReason::ResourceHeldByOther => held(
+            &text(&verdict.holder),
+            &text(&verdict.resource),
+            &text(&verdict.task_id),
+            verdict.until.as_deref().unwrap_or_default(),
+            view,
+        ),
+    }
+}
+
+fn text(field: &Option<String>) -> Cow<'_, str> {
+    visible(field.as_deref().unwrap_or("-"))
+}
+
+/// What others hold of what somebody took, a line each.
+pub fn overlaps(overlaps: &[Overlap], view: &View) -> Vec<String> {
+    let warn = |overlap: &Overlap| {
+        let held = held(
+            &visible(&overlap.holder),
+            &visible(&overlap.held),
+            &visible(&overlap.task_id),
+            &overlap.leased_until,
+            view,
+        );
+        let resource = visible(&overlap.resource);
+        let warning = view.paint.show(Style::Warn, "overlap");
+        format!("  {warning}: {resource} is yours, and {held}")
+    };
+    overlaps.iter().map(warn).collect()
+}
+
+fn held(holder: &str, resource: &str, task: &str, until: &str, view: &View) -> String {
+    let ends = Timestamp::parse(until).map(|until| format!("  ({})", view.ago(until)));
+    let (until, ends) = (visible(until), ends.unwrap_or_default());
+    format!("{holder} holds {resource} for task {task} until {until}{ends}")
+}
