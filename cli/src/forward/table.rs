@@ -149,6 +149,7 @@ mod tests {
         "bootstrap evidence",
         "bootstrap explain",
         "bootstrap show",
+        "can-write",
         "completions",
         "config get",
         "config list",
