@@ -23,6 +23,7 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("ack", Named::Team),
     ("api", Named::Operation),
     ("append", Named::Team),
+    ("artifact put", Named::Team),
     ("bootstrap record", Named::Team),
     ("bootstrap start", Named::Team),
     ("config set", Named::Team),
@@ -58,7 +59,11 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("task reopen", Named::Team),
     ("task-assign", Named::Team),
     ("task-update", Named::Team),
+    ("thread link", Named::Team),
+    ("thread post", Named::Team),
+    ("thread start", Named::Team),
     ("tick", Named::Team),
+    ("usage", Named::Team),
 ];
 
 /// A command that records, as it was typed.
@@ -144,6 +149,8 @@ mod tests {
 
     /// Commands that record nothing in a team; a daemon in the way does not matter to them.
     const READING: &[&str] = &[
+        "artifact get",
+        "artifact list",
         "await",
         "backup",
         "bootstrap evidence",
@@ -178,6 +185,8 @@ mod tests {
         "tail",
         "task show",
         "tasks",
+        "thread search",
+        "thread tail",
         "token rotate",
         "trace",
         "verify",
