@@ -145,13 +145,13 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
     let head = format!("POST /v1/x HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
     let declared = format!(
-        "{head}Content-Length: 3000000\r\n\r\n{}",
-        "x".repeat(3_000_000)
+        "{head}Content-Length: 30000000\r\n\r\n{}",
+        "x".repeat(30_000_000)
     );
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     let in_chunks = format!(
         "{head}Transfer-Encoding: chunked\r\n\r\n{}",
-        chunk.repeat(700)
+        chunk.repeat(7000)
     );
     for request in [declared, in_chunks] {
         let mut client = Client::tcp(&daemon);
