@@ -2,7 +2,7 @@
 
 use crate::command::{self, Command};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
+use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::{self, Forwarded, Meant};
 use crate::link;
 use crate::output::Output;
@@ -94,10 +94,26 @@ pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
     let Some(meant) = meant else {
         return carry_out(args, &surroundings, None).into();
     };
-    match forward::try_forward(&argv, &args.global, &meant, surroundings) {
-        Ok(Forwarded::Ended(code)) => code,
-        Ok(Forwarded::Nowhere(surroundings)) => carry_out(args, &surroundings, None).into(),
-        Err((error, surroundings)) => failed(&args, &error, &surroundings).into(),
+    let is_api = matches!(args.command, Command::Api(_));
+    let global = args.global.clone();
+    let surroundings = match forward::try_forward(&argv, &global, &meant, surroundings) {
+        Ok(Forwarded::Ended(code)) => return code,
+        Ok(Forwarded::Nowhere(surroundings)) => surroundings,
+        Err((error, surroundings)) => return report(is_api, json, &error, &surroundings).into(),
+    };
+    match attempt(args, &surroundings, None) {
+        Ok(exit) => exit.into(),
+        // A daemon may have come in between, and has the lock for good.
+        Err(error) if error.exit() == Exit::Locked && surroundings.is_untouched() => {
+            match forward::try_forward(&argv, &global, &meant, surroundings) {
+                Ok(Forwarded::Ended(code)) => code,
+                Ok(Forwarded::Nowhere(surroundings)) => {
+                    report(is_api, json, &error, &surroundings).into()
+                }
+                Err((error, surroundings)) => report(is_api, json, &error, &surroundings).into(),
+            }
+        }
+        Err(error) => report(is_api, json, &error, &surroundings).into(),
     }
 }
 
@@ -117,26 +133,24 @@ fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
 fn carry_out(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Exit {
     let json = args.global.json;
     let is_api = matches!(args.command, Command::Api(_));
-    let outcome = Context::new(&args.global, surroundings, resident).and_then(|mut context| {
-        let outcome = args.command.run(&mut context);
-        // What was answered is owed to the reader also when something failed behind it.
-        let outcome = context.out.flush().and(outcome);
-        context.say_notes();
-        outcome.map_err(|error| context.advise(error))
-    });
-    match outcome {
-        Ok(exit) => exit,
-        // What is wrong with a call of the contract is said in its words.
-        Err(error) if is_api => command::api::unreadable(surroundings, json, &error),
-        Err(error) => error.report(json, surroundings),
-    }
+    attempt(args, surroundings, resident)
+        .unwrap_or_else(|error| report(is_api, json, &error, surroundings))
 }
 
-/// Reports what went wrong on the way to where the command would have run.
-fn failed(args: &Args, error: &CommandError, surroundings: &Surroundings) -> Exit {
-    match args.command {
-        Command::Api(_) => command::api::unreadable(surroundings, args.global.json, error),
-        _ => error.report(args.global.json, surroundings),
+fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Outcome {
+    let mut context = Context::new(&args.global, surroundings, resident)?;
+    let outcome = args.command.run(&mut context);
+    // What was answered is owed to the reader also when something failed behind it.
+    let outcome = context.out.flush().and(outcome);
+    context.say_notes();
+    outcome.map_err(|error| context.advise(error))
+}
+
+fn report(is_api: bool, json: bool, error: &CommandError, surroundings: &Surroundings) -> Exit {
+    match is_api {
+        // What is wrong with a call of the contract is said in its words.
+        true => command::api::unreadable(surroundings, json, error),
+        false => error.report(json, surroundings),
     }
 }
 

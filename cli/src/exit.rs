@@ -419,6 +419,27 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_that_is_caught_is_an_error_and_says_where() {
+        let before = std::panic::take_hook();
+        install_resident_panic_hook();
+        let caught = caught(|| {
+            if true {
+                panic!("on purpose\nand more");
+            }
+        });
+        std::panic::set_hook(before);
+        let bug = caught.unwrap_err();
+        assert_eq!((bug.exit(), bug.code()), (Exit::Bug, "bug"));
+        let place = bug
+            .message()
+            .strip_prefix("teamlog has a bug: on purpose (");
+        assert!(
+            place.is_some_and(|place| place.contains("exit.rs:")),
+            "{bug:?}"
+        );
+    }
+
+    #[test]
     fn an_error_cannot_drive_the_terminal() {
         let error = CommandError::invalid("kind", "kind is \x1b[2J\nerror: forged");
         assert_eq!(

@@ -134,6 +134,14 @@ impl Output {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
+    /// Bytes as they are.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        self.write(bytes)
+    }
+
     /// Text as it is.
     ///
     /// # Errors

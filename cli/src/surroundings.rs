@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::{Child, Ended, ForwardIo, ForwardedCall, Terminals, frame};
@@ -27,10 +28,19 @@ pub struct Surroundings {
 /// Of which process.
 #[derive(Debug, Clone)]
 enum Whose {
-    /// This one, of whose standard input so much was read already.
-    Ours(Option<Arc<[u8]>>),
+    /// This one.
+    Ours(Arc<Own>),
     /// One that forwarded its call.
     Callers(Arc<Caller>),
+}
+
+/// What this process has done with its standard input.
+#[derive(Debug, Default)]
+struct Own {
+    /// What was read of it before the command could.
+    read: Vec<u8>,
+    /// Whether the command has begun to read.
+    begun: AtomicBool,
 }
 
 struct Caller {
@@ -70,7 +80,7 @@ impl Surroundings {
                 stdout: io::stdout().is_terminal(),
                 stderr: io::stderr().is_terminal(),
             },
-            whose: Whose::Ours(None),
+            whose: Whose::Ours(Arc::default()),
         }
     }
 
@@ -166,12 +176,22 @@ impl Surroundings {
     /// Standard input, line by line or whole, for whoever reads it to its end. Nothing is read before it is wanted.
     pub fn stdin(&self) -> Box<dyn BufRead> {
         match &self.whose {
-            Whose::Ours(None) => Box::new(io::stdin().lock()),
-            Whose::Ours(Some(read)) => {
-                let read = Cursor::new(read.to_vec());
-                Box::new(read.chain(io::stdin().lock()))
+            Whose::Ours(own) => {
+                own.begun.store(true, Ordering::Relaxed);
+                match own.read.is_empty() {
+                    true => Box::new(io::stdin().lock()),
+                    false => Box::new(Cursor::new(own.read.clone()).chain(io::stdin().lock())),
+                }
             }
             Whose::Callers(caller) => Box::new(FarInput::new(caller.io.clone(), frame::STDIN)),
+        }
+    }
+
+    /// Whether a command can still be begun anew, as if it had not been.
+    pub fn is_untouched(&self) -> bool {
+        match &self.whose {
+            Whose::Ours(own) => !own.begun.load(Ordering::Relaxed),
+            Whose::Callers(_) => false,
         }
     }
 
@@ -181,7 +201,10 @@ impl Surroundings {
         match self.whose {
             Whose::Callers(_) => self,
             Whose::Ours(_) => Surroundings {
-                whose: Whose::Ours(Some(bytes.into())),
+                whose: Whose::Ours(Arc::new(Own {
+                    read: bytes,
+                    begun: AtomicBool::new(false),
+                })),
                 ..self
             },
         }

@@ -3,6 +3,7 @@
 //! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+pub mod artifact;
 pub mod bootstrap;
 mod delivery;
 mod imported;
@@ -73,6 +74,8 @@ pub enum Fact {
     Thread(Box<ThreadFact>),
     /// What is said of tokens.
     Usage(Box<UsageFact>),
+    /// `artifact_stored`.
+    ArtifactStored(Box<artifact::ArtifactStored>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -200,6 +203,9 @@ impl Fact {
                 TaskImported::parse(payload).map(|task| Fact::TaskImported(Box::new(task)))
             }
             "response_stored" => response::parse(payload).map(Fact::ResponseStored),
+            artifact::STORED => {
+                artifact::parse(payload).map(|stored| Fact::ArtifactStored(Box::new(stored)))
+            }
             "team_closed" => stored::team_closed(payload).map(Fact::TeamClosed),
             kind if task::KINDS.contains(&kind) => {
                 task::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+pub mod artifacts;
 pub mod audit;
 pub mod bootstrap;
 pub mod deliveries;

@@ -7,6 +7,7 @@
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
+use crate::artifacts::ArtifactsProjection;
 use crate::bootstrap::BootstrapProjection;
 use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
@@ -32,7 +33,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 11] = [
+pub const PROJECTIONS: [&dyn Projection; 12] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
@@ -44,6 +45,7 @@ pub const PROJECTIONS: [&dyn Projection; 11] = [
     &ThreadsProjection,
     &FeedProjection,
     &UsageProjection,
+    &ArtifactsProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

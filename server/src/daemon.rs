@@ -267,6 +267,7 @@ fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: Cancellati
         answer: options.answer,
         take_over: options.take_over,
         pool: Pool::new(limits.workers, limits.queue),
+        patient: Pool::new(limits.waits, 0),
         figures: Figures::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),

@@ -19,6 +19,8 @@ pub(crate) struct Door {
     pub take_over: Option<Arc<dyn TakeOver>>,
     pub limits: Limits,
     pub pool: Pool,
+    /// For calls that wait for something to happen, so that they keep no other from being answered.
+    pub patient: Pool,
     pub figures: Figures,
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.

@@ -18,6 +18,9 @@ use hyper::{Request, Response};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// The operations that wait for something to happen.
+const WAITING: [&str; 1] = ["await-event"];
+
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
     State(door): State<Arc<Door>>,
@@ -80,7 +83,17 @@ async fn call(
 /// Has the call answered by a thread that may block.
 async fn answer(door: &Arc<Door>, call: Call) -> Answer {
     let (served, answering) = (door.served.clone(), door.answer.clone());
-    match door.pool.run(move || answering(&served, &call)).await {
+    let waits = waits(&call);
+    let work = move || answering(&served, &call);
+    let answered = match waits {
+        false => door.pool.run(work).await,
+        true => tokio::select! {
+            answered = door.patient.run(work) => answered,
+            // It has changed nothing, and may wait on with the next daemon.
+            () = door.drain.cancelled() => return busy("the daemon is stopping").into(),
+        },
+    };
+    match answered {
         Ok(answer) => answer,
         Err(Undone::Full) => busy("the daemon has more to do than it can; try again").into(),
         Err(Undone::Panicked) => Reply::error(
@@ -90,6 +103,12 @@ async fn answer(door: &Arc<Door>, call: Call) -> Answer {
         )
         .into(),
     }
+}
+
+/// Whether the call is one that waits for something to happen.
+fn waits(call: &Call) -> bool {
+    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+    matches!(path.as_slice(), ["v1", "api", operation] if WAITING.contains(operation))
 }
 
 /// What is answered where waiting helps.

@@ -106,6 +106,8 @@ pub struct Limits {
     pub workers: usize,
     /// Calls that wait for one of them; one more is answered 503.
     pub queue: usize,
+    /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
+    pub waits: usize,
     /// Connections that are taken over at a time.
     pub taken_over: usize,
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
@@ -134,6 +136,7 @@ impl Default for Limits {
             pulse_time: Duration::from_secs(15),
             workers: 64,
             queue: 1024,
+            waits: 256,
             taken_over: 64,
             guesses: 10,
             guess_delay: Duration::from_secs(1),

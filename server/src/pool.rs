@@ -1,6 +1,6 @@
 //! Threads that may block: so many and no more, with a queue that ends. They are started as they are needed.
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,18 +25,21 @@ pub(crate) struct Pool {
     queue: Receiver<Job>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     workers: usize,
+    /// How many jobs may wait and run.
+    open_max: usize,
     /// Jobs that wait or run.
     open: Arc<AtomicUsize>,
 }
 
 impl Pool {
     pub fn new(workers: usize, queue: usize) -> Pool {
-        let (jobs, waiting) = bounded(queue);
+        let (jobs, waiting) = unbounded();
         Pool {
             jobs: Mutex::new(Some(jobs)),
             queue: waiting,
             threads: Mutex::default(),
             workers,
+            open_max: workers.saturating_add(queue),
             open: Arc::default(),
         }
     }
@@ -66,7 +69,7 @@ impl Pool {
         };
         // Counted before a thread can be done with it.
         let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
-        if jobs.try_send(job).is_err() {
+        if open > self.open_max || jobs.send(job).is_err() {
             self.open.fetch_sub(1, Ordering::Relaxed);
             return Err(Undone::Full);
         }
@@ -154,6 +157,21 @@ mod tests {
         go_on.send(()).unwrap();
         assert!(pool.close(Duration::from_secs(5)));
         assert_eq!(block_on(pool.run(|| ())), Err(Undone::Full));
+    }
+
+    #[test]
+    fn where_nothing_may_wait_everything_is_begun_or_turned_away() {
+        let pool = Pool::new(2, 0);
+        let (go_on, may_go_on) = crossbeam_channel::bounded::<()>(0);
+        for _ in 0..2 {
+            let wait = may_go_on.clone();
+            pool.submit(Box::new(move || wait.recv().unwrap())).unwrap();
+        }
+        assert_eq!(pool.submit(Box::new(|| {})), Err(Undone::Full));
+        for _ in 0..2 {
+            go_on.send_timeout((), Duration::from_secs(5)).unwrap();
+        }
+        assert!(pool.close(Duration::from_secs(5)));
     }
 
     #[test]

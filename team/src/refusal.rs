@@ -23,6 +23,12 @@ pub enum Code {
     ThreadNotFound,
     /// The team, or the agent, used as many tokens as it may.
     BudgetExceeded,
+    /// There is no artifact of that name.
+    ArtifactNotFound,
+    /// There is another artifact of that name.
+    ArtifactExists,
+    /// The file of an artifact is not what was left.
+    ArtifactDamaged,
     /// The cursor lies behind the end of the log.
     CursorAhead,
     /// The cursor names nothing that this listing holds.
@@ -171,6 +177,9 @@ impl Code {
             Code::TaskNotFound => "task_not_found",
             Code::ThreadNotFound => "thread_not_found",
             Code::BudgetExceeded => "budget_exceeded",
+            Code::ArtifactNotFound => "artifact_not_found",
+            Code::ArtifactExists => "artifact_exists",
+            Code::ArtifactDamaged => "artifact_damaged",
             Code::CursorAhead => "cursor_ahead",
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",

@@ -3,6 +3,7 @@
 mod ack;
 pub mod api;
 pub mod append;
+mod artifact;
 pub mod await_event;
 mod backup;
 mod bootstrap;
@@ -43,9 +44,11 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod thread;
 mod tick;
 pub mod token;
 mod trace;
+mod usage;
 mod verify;
 mod wait;
 
@@ -138,6 +141,9 @@ commands! {
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state": "Read and write states of modes as callers of `rcs state` do",
+    Thread(thread) = "thread": "Talk in threads: start one, say something, read it, find it, link it to a task",
+    Artifact(artifact) = "artifact": "Leave files for others, and get them: patches, summaries",
+    Usage(usage) = "usage": "Show how many tokens a team used and may use; report some, or set the budget",
     Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
     Await(await_event) = "await": "Wait until something happens to a team that is worth waking up for",

@@ -126,6 +126,8 @@ struct Condition {
 const SCHEMA_VERSION: &str = "1.0.0";
 /// How long a daemon may take to end: what it gives to what runs, and a little.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
+/// How long a daemon may take between having the lock and saying so, and the other way round.
+const BETWEEN_DEADLINE: Duration = Duration::from_secs(2);
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -213,8 +215,15 @@ fn refused(error: StartError) -> CommandError {
     }
 }
 
+/// The daemon of a root. One that is just starting, or about to be gone, is waited for.
 fn found(root: &Path) -> Result<Option<Running>, CommandError> {
-    running(root).map_err(refused)
+    let until = Instant::now() + BETWEEN_DEADLINE;
+    loop {
+        match running(root) {
+            Err(StartError::AlreadyServed(None)) if Instant::now() < until => thread::sleep(LOOK),
+            found => return found.map_err(refused),
+        }
+    }
 }
 
 fn status(context: &mut Context) -> Outcome {

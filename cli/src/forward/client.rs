@@ -122,7 +122,10 @@ impl Link<'_> {
             409 => Err(mismatch(&runtime.version)),
             503 => Err(busy()),
             status => {
-                let but = format!("answers with {status}");
+                let but = match status {
+                    0 => "does not speak as one".to_owned(),
+                    status => format!("answers with {status}"),
+                };
                 Err(unreachable_daemon(runtime, &but))
             }
         }
@@ -131,19 +134,21 @@ impl Link<'_> {
     /// The status of the daemon's answer, whose head is read to its end.
     fn status(&mut self) -> io::Result<Option<u16>> {
         let mut from = self.stream.by_ref().take(HEAD_BYTES_MAX);
-        let mut status = None;
         let mut line = String::new();
-        while from.read_line(&mut line)? > 0 {
-            if line.trim_end().is_empty() {
-                return Ok(status);
-            }
-            if let Some(rest) = line.strip_prefix("HTTP/1.1 ") {
-                let number = rest.split(' ').next().unwrap_or_default();
-                status = Some(number.parse().unwrap_or_default());
-            }
-            line.clear();
+        if from.read_line(&mut line)? == 0 {
+            return Ok(None);
         }
-        Ok(None)
+        let number = line
+            .strip_prefix("HTTP/1.1 ")
+            .and_then(|rest| rest.get(..3));
+        let status = number.and_then(|number| number.parse().ok()).unwrap_or(0);
+        while !line.trim_end().is_empty() {
+            line.clear();
+            if from.read_line(&mut line)? == 0 {
+                return Ok(Some(0));
+            }
+        }
+        Ok(Some(status))
     }
 
     /// Does what the daemon asks for until it says how it ended.

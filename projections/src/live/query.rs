@@ -2,9 +2,11 @@
 
 use super::{Counts, Live};
 use crate::activity::{self, Activity};
+use crate::artifacts::{self, Artifact};
 use crate::bootstrap::{self, Run};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
+use crate::fact::artifact::ArtifactKind;
 use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
@@ -662,6 +664,28 @@ impl Live {
     /// I/O, `Derived`.
     pub fn budget(&self) -> Result<Option<BudgetInfo>> {
         usage::budget(self.rows())
+    }
+
+    // --- artifacts ------------------------------------------------------------------------------
+
+    /// What was last left under a name.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn artifact(&self, name: &str) -> Result<Option<Artifact>> {
+        artifacts::artifact(self.rows(), name)
+    }
+    /// Artifacts by name, of one kind or of all, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn artifacts(
+        &self,
+        kind: Option<ArtifactKind>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Artifact>> {
+        artifacts::list(self.rows(), kind, after, limit)
     }
 
     // --- events ---------------------------------------------------------------------------------

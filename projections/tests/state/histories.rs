@@ -4,7 +4,7 @@ use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::runs::{check_due, reported};
 use crate::support::*;
 use crate::threads::{check_feed, check_threads, talked};
-use crate::usage::{check_usage, spent};
+use crate::usage::{check_artifacts, check_usage, spent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -181,7 +181,7 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(run, what, domain, value)| Said::Boot { run, what, domain, value }),
         6 => (0u8..3, 0u8..8, 0u8..3, prop::collection::vec(0u8..3, 0..3))
             .prop_map(|(thread, what, by, to)| Said::Talked { thread, what, by, to }),
-        3 => (0u8..3, 0u8..6, 0u8..9).prop_map(|(by, what, number)| Said::Used { by, what, number }),
+        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| Said::Used { by, what, number }),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -491,6 +491,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                     check_threads(live);
                     check_feed(live, &AGENTS);
                     check_usage(live);
+                    check_artifacts(live);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
             }

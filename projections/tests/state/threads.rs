@@ -88,6 +88,7 @@ fn created(owner: Option<&str>) -> TaskAct {
         requires_code_change: None,
         priority: Priority::Normal,
         extra: None,
+        resources: Default::default(),
     })
 }
 

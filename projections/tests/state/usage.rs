@@ -1,12 +1,13 @@
-//! Tokens that were used, and may be.
+//! Tokens that were used, and may be; artifacts.
 
 use crate::support::*;
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
+use teamlog_projections::fact::artifact::{ArtifactKind, ArtifactStored};
 use teamlog_projections::fact::usage::{Budget, SoftLimitReached, UsageReported};
 use teamlog_projections::usage::Whose;
 
-/// Anything that is said of tokens.
+/// Anything that is said of tokens and artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     let number = u64::from(number);
     match what {
@@ -22,6 +23,15 @@ pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
             tokens: number,
         }
         .event(by),
+        6 | 7 => ArtifactStored {
+            name: format!("a{}", number % 3),
+            kind: ArtifactKind::ALL[usize::from(what == 6)],
+            digest: format!("{number:064x}"),
+            size: number,
+            task_id: None,
+            worker: Some(by.to_owned()),
+        }
+        .event(by, None),
         _ => UsageReported {
             worker: by.to_owned(),
             task_id: (what == 2).then(|| "1".to_owned()),
@@ -31,6 +41,25 @@ pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
         }
         .event(None),
     }
+}
+
+/// Every artifact is listed once, and under its kind.
+pub fn check_artifacts(live: &Live) {
+    let all = live.artifacts(None, None, usize::MAX).unwrap();
+    let mut of_kinds = Vec::new();
+    for kind in ArtifactKind::ALL {
+        let listed = live.artifacts(Some(kind), None, usize::MAX).unwrap();
+        assert!(listed.iter().all(|one| one.stored.kind == kind));
+        if let Some(first) = listed.first() {
+            let rest = live
+                .artifacts(Some(kind), Some(&first.stored.name), 9)
+                .unwrap();
+            assert_eq!(rest, listed[1..]);
+        }
+        of_kinds.extend(listed);
+    }
+    of_kinds.sort_by(|a, b| a.stored.name.cmp(&b.stored.name));
+    assert_eq!(of_kinds, all);
 }
 
 /// What the team used is what its agents did.

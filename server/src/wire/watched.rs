@@ -127,7 +127,7 @@ fn in_place_of(written: &[u8]) -> Option<Vec<u8>> {
             "Request Header Fields Too Large",
             Reply::error(
                 431,
-                "headers_too_large",
+                "head_too_large",
                 "head must have fewer and shorter headers",
             ),
         ),

@@ -219,6 +219,37 @@ fn more_calls_than_can_wait_are_turned_away() {
 }
 
 #[test]
+fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| {
+        limits.workers = 1;
+        limits.queue = 0;
+        limits.waits = 2;
+    });
+    let token = stand.token("demo");
+    let request = format!(
+        "POST /v1/api/await-event HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        address(&daemon)
+    );
+    let mut waiting = [Client::tcp(&daemon), Client::tcp(&daemon)];
+    for client in &mut waiting {
+        client.say(request.as_bytes());
+    }
+    until("both wait", || stand.calls() == 2);
+    let mut other = Client::tcp(&daemon);
+    assert_eq!(other.call(&token, "GET /v1/x", "").status, 200);
+    assert_eq!(
+        other.call(&token, "POST /v1/api/await-event", "").status,
+        503
+    );
+    let (stopped, took) = since(|| daemon.stop());
+    assert!(stopped && took < SOON, "{took:?}");
+    for client in &mut waiting {
+        assert_eq!(client.hear().unwrap().code(), "busy");
+    }
+}
+
+#[test]
 fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| {

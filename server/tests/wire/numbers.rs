@@ -2,6 +2,7 @@
 
 use crate::stand::{Client, Stand, until};
 use serde_json::json;
+use std::collections::BTreeSet;
 use teamlog_team::command::task_create::TaskCreate;
 
 /// The number of a series.
@@ -77,6 +78,30 @@ fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
     let endless = "teamlog_batch_bucket{le=\"+Inf\",team=\"demo\"}";
     assert_eq!(value(&numbers, endless), of("syncs_total"));
     assert_eq!(value(&numbers, "teamlog_appends_total{team=\"other\"}"), 0);
+}
+
+#[test]
+fn every_number_is_explained_and_every_explained_number_is_there() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let mut client = Client::tcp(&daemon);
+    client.call("wrong", "GET /v1/x", "");
+    let numbers = client.call(&stand.token("demo"), "GET /metrics", "").body;
+    let given: BTreeSet<String> = numbers
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "))
+        .map(|line| match line.split_once(' ').unwrap() {
+            (name, "counter") => format!("{name}_total"),
+            (name, _) => name.to_owned(),
+        })
+        .collect();
+    let document = include_str!("../../../docs/http.md");
+    let explained: BTreeSet<String> = document
+        .split('`')
+        .filter(|word| word.starts_with("teamlog_"))
+        .map(|word| word.split('{').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(given, explained);
 }
 
 #[test]

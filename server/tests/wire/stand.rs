@@ -81,6 +81,10 @@ impl Stand {
 fn told(call: &Call) -> Answer {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     match path.as_slice() {
+        ["v1", "api", "await-event"] => {
+            std::thread::sleep(PATIENCE);
+            Reply::json(200, &()).into()
+        }
         ["v1", "panic"] => panic!("on purpose"),
         ["v1", "slow", millis] => {
             std::thread::sleep(Duration::from_millis(millis.parse().unwrap()));

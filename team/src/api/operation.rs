@@ -8,6 +8,7 @@ use super::shape::Shape;
 use super::tasks;
 use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
+use crate::command::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
 use crate::command::await_event::AwaitEvent;
 use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
 use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
@@ -204,6 +205,10 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReportUsage>(),
     row::<SetBudget>(),
     row::<Usage>(),
+    // artifacts
+    row::<ArtifactPut>(),
+    row::<ArtifactGet>(),
+    row::<ArtifactList>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),

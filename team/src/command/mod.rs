@@ -7,6 +7,7 @@ pub mod append;
 pub mod append_batch;
 pub mod append_event;
 pub mod approval;
+pub mod artifact;
 mod await_ack;
 pub mod await_event;
 pub mod backup;

@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod artifacts;
 mod bootstrap;
 mod bootstrap_doc;
 mod bootstrap_histories;

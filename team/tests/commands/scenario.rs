@@ -101,6 +101,12 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             json!({"thread_id": "thread-0001", "task_id": "1"}),
         ),
         (
+            "artifact-put",
+            json!({"name": "fix.patch", "content": "--- a", "task_id": "1", "worker": "dev"}),
+        ),
+        ("artifact-get", json!({"name": "fix.patch"})),
+        ("artifact-list", json!({"kind": "patches"})),
+        (
             "set-budget",
             json!({"max_tokens": 1000, "soft_limit_tokens": 40}),
         ),

@@ -17,6 +17,7 @@ use teamlog_team::api::Envelope;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::artifact::{ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer};
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
@@ -51,8 +52,13 @@ use teamlog_team::command::task_create::TaskAnswer;
 use teamlog_team::command::task_finish::HolderAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::thread_post::ThreadPostAnswer;
+use teamlog_team::command::thread_search::ThreadSearchAnswer;
+use teamlog_team::command::thread_start::ThreadAnswer;
+use teamlog_team::command::thread_tail::ThreadTailAnswer;
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::command::usage::UsageAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
@@ -141,6 +147,15 @@ pub const ENTRIES: &[Entry] = &[
     answer::<ActiveModes>("state list-active"),
     answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
+    recorded::<ThreadAnswer>("thread start"),
+    recorded::<ThreadPostAnswer>("thread post"),
+    answer::<ThreadTailAnswer>("thread tail"),
+    answer::<ThreadSearchAnswer>("thread search"),
+    recorded::<ThreadAnswer>("thread link"),
+    recorded::<ArtifactPutAnswer>("artifact put"),
+    answer::<ArtifactGetAnswer>("artifact get"),
+    answer::<ArtifactListAnswer>("artifact list"),
+    recorded::<UsageAnswer>("usage"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),
     answer::<await_event::Answer>("await"),
