@@ -63,6 +63,7 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("thread post", Named::Team),
     ("thread start", Named::Team),
     ("tick", Named::Team),
+    // Shows only, where neither --report nor --set is given.
     ("usage", Named::Team),
 ];
 
