@@ -100,6 +100,24 @@ api create-task --input @none.json --json
 api create-task --input '{"team_name":"nosuch","subject":"S","description":"D"}' --json
 api create-task --input - << {"team_name":"demo"
 api claim-task --input '{"team_name":"demo","task_id":"no","worker":"dev"}'
+thread start demo --title 'How to ship' --participants dev,qa
+thread start demo --title 'How to ship' --participants dev,qa --json --key th-1
+thread post demo thread-0001 'let us see'
+thread post demo thread-0001 - --json << on standard input
+thread post demo thread-0099 'nobody hears'
+thread link demo thread-0001 T-1
+artifact put demo payload.json --name notes.md
+artifact put demo payload.json --name notes.md --json
+artifact put demo ack.json --name notes.md
+artifact put demo - --name fix.patch --task-id T-1 << +line
+artifact put demo none.json --json
+usage demo --set --max-tokens 100 --hard-limit
+usage demo --report --agent dev --input-tokens 60 --json
+usage demo --report --agent dev --input-tokens 60
+send demo --from lead --to dev --type handoff
+usage demo --json
+usage demo --set
+task create demo --subject 'Write' --task-id T-50 --resource src/io --json
 import demo --messages messages.jsonl --json
 import demo --messages - --strict << not json
 import demo --events none.jsonl
