@@ -8,6 +8,7 @@ fn place() -> Place {
     Place {
         dir: Some("/repo".into()),
         home: Some("/home/u".into()),
+        ..Place::default()
     }
 }
 
@@ -72,6 +73,26 @@ fn a_directory_that_is_not_known_leaves_only_absolute_paths() {
     assert_eq!(told(&shell::writes("rm a", &nowhere)), "?");
     assert_eq!(told(&shell::writes("rm /a", &nowhere)), "/a");
     assert_eq!(told(&shell::writes("ls a", &nowhere)), "-");
+}
+
+#[test]
+fn git_changes_the_tree_as_a_whole_from_anywhere_in_it() {
+    let below = Place {
+        dir: Some("/repo/src".into()),
+        top: Some("/repo".into()),
+        ..Place::default()
+    };
+    for (command, expected) in [
+        ("git checkout main", "/repo/**"),
+        ("git reset --hard", "/repo/**"),
+        ("git stash", "/repo/**"),
+        ("cd io && git pull", "/repo/**"),
+        ("git clean -fd", "/repo/src/**"),
+        ("git checkout -- a", "/repo/src/a"),
+        ("cd /other && git pull", "/other/**"),
+    ] {
+        assert_eq!(told(&shell::writes(command, &below)), expected, "{command}");
+    }
 }
 
 #[test]
