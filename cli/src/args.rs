@@ -88,6 +88,7 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Err(error) => return usage(&error, &argv, json),
     };
     let is_api = matches!(args.command, Command::Api(_));
+    let guards = matches!(args.command, Command::Guard(_));
     let outcome = Context::new(&args.global).and_then(|mut context| {
         let outcome = args.command.run(&mut context);
         // What was answered is owed to the reader also when something failed behind it.
@@ -99,6 +100,8 @@ pub fn run(argv: Vec<OsString>) -> Exit {
         Ok(exit) => exit,
         // What is wrong with a call of the contract is said in its words.
         Err(error) if is_api => command::api::unreadable(called(), json, &error),
+        // An agent takes any other end for a yes.
+        Err(error) if guards => error.ending(Exit::Usage).report(json),
         Err(error) => error.report(json),
     }
 }
