@@ -79,7 +79,7 @@ pub fn serve(options: ServeOptions) -> Result<Daemon> {
         served: served.clone(),
         runtimes: Arc::new(Runtimes::new(teams_dir.clone(), running.clone())),
         socket: place,
-        _lock: lock,
+        lock,
     };
     let names = match options.teams.is_empty() {
         true => served.root().teams()?,
@@ -89,7 +89,7 @@ pub fn serve(options: ServeOptions) -> Result<Daemon> {
         let written = home.runtimes.publish(&served, &name);
         written.map_err(StartError::io(format!("write runtime.json of {name}")))?;
     }
-    home._lock.note(&running)?;
+    home.lock.note(&running)?;
     let drain = CancellationToken::new();
     let (ready, is_ready) = channel();
     let life = Life {
@@ -174,7 +174,7 @@ struct Home {
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
     /// Goes last.
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Drop for Home {

@@ -17,6 +17,8 @@ struct State {
     phase: Phase,
     /// Since when an answer waits for a client that takes none of it.
     stalled: Option<Instant>,
+    /// Whether something of an answer of ours may still wait to be written.
+    owes: bool,
     heads: Heads,
 }
 
@@ -40,6 +42,7 @@ impl Pulse {
             state: Mutex::new(State {
                 phase: Phase::Silent(Instant::now()),
                 stalled: None,
+                owes: false,
                 heads: Heads::default(),
             }),
             limits,
@@ -75,6 +78,7 @@ impl Pulse {
     pub fn asked(&self) -> Result<(), Fault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
+        state.owes = true;
         state.heads.next()
     }
 
@@ -91,9 +95,15 @@ impl Pulse {
         }
     }
 
-    /// Whether a request is being answered.
-    pub fn is_busy(&self) -> bool {
-        self.state().phase == Phase::Busy
+    /// Everything that was handed over was written.
+    pub fn flushed(&self) {
+        let mut state = self.state();
+        state.owes = state.phase == Phase::Busy;
+    }
+
+    /// Whether what is written may be part of an answer of ours.
+    pub fn owes(&self) -> bool {
+        self.state().owes
     }
 
     /// Whether nothing was ever heard.

@@ -81,6 +81,24 @@ fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
 }
 
 #[test]
+fn whoever_follows_a_stream_is_counted_until_they_go() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let streams = || {
+        value(
+            &Client::unix(&daemon).get("/metrics").body,
+            "teamlog_streams",
+        )
+    };
+    assert_eq!(streams(), 0);
+    let mut client = Client::tcp(&daemon);
+    client.call(&stand.token("demo"), "GET /v1/stream/10", "");
+    assert_eq!(streams(), 1);
+    drop(client);
+    until("it is not counted any more", || streams() == 0);
+}
+
+#[test]
 fn every_number_is_explained_and_every_explained_number_is_there() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve();
