@@ -122,6 +122,7 @@ pub static CODES: &[CodeRow] = &[
     row("internal", 500),
     row("operation_failed", 500),
     row("undecodable", 500),
+    row("artifact_damaged", 500),
     row("failed", 500),
     row("io", 500),
     row("not_permitted", 500),
