@@ -537,6 +537,37 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
 }
 
 #[test]
+fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
+    let cli = Cli::with_team();
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(cli.dir().join("teams/demo/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let waiting = cli
+        .command("append demo --kind waited --lock-timeout 2 --json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has looked for a daemon once it waits for the lock, which it then has open.
+    let open = format!("/proc/{}/fd", waiting.id());
+    let waits = || {
+        let files = std::fs::read_dir(&open).unwrap();
+        let mut names = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        names.any(|name| name.ends_with("teams/demo/lock"))
+    };
+    while !waits() {
+        thread::yield_now();
+    }
+    let served = impostor(&cli, "HTTP/1.1 409 Conflict\r\n\r\n");
+    let ran = Ran::from_output(waiting.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(69), "{ran:?}");
+    assert!(ran.stderr.contains("daemon_version_mismatch"), "{ran:?}");
+    served.join().unwrap();
+}
+
+#[test]
 fn a_file_that_others_may_have_written_is_not_believed() {
     let cli = Cli::with_team();
     let file = cli.dir().join("teams/demo/runtime.json");
