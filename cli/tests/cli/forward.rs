@@ -370,6 +370,24 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
 }
 
 #[test]
+fn an_input_that_names_the_team_is_read_once_and_by_whoever_carries_it_out() {
+    let cli = Cli::with_team();
+    let input = r#"{"team_name":"demo","subject":"S","description":"D"}"#;
+    let state = r#"{"team":"demo","mode":"forge","active":true}"#;
+    let twice = |expected: usize| {
+        let made = cli.run_with_input("api create-task --json --input -", input);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let written = cli.run_with_input("state write --json --input -", state);
+        assert_eq!(written.code, Some(0), "{written:?}");
+        let tasks: Value = parse(&cli.ok("tasks demo --json"));
+        assert_eq!(tasks["tasks"].as_array().map(Vec::len), Some(expected));
+    };
+    twice(1);
+    let _daemon = Daemon::of(&cli);
+    twice(2);
+}
+
+#[test]
 fn a_reader_that_left_or_a_full_disk_is_met_as_without_the_daemon() {
     let (direct, served) = worlds();
     let _daemon = Daemon::of(&served);
