@@ -35,7 +35,9 @@ fn a_daemon_of_its_own() {
 
 /// Starts it, and waits until it serves; whether the kernel confines it.
 fn spawn(root: &Path) -> (Child, Running, bool) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new("sh")
+        .args(["-c", "ulimit -S -n 256 && exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
         .args(["--exact", "life::a_daemon_of_its_own", "--nocapture"])
         .env(ROOT, root)
         .stdout(Stdio::piped())
@@ -281,6 +283,12 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
             (child.id(), child.id())
         );
         assert_eq!(running(root).unwrap().unwrap(), found);
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+        let files = limits
+            .lines()
+            .find_map(|line| line.strip_prefix("Max open files"));
+        let files: Vec<_> = files.unwrap().split_whitespace().collect();
+        assert_eq!(files[0], files[1], "as many as it may have");
         // A write that breaks the file size limit is an error, not an end.
         signal(&child, "-XFSZ");
         signal(&child, "-PIPE");
