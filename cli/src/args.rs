@@ -65,8 +65,8 @@ Examples:
   teamlog rehydrate demo && teamlog verify demo
 
 Exit codes:
-  0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   70 bug   74 input/output   75 locked, try again
-  77 not permitted   78 unsafe file system";
+  0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   69 daemon not to be reached   70 bug
+  74 input/output   75 locked, try again   77 not permitted   78 unsafe file system";
 
 /// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.
 pub fn wants_json(argv: &[OsString]) -> bool {

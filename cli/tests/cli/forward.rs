@@ -370,6 +370,24 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
 }
 
 #[test]
+fn an_input_that_names_the_team_is_read_once_and_by_whoever_carries_it_out() {
+    let cli = Cli::with_team();
+    let input = r#"{"team_name":"demo","subject":"S","description":"D"}"#;
+    let state = r#"{"team":"demo","mode":"forge","active":true}"#;
+    let twice = |expected: usize| {
+        let made = cli.run_with_input("api create-task --json --input -", input);
+        assert_eq!(made.code, Some(0), "{made:?}");
+        let written = cli.run_with_input("state write --json --input -", state);
+        assert_eq!(written.code, Some(0), "{written:?}");
+        let tasks: Value = parse(&cli.ok("tasks demo --json"));
+        assert_eq!(tasks["tasks"].as_array().map(Vec::len), Some(expected));
+    };
+    twice(1);
+    let _daemon = Daemon::of(&cli);
+    twice(2);
+}
+
+#[test]
 fn a_reader_that_left_or_a_full_disk_is_met_as_without_the_daemon() {
     let (direct, served) = worlds();
     let _daemon = Daemon::of(&served);
@@ -534,6 +552,37 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
     cli.ok("tick demo");
     served.join().unwrap();
     assert_eq!(cli.ok("replay demo --json").lines().count(), 1);
+}
+
+#[test]
+fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
+    let cli = Cli::with_team();
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(cli.dir().join("teams/demo/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let waiting = cli
+        .command("append demo --kind waited --lock-timeout 2 --json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has looked for a daemon once it waits for the lock, which it then has open.
+    let open = format!("/proc/{}/fd", waiting.id());
+    let waits = || {
+        let files = std::fs::read_dir(&open).unwrap();
+        let mut names = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        names.any(|name| name.ends_with("teams/demo/lock"))
+    };
+    while !waits() {
+        thread::yield_now();
+    }
+    let served = impostor(&cli, "HTTP/1.1 409 Conflict\r\n\r\n");
+    let ran = Ran::from_output(waiting.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(69), "{ran:?}");
+    assert!(ran.stderr.contains("daemon_version_mismatch"), "{ran:?}");
+    served.join().unwrap();
 }
 
 #[test]

@@ -353,7 +353,6 @@ pub fn failure(number: i32, text: String) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
     use proptest::prelude::*;
     use std::os::unix::ffi::OsStringExt;

@@ -12,7 +12,7 @@
 pub mod frame;
 mod session;
 
-pub use session::session;
+pub use session::{called, session};
 
 use crate::served::Served;
 use crate::takeover::{Link, TakeOver};
@@ -24,6 +24,9 @@ use std::time::Duration;
 
 /// What a connection is upgraded to.
 pub const PROTOCOL: &str = "teamlog-forward";
+
+/// From the 101 to the end of the call's frame.
+const CALL_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Carries out what is forwarded.
 pub trait Forward: Send + Sync {
@@ -40,10 +43,20 @@ impl<F: Forward> TakeOver for Forwarding<F> {
         PROTOCOL
     }
 
-    fn serve(&self, served: &Arc<Served>, link: Link) {
+    fn serve(&self, served: &Arc<Served>, mut link: Link) {
         // A caller that is gone, or says what is no call, has nothing to be told.
-        let _ = session(served, link, &self.0);
+        if let Ok(call) = first(&mut link) {
+            let _ = session(served, link, call, &self.0);
+        }
     }
+}
+
+/// The call. Who says nothing must not keep a place from others.
+fn first(link: &mut Link) -> io::Result<ForwardedCall> {
+    link.stream().set_read_timeout(Some(CALL_DEADLINE))?;
+    let call = called(link)?;
+    link.stream().set_read_timeout(None)?;
+    Ok(call)
 }
 
 /// The standard streams of a caller, as far as it is still there.

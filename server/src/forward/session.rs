@@ -1,7 +1,7 @@
 //! One forwarded call on one connection, from the daemon's side.
 
 use super::frame::{self, CHUNK, Frame};
-use super::{Child, Ended, Forward, ForwardIo};
+use super::{Child, Ended, Forward, ForwardIo, ForwardedCall};
 use crate::served::Served;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -18,18 +18,27 @@ struct Link<S> {
     broken: bool,
 }
 
-/// Carries out the call that comes on a stream, and answers it. Blocks until that is done.
+/// The call that comes on a stream.
 ///
 /// # Errors
 /// The caller went away, or what it says is no call.
+pub fn called(stream: &mut impl Read) -> io::Result<ForwardedCall> {
+    match frame::receive(stream)? {
+        Frame::Call(call) => Ok(call),
+        _ => Err(unexpected()),
+    }
+}
+
+/// Carries out a call, and answers it on its stream. Blocks until that is done.
+///
+/// # Errors
+/// The caller went away.
 pub fn session<S: Read + Write + Send + 'static>(
     served: &Arc<Served>,
-    mut stream: S,
+    stream: S,
+    call: ForwardedCall,
     forward: &dyn Forward,
 ) -> io::Result<()> {
-    let Frame::Call(call) = frame::receive(&mut stream)? else {
-        return Err(unexpected());
-    };
     let caller = Arc::new(Caller {
         link: Mutex::new(Link {
             stream,
@@ -132,7 +141,7 @@ impl<S: Read + Write + Send> ForwardIo for Caller<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::forward::{ForwardedCall, Terminals};
+    use crate::forward::Terminals;
     use std::os::unix::net::UnixStream;
     use teamlog_team::{Root, RootOptions};
 
@@ -166,6 +175,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path(), RootOptions::default()).unwrap();
         let served = Arc::new(Served::new(root));
+        let answered = |mut ours: UnixStream| {
+            let call = called(&mut ours)?;
+            session(&served, ours, call, &Act(act))
+        };
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         std::thread::scope(|scope| {
             let caller = scope.spawn(move || {
@@ -181,9 +194,9 @@ mod tests {
             if !stays {
                 // Gone before the daemon looks.
                 let heard = caller.join().unwrap();
-                return (session(&served, ours, &Act(act)), heard);
+                return (answered(ours), heard);
             }
-            let ended = session(&served, ours, &Act(act));
+            let ended = answered(ours);
             (ended, caller.join().unwrap())
         })
     }
@@ -239,7 +252,7 @@ mod tests {
         let (ended, heard) = run(vec![Frame::Written], true, |_| panic!("it was no call"));
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert!(heard.is_empty());
-        let (ended, heard) = run(vec![call(), Frame::Exit(0), Frame::Written], true, |io| {
+        let (ended, heard) = run(vec![call(), Frame::Exit(0)], true, |io| {
             assert!(io.write_out(b"out").is_err());
             assert!(io.write_out(b"again").is_err());
             None
