@@ -15,6 +15,7 @@ mod process;
 mod replay;
 mod rounds;
 mod scale;
+mod serve;
 mod table;
 mod workspace;
 
@@ -39,4 +40,5 @@ fn main() {
     replay::rows(&options);
     process::rows(&options);
     history::rows(&options);
+    serve::rows(&options);
 }

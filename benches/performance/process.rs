@@ -41,7 +41,7 @@ pub fn rows(options: &Options) {
 }
 
 /// Builds the command line as it is released; its file.
-fn build() -> PathBuf {
+pub fn build() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let target = own.ancestors().nth(3).unwrap();
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
@@ -76,7 +76,7 @@ fn init(path: &Path, format: Format) {
     root(path).init(init).unwrap();
 }
 
-fn run_quietly(command: &mut Command) {
+pub fn run_quietly(command: &mut Command) {
     let status = command.stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}");
 }

@@ -2,13 +2,16 @@
 
 use crate::command::{self, Command};
 use crate::context::Context;
-use crate::exit::{CommandError, Exit};
-use crate::link::{self, Called};
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::{self, Forwarded, Meant};
+use crate::link;
 use crate::output::Output;
+use crate::surroundings::Surroundings;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use teamlog_team::Root;
 
 /// One durable, ordered log per team of agents: every message and task change is an event in it
 #[derive(Debug, clap::Parser)]
@@ -73,46 +76,91 @@ pub fn wants_json(argv: &[OsString]) -> bool {
         .any(|arg| arg == "--json")
 }
 
-/// Parses and runs; every error is reported here, once.
-pub fn run(argv: Vec<OsString>) -> Exit {
+/// Parses and runs, here or in the daemon that has the team; every error is reported here, once.
+pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
     let json = wants_json(&argv);
     if argv.len() < 2 {
-        let mut output = Output::stdout(false);
-        return finish(
-            output.text(&Args::command().render_help().to_string()),
-            json,
-        );
+        let mut output = Output::stdout(false, &surroundings);
+        let printed = output.text(&Args::command().render_help().to_string());
+        return match printed.and_then(|()| output.flush()) {
+            Ok(()) => Exit::Done.into(),
+            Err(error) => error.report(json, &surroundings).into(),
+        };
     }
-    let args = match quick(&argv).or_else(|_| parse(Args::command(), &argv)) {
-        Ok(args) => args,
-        Err(error) => return usage(&error, &argv, json),
+    let (args, meant) = match typed(&argv) {
+        Ok(typed) => typed,
+        Err(error) => return usage(&error, &argv, json, &surroundings).into(),
+    };
+    let Some(meant) = meant else {
+        return carry_out(args, &surroundings, None).into();
     };
     let is_api = matches!(args.command, Command::Api(_));
-    let guards = matches!(args.command, Command::Guard(_));
-    let outcome = Context::new(&args.global).and_then(|mut context| {
-        let outcome = args.command.run(&mut context);
-        // What was answered is owed to the reader also when something failed behind it.
-        let outcome = context.out.flush().and(outcome);
-        context.say_notes();
-        outcome.map_err(|error| context.advise(error))
-    });
-    match outcome {
-        Ok(exit) => exit,
-        // What is wrong with a call of the contract is said in its words.
-        Err(error) if is_api => command::api::unreadable(called(), json, &error),
-        // An agent takes any other end for a yes.
-        Err(error) if guards => error.ending(Exit::Usage).report(json),
-        Err(error) => error.report(json),
+    let global = args.global.clone();
+    let surroundings = match forward::try_forward(&argv, &global, &meant, surroundings) {
+        Ok(Forwarded::Ended(code)) => return code,
+        Ok(Forwarded::Nowhere(surroundings)) => surroundings,
+        Err((error, surroundings)) => return report(is_api, json, &error, &surroundings).into(),
+    };
+    match attempt(args, &surroundings, None) {
+        Ok(exit) => exit.into(),
+        // A daemon may have come in between, and has the lock for good.
+        Err(error) if error.exit() == Exit::Locked && surroundings.is_untouched() => {
+            match forward::try_forward(&argv, &global, &meant, surroundings) {
+                Ok(Forwarded::Ended(code)) => code,
+                Ok(Forwarded::Nowhere(surroundings)) => {
+                    report(is_api, json, &error, &surroundings).into()
+                }
+                Err((error, surroundings)) => report(is_api, json, &error, &surroundings).into(),
+            }
+        }
+        Err(error) => report(is_api, json, &error, &surroundings).into(),
     }
 }
 
-fn called() -> Called {
-    Called::of(std::env::args_os().next().as_deref())
+/// The same in the daemon, for a caller elsewhere: with the teams that are open here.
+pub fn run_resident(argv: &[OsString], surroundings: &Surroundings, resident: &Root) -> u8 {
+    match typed(argv) {
+        Ok((args, _)) => carry_out(args, surroundings, Some(resident)).into(),
+        // The caller's own parser has taken it.
+        Err(error) => usage(&error, argv, wants_json(argv), surroundings).into(),
+    }
+}
+
+fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
+    quick(argv).or_else(|_| parse(Args::command(), argv))
+}
+
+fn carry_out(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Exit {
+    let json = args.global.json;
+    let is_api = matches!(args.command, Command::Api(_));
+    let guards = matches!(args.command, Command::Guard(_));
+    attempt(args, surroundings, resident).unwrap_or_else(|error| match guards {
+        // An agent takes any other end for a yes.
+        true => error.ending(Exit::Usage).report(json, surroundings),
+        false => report(is_api, json, &error, surroundings),
+    })
+}
+
+fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Outcome {
+    let mut context = Context::new(&args.global, surroundings, resident)?;
+    let outcome = args.command.run(&mut context);
+    // What was answered is owed to the reader also when something failed behind it.
+    let outcome = context.out.flush().and(outcome);
+    context.say_notes();
+    outcome.map_err(|error| context.advise(error))
+}
+
+fn report(is_api: bool, json: bool, error: &CommandError, surroundings: &Surroundings) -> Exit {
+    match is_api {
+        // What is wrong with a call of the contract is said in its words.
+        true => command::api::unreadable(surroundings, json, error),
+        false => error.report(json, surroundings),
+    }
 }
 
 /// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
 /// calls for help) is for the whole definition to say.
-fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
+fn quick(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
         .subcommand_required(true)
         .disable_help_subcommand(true);
@@ -120,19 +168,16 @@ fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
     parse(Command::augment_only(teamlog, typed), argv)
 }
 
-fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Error> {
+fn parse(
+    definition: clap::Command,
+    argv: &[OsString],
+) -> Result<(Args, Option<Meant>), clap::Error> {
     let matches = definition.try_get_matches_from(argv)?;
-    Args::from_arg_matches(&matches)
+    let meant = Meant::of(&matches);
+    Ok((Args::from_arg_matches(&matches)?, meant))
 }
 
-fn finish(printed: Result<(), CommandError>, json: bool) -> Exit {
-    match printed {
-        Ok(()) => Exit::Done,
-        Err(error) => error.report(json),
-    }
-}
-
-fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
+fn usage(error: &clap::Error, argv: &[OsString], json: bool, surroundings: &Surroundings) -> Exit {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -143,9 +188,9 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool) -> Exit {
     }
     let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
     match link::is_api(argv) {
-        true => command::api::unreadable(called(), json, &error),
-        false if link::is_state(argv) => error.ending(Exit::Refused).report(json),
-        false => error.report(json),
+        true => command::api::unreadable(surroundings, json, &error),
+        false if link::is_state(argv) => error.ending(Exit::Refused).report(json, surroundings),
+        false => error.report(json, surroundings),
     }
 }
 

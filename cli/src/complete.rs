@@ -8,6 +8,7 @@ mod candidates;
 mod typed;
 
 use crate::args::Args;
+use crate::surroundings::Surroundings;
 use candidates::Source;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::ArgValueCompleter;
@@ -35,31 +36,36 @@ pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Answers a shell, if one asks. Says whether it was so.
-pub fn answered(argv: &[OsString]) -> bool {
-    let Some(shell) = std::env::var_os(VARIABLE).filter(|shell| !shell.is_empty()) else {
+pub fn answered(argv: &[OsString], surroundings: &Surroundings) -> bool {
+    let Some(shell) = surroundings.var_set(VARIABLE) else {
         return false;
     };
     // There is nobody to hear of a bug of ours either.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let _ = answer(&shell.to_string_lossy(), argv);
+    let _ = answer(&shell.to_string_lossy(), argv, surroundings);
     true
 }
 
-fn answer(shell: &str, argv: &[OsString]) -> io::Result<()> {
+fn answer(shell: &str, argv: &[OsString], surroundings: &Surroundings) -> io::Result<()> {
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(shell) else {
         return Ok(());
     };
     let words = argv.iter().skip_while(|word| *word != "--").skip(1);
     let words: Vec<OsString> = words.cloned().collect();
-    let source = Arc::new(Source::new(Typed::read(Args::command(), &words)));
+    let source = Arc::new(Source::new(
+        Typed::read(Args::command(), &words),
+        surroundings,
+    ));
     let mut teamlog = Args::command();
     teamlog.build();
     let mut teamlog = equipped(teamlog, &source);
-    let here = std::env::current_dir().ok();
+    let here = surroundings.here().ok();
     let mut out = Vec::new();
     shell.write_complete(&mut teamlog, words, here.as_deref(), &mut out)?;
-    io::stdout().write_all(&out)
+    let mut stdout = surroundings.stdout();
+    stdout.write_all(&out)?;
+    stdout.flush()
 }
 
 /// The command line with whom to ask for each value.

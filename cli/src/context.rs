@@ -1,5 +1,4 @@
-//! What every command works with: the data root, who acts, where answers go. The one reader of the environment
-//! besides [`crate::render::style`].
+//! What every command works with: the data root, who acts, where answers go.
 
 use crate::args::Global;
 use crate::command::append::open;
@@ -10,9 +9,10 @@ use crate::render::View;
 use crate::render::escape::{visible, visible_json};
 use crate::render::shell::quoted;
 use crate::root;
+use crate::surroundings::Surroundings;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io::{self, ErrorKind, IsTerminal, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
@@ -26,6 +26,9 @@ use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 pub struct Context {
     /// Standard output.
     pub out: Output,
+    surroundings: Surroundings,
+    /// The root of this process, where it is a daemon that has the call's data root open.
+    resident: Option<Root>,
     data_root: PathBuf,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,
@@ -77,28 +80,47 @@ impl Context {
     ///
     /// # Errors
     /// There is no working directory, or the agent's name in the environment is not UTF-8.
-    pub fn new(global: &Global) -> Result<Context, CommandError> {
-        let variable = std::env::var_os("TEAMLOG_DATA_ROOT");
-        let data_root = root::find(global.data_root.as_deref(), variable, std::env::current_dir)
+    pub fn new(
+        global: &Global,
+        surroundings: &Surroundings,
+        resident: Option<&Root>,
+    ) -> Result<Context, CommandError> {
+        let data_root = root::of(global, surroundings)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
         let mut options = RootOptions::default();
         if let Some(timeout) = global.lock_timeout {
             options.lock_deadline = timeout;
         }
         Ok(Context {
-            out: Output::stdout(global.json),
+            out: Output::stdout(global.json, surroundings),
+            surroundings: surroundings.clone(),
+            resident: resident.map(|root| root.with_options(options.clone())),
             data_root,
             data_root_flag: global.data_root.clone(),
-            actor: actor(global)?,
+            actor: actor(global, surroundings)?,
             actor_flag: global.actor.clone(),
             options,
             team: None,
             outcome: Unknown::Never,
             receipt: global.receipt,
-            last_receipt: global.last_receipt.as_deref().map(presented).transpose()?,
+            last_receipt: global
+                .last_receipt
+                .as_deref()
+                .map(|text| presented(surroundings, text))
+                .transpose()?,
             now: None,
-            called: Called::of(std::env::args_os().next().as_deref()),
+            called: Called::of(surroundings.program().as_deref()),
         })
+    }
+
+    /// What the command sees of the process that it is for.
+    pub fn surroundings(&self) -> &Surroundings {
+        &self.surroundings
+    }
+
+    /// How teams are opened.
+    pub fn options(&self) -> RootOptions {
+        self.options.clone()
     }
 
     /// The directory that holds `teams/`.
@@ -162,7 +184,7 @@ impl Context {
     /// What a variable holds cannot be the id of a session.
     pub fn session(&self) -> Result<Option<String>, CommandError> {
         let set = SESSION_VARIABLES.iter().find_map(|variable| {
-            let value = std::env::var_os(variable)?;
+            let value = self.surroundings.var(variable)?;
             let text = value.to_string_lossy().trim().to_owned();
             (!text.is_empty()).then_some((*variable, text))
         });
@@ -183,13 +205,17 @@ impl Context {
     /// # Errors
     /// None is named and there is not just one; the root cannot be read.
     pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
-        let variable = || std::env::var_os("TEAMLOG_TEAM").filter(|value| !value.is_empty());
-        match (named, variable()) {
+        match (named, self.surroundings.var_set("TEAMLOG_TEAM")) {
             (Some(team), _) => Ok(team),
             // A name that is not UTF-8 is refused as any other that cannot be a team's.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
             (None, None) => Ok(self.data()?.only_team()?),
         }
+    }
+
+    /// A path as it has to be opened.
+    pub fn path(&self, typed: &Path) -> PathBuf {
+        self.surroundings.path(typed)
     }
 
     /// From here on something may be recorded; so much for where its outcome is unknown.
@@ -209,6 +235,9 @@ impl Context {
         if self.last_receipt.is_some() {
             // A team that somebody holds a receipt of is there already.
             self.team(team)?;
+        }
+        if let Some(root) = &self.resident {
+            return Ok(root.clone());
         }
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -264,6 +293,9 @@ impl Context {
     /// # Errors
     /// There is none; I/O.
     pub fn data(&self) -> Result<Root, CommandError> {
+        if let Some(root) = &self.resident {
+            return Ok(root.clone());
+        }
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
                 true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
@@ -297,7 +329,8 @@ impl Context {
     /// # Errors
     /// It lies inside; I/O.
     pub fn new_vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
-        Ok(Vault::create(dir, &self.data_root, self.options.clone())?)
+        let (dir, data_root) = (self.path(dir), self.path(&self.data_root));
+        Ok(Vault::create(&dir, &data_root, self.options.clone())?)
     }
 
     /// A directory of backups.
@@ -305,7 +338,8 @@ impl Context {
     /// # Errors
     /// There is none; I/O.
     pub fn vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
-        Vault::open(dir, self.options.clone()).map_err(|failure| match missing(&failure) {
+        let opened = Vault::open(&self.path(dir), self.options.clone());
+        opened.map_err(|failure| match missing(&failure) {
             true => CommandError::invalid(
                 "directory",
                 format!(
@@ -488,10 +522,9 @@ impl Context {
 
     /// Says something beside the answer, on standard error.
     fn note(&self, text: &str) {
-        let stderr = io::stderr();
         let line = if self.out.is_json() {
             let line = serde_json::to_string(&Note { note: text }).unwrap_or_default();
-            if stderr.is_terminal() {
+            if self.surroundings.terminals().stderr {
                 visible_json(&line).into_owned()
             } else {
                 line
@@ -499,8 +532,7 @@ impl Context {
         } else {
             format!("note: {}", visible(text))
         };
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(stderr.lock(), "{line}");
+        self.surroundings.say(&format!("{line}\n"));
     }
 }
 
@@ -523,17 +555,21 @@ const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SES
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
 /// A receipt as the command line names it: its text, or `@` and a file that holds it.
-fn presented(text: &str) -> Result<Presented, CommandError> {
+fn presented(surroundings: &Surroundings, text: &str) -> Result<Presented, CommandError> {
     match text.strip_prefix('@') {
-        Some(file) => receipt_file("last_receipt", Path::new(file)),
+        Some(file) => receipt_file(surroundings, "last_receipt", Path::new(file)),
         None => Ok(Presented::read(text)?),
     }
 }
 
 /// A receipt out of a file.
-pub fn receipt_file(flag: &str, path: &Path) -> Result<Presented, CommandError> {
+pub fn receipt_file(
+    surroundings: &Surroundings,
+    flag: &str,
+    path: &Path,
+) -> Result<Presented, CommandError> {
     let mut text = String::new();
-    open(flag, path)?
+    open(surroundings, flag, path)?
         .take(RECEIPT_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(|error| {
@@ -551,11 +587,11 @@ fn gone(last: &Receipt, team: &str) -> CommandError {
     CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")
 }
 
-fn actor(global: &Global) -> Result<Option<String>, CommandError> {
+fn actor(global: &Global, surroundings: &Surroundings) -> Result<Option<String>, CommandError> {
     if global.actor.is_some() {
         return Ok(global.actor.clone());
     }
-    match std::env::var_os("TEAMLOG_AGENT").filter(|value| !value.is_empty()) {
+    match surroundings.var_set("TEAMLOG_AGENT") {
         None => Ok(None),
         Some(value) => value.into_string().map(Some).map_err(|value| {
             CommandError::invalid(

@@ -6,6 +6,7 @@
 //! | 1 | refused by a rule; nothing was written |
 //! | 2 | usage (1 of `api` and `state`, as their callers know it); `doctor`: unhealthy; `nudge`: what it is told to use |
 //! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
+//! | 69 | the daemon that holds the team is not to be reached, or is of another version |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
 //! | 75 | locked, try again |
@@ -14,12 +15,14 @@
 
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::style::{Paint, Style};
+use crate::surroundings::Surroundings;
 use clap::error::ErrorKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::io::{self, IsTerminal, Write};
-use std::process::ExitCode;
+use std::cell::RefCell;
+use std::io;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use teamlog_team::engine::Error as EngineError;
 use teamlog_team::failure::{code_of, details_of};
 use teamlog_team::projections::Error as ProjectionError;
@@ -32,6 +35,7 @@ pub enum Exit {
     Refused = 1,
     Usage = 2,
     Damaged = 65,
+    Unavailable = 69,
     Bug = 70,
     Io = 74,
     Locked = 75,
@@ -44,9 +48,9 @@ impl Exit {
     pub const UNHEALTHY: Exit = Exit::Usage;
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+impl From<Exit> for u8 {
+    fn from(exit: Exit) -> u8 {
+        exit as u8
     }
 }
 
@@ -194,21 +198,18 @@ impl CommandError {
     }
 
     /// Says it on standard error.
-    pub fn report(&self, json: bool) -> Exit {
-        let stderr = io::stderr();
-        let terminal = stderr.is_terminal();
+    pub fn report(&self, json: bool, surroundings: &Surroundings) -> Exit {
         let text = if json {
             let line = serde_json::to_string(&ErrorLine { error: &self.body }).unwrap_or_default();
-            if terminal {
+            if surroundings.terminals().stderr {
                 visible_json(&line).into_owned()
             } else {
                 line
             }
         } else {
-            self.human(Paint::for_stream(terminal))
+            self.human(surroundings.paint_err())
         };
-        // Nobody is left to tell when standard error is gone.
-        let _ = writeln!(stderr.lock(), "{text}");
+        surroundings.say(&format!("{text}\n"));
         self.exit
     }
 
@@ -314,19 +315,52 @@ fn io_code(exit: Exit) -> &'static str {
     }
 }
 
+/// Where it was that a thread panicked last, for whoever catches that.
+type Panicked = RefCell<Option<CommandError>>;
+
+thread_local! {
+    static PANICKED: Panicked = const { RefCell::new(None) };
+}
+
 /// A panic is a bug of ours; people and scripts get one line and exit code 70, never a trace.
 pub fn install_panic_hook(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
-        let what = panic.payload_as_str().unwrap_or("no message");
-        let place = panic
-            .location()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let what = what.lines().next().unwrap_or_default();
-        let message = format!("teamlog has a bug: {what} ({place})");
-        let exit = CommandError::new(Exit::Bug, "bug", message).report(json);
+        let exit = bug(panic).report(json, &Surroundings::of_process());
         std::process::exit(exit as i32);
     }));
+}
+
+/// The same in a process that stays: what panics is a call of somebody's, and only that ends.
+pub fn install_resident_panic_hook() {
+    std::panic::set_hook(Box::new(|panic| {
+        PANICKED.with_borrow_mut(|panicked| *panicked = Some(bug(panic)));
+    }));
+}
+
+fn bug(panic: &PanicHookInfo<'_>) -> CommandError {
+    let what = panic.payload_as_str().unwrap_or("no message");
+    let place = panic
+        .location()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let what = what.lines().next().unwrap_or_default();
+    CommandError::new(
+        Exit::Bug,
+        "bug",
+        format!("teamlog has a bug: {what} ({place})"),
+    )
+}
+
+/// Runs something whose panic ends nothing but itself.
+///
+/// # Errors
+/// It panicked.
+pub fn caught<A>(act: impl FnOnce() -> A) -> Result<A, CommandError> {
+    // Whatever was in the middle of something says so itself: locks by their poison, the writer by its own.
+    catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
+        let known = PANICKED.with_borrow_mut(Option::take);
+        known.unwrap_or_else(|| CommandError::new(Exit::Bug, "bug", "teamlog has a bug"))
+    })
 }
 
 #[cfg(test)]
@@ -385,10 +419,31 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_that_is_caught_is_an_error_and_says_where() {
+        let before = std::panic::take_hook();
+        install_resident_panic_hook();
+        let caught = caught(|| {
+            if true {
+                panic!("on purpose\nand more");
+            }
+        });
+        std::panic::set_hook(before);
+        let bug = caught.unwrap_err();
+        assert_eq!((bug.exit(), bug.code()), (Exit::Bug, "bug"));
+        let place = bug
+            .message()
+            .strip_prefix("teamlog has a bug: on purpose (");
+        assert!(
+            place.is_some_and(|place| place.contains("exit.rs:")),
+            "{bug:?}"
+        );
+    }
+
+    #[test]
     fn an_error_cannot_drive_the_terminal() {
         let error = CommandError::invalid("kind", "kind is \x1b[2J\nerror: forged");
         assert_eq!(
-            error.human(Paint::for_stream(false)),
+            error.human(Paint::new(false)),
             "error: kind is \\u{1b}[2J\\nerror: forged"
         );
     }

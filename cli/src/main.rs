@@ -8,17 +8,20 @@ mod command;
 mod complete;
 mod context;
 mod exit;
+mod forward;
 mod link;
 mod output;
 mod render;
 mod root;
+mod surroundings;
 
 fn main() -> std::process::ExitCode {
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if complete::answered(&argv) {
-        return exit::Exit::Done.into();
+    let surroundings = surroundings::Surroundings::of_process();
+    if complete::answered(&argv, &surroundings) {
+        return 0.into();
     }
     let argv = link::arranged(argv);
     exit::install_panic_hook(args::wants_json(&argv));
-    args::run(argv).into()
+    args::run(argv, surroundings).into()
 }

@@ -6,15 +6,17 @@
 use crate::exit::CommandError;
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
+use crate::surroundings::{Out, Surroundings};
 use serde::Serialize;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 
 /// Buffered standard output.
 #[derive(Debug)]
 pub struct Output {
-    out: BufWriter<Stdout>,
+    out: BufWriter<Out>,
     json: bool,
     terminal: bool,
+    paint: Paint,
     reader_left: bool,
 }
 
@@ -42,11 +44,11 @@ impl Write for Sink<'_> {
 
 impl Output {
     /// Standard output, for people or (`json`) for programs.
-    pub fn stdout(json: bool) -> Output {
-        let stdout = io::stdout();
+    pub fn stdout(json: bool, surroundings: &Surroundings) -> Output {
         Output {
-            terminal: stdout.is_terminal(),
-            out: BufWriter::with_capacity(64 << 10, stdout),
+            terminal: surroundings.terminals().stdout,
+            paint: surroundings.paint_out(),
+            out: BufWriter::with_capacity(64 << 10, surroundings.stdout()),
             json,
             reader_left: false,
         }
@@ -59,7 +61,7 @@ impl Output {
 
     /// Colours for this stream.
     pub fn paint(&self) -> Paint {
-        Paint::for_stream(self.terminal)
+        self.paint
     }
 
     /// Whether nobody reads any more, so that a long answer may stop.
@@ -130,6 +132,14 @@ impl Output {
     /// Standard output failed.
     pub fn lines(&mut self, lines: &[String]) -> Result<(), CommandError> {
         lines.iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Bytes as they are.
+    ///
+    /// # Errors
+    /// Standard output failed.
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
+        self.write(bytes)
     }
 
     /// Text as it is.

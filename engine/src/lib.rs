@@ -48,4 +48,6 @@ pub use reader::{Reader, Span};
 pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
-pub use writer::{CommitError, Committed, Durability, State, Writer};
+pub use writer::{
+    CommitError, Committed, Durability, Gathering, JOBS_OF_GROUPS, State, Writer, WriterCounts,
+};

@@ -16,7 +16,7 @@ use crate::segment::EVENTS_DIR;
 use crate::storage::{Held, Open, Storage};
 use crate::watch::Watch;
 use crate::writer::core::Core;
-use crate::writer::{State, Writer};
+use crate::writer::{Gathering, State, Writer, WriterCounts};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +33,9 @@ pub struct LogOptions {
     pub lock_deadline: Duration,
     /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
     pub segment_bytes_max: u64,
+    /// Whether group commit waits for more than those who came last time. Default no: for a process with many clients,
+    /// whose next commands are on their way.
+    pub gathering: Option<Gathering>,
 }
 
 impl Default for LogOptions {
@@ -42,6 +45,7 @@ impl Default for LogOptions {
             ids: Arc::new(RandomIds),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
+            gathering: None,
         }
     }
 }
@@ -412,7 +416,8 @@ impl Log {
                 flight: None,
                 written: Vec::new(),
                 keeps: false,
-                last_followers: 0,
+                jobs: 0,
+                counts: WriterCounts::default(),
                 poisoned: None,
                 held,
             },
@@ -481,7 +486,8 @@ impl Exclusive {
             flight: core.flight,
             written: core.written,
             keeps: core.keeps,
-            last_followers: core.last_followers,
+            jobs: core.jobs,
+            counts: core.counts,
             poisoned: core.poisoned,
             held: core.held,
         })

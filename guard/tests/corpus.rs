@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::time::{Duration, Instant};
 use teamlog_guard::{Place, Writes, shell};
 
 fn place() -> Place {
@@ -109,5 +110,47 @@ fn what_is_too_long_or_too_deep_is_not_read() {
             "{}",
             command.len()
         );
+    }
+}
+
+#[test]
+fn no_command_takes_long_however_it_is_nested() {
+    for part in [
+        "(",
+        "{ ",
+        "((",
+        "$((",
+        "$(",
+        "`",
+        "[[ ( ",
+        "${a:-",
+        "$[",
+        "<(",
+        "\"$(",
+        "if ",
+        "case x in (",
+        "a() { ",
+        "while ",
+        "! ",
+        "{a,",
+        "+(",
+        "eval '",
+        "sh -c \"",
+        "cat <<",
+        "a=(",
+        "\\",
+        "'",
+        "\"",
+        "$'",
+        "&& ",
+        "| ",
+    ] {
+        for count in [10, 40, 95, 190] {
+            let command = part.repeat(count);
+            let begun = Instant::now();
+            shell::writes(&command, &place());
+            let took = begun.elapsed();
+            assert!(took < Duration::from_secs(4), "{part:?} {count}: {took:?}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 //! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+pub mod artifact;
 pub mod bootstrap;
 mod delivery;
 mod imported;
@@ -12,6 +13,8 @@ mod response;
 mod stored;
 pub mod supervision;
 mod task;
+pub mod thread;
+pub mod usage;
 pub mod worker;
 
 pub use bootstrap::{BootstrapAct, BootstrapFact};
@@ -23,6 +26,8 @@ pub use response::ResponseStored;
 pub use task::{
     Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
+pub use thread::ThreadFact;
+pub use usage::UsageFact;
 pub use worker::WorkerFact;
 
 use crate::error::{Error, Result};
@@ -65,6 +70,12 @@ pub enum Fact {
     Mode(Box<ModeFact>),
     /// What happened in a run of the bootstrap contract.
     Bootstrap(Box<BootstrapFact>),
+    /// What happened to a thread.
+    Thread(Box<ThreadFact>),
+    /// What is said of tokens.
+    Usage(Box<UsageFact>),
+    /// `artifact_stored`.
+    ArtifactStored(Box<artifact::ArtifactStored>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -192,6 +203,9 @@ impl Fact {
                 TaskImported::parse(payload).map(|task| Fact::TaskImported(Box::new(task)))
             }
             "response_stored" => response::parse(payload).map(Fact::ResponseStored),
+            artifact::STORED => {
+                artifact::parse(payload).map(|stored| Fact::ArtifactStored(Box::new(stored)))
+            }
             "team_closed" => stored::team_closed(payload).map(Fact::TeamClosed),
             kind if task::KINDS.contains(&kind) => {
                 task::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))
@@ -207,6 +221,12 @@ impl Fact {
             }
             kind if mode::KINDS.contains(&kind) => {
                 mode::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
+            }
+            kind if thread::KINDS.contains(&kind) => {
+                thread::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
+            }
+            kind if usage::KINDS.contains(&kind) => {
+                usage::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
             }
             kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
             _ => Err(

@@ -9,11 +9,13 @@
 #![forbid(unsafe_code)]
 
 pub mod activity;
+pub mod artifacts;
 pub mod audit;
 pub mod bootstrap;
 pub mod deliveries;
 pub mod error;
 pub mod fact;
+pub mod feed;
 mod fields;
 pub mod live;
 pub mod message;
@@ -28,7 +30,9 @@ pub mod spelling;
 pub mod staff;
 pub mod tasks;
 pub mod team;
+pub mod threads;
 pub mod tx;
+pub mod usage;
 pub mod views;
 pub mod vocabulary;
 pub mod workers;
@@ -40,3 +44,4 @@ pub use live::Live;
 pub use message::{Envelope, InvalidMessage, Message, MessageType, Names, Priority};
 pub use settings::{Policy, Setting};
 pub use tasks::{Status, Task, TaskFilter};
+pub use threads::Thread;

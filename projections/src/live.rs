@@ -15,13 +15,15 @@ use crate::error::{Error, Result};
 use crate::tx::Rows;
 use crate::views::{Mended, Views};
 use crate::workers::{self, Tail};
-use teamlog_engine::derived::Overlay;
+use teamlog_engine::derived::{Overlay, Store};
 use teamlog_engine::{Event, Head, Log, Place, Reader, State};
 
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 /// A tail of more events becomes a run.
 pub const TAIL_EVENTS_MAX: usize = 32;
+/// In a process that stays, a tail of more events becomes a run: whoever else reads the team folds so many.
+pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 /// A command merges no more bytes than this.
 pub const MERGE_BYTES_MAX: u64 = 16 << 20;
 
@@ -130,6 +132,25 @@ impl Live {
             Err(error) => return Err(error.into()),
         }
         Ok(())
+    }
+
+    /// Whether a process that stays has to look after this state: the tail is long, or views fell behind.
+    pub fn wants_tending(&self) -> bool {
+        let long =
+            self.tail.bytes > TAIL_BYTES_MAX || self.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
+        long || self.views_error.is_some()
+    }
+
+    /// The derived store below: to be merged by a thread that holds up nobody, then for [`Live::adopt`].
+    pub fn store(&self) -> Store {
+        self.overlay.store().clone()
+    }
+
+    /// Goes on over a store in which runs of the one below were merged, unless that has moved on.
+    pub fn adopt(&mut self, merged: Store) {
+        if merged.covered() == self.overlay.store().covered() {
+            self.overlay.rebased(merged);
+        }
     }
 
     /// Puts the tail into a run, whatever its length.

@@ -5,7 +5,7 @@ use crate::live::{Counts, Live, derived_dir};
 use crate::team::TeamInfo;
 use crate::views::{
     Home, Inboxes, Mended, Views, clear, mend_bootstrap, mend_dead_letters, mend_inboxes,
-    mend_modes, mend_tasks, mend_team, mend_workers,
+    mend_modes, mend_tasks, mend_team, mend_threads, mend_workers,
 };
 use crate::workers::{self, Bulk, Tail};
 use std::sync::Arc;
@@ -120,6 +120,7 @@ fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> 
     mended.add(mend_workers(live, reader, &home)?);
     mended.add(mend_modes(live, &home)?);
     mended.add(mend_bootstrap(live, &home)?);
+    mended.add(mend_threads(live, reader, &home)?);
     Views::open(reader)?.settle(live.seq())?;
     Ok(mended)
 }

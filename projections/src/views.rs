@@ -9,6 +9,8 @@
 //! | `workers/<name>/…` | what is known of a worker, a file for each part |
 //! | `modes/…` | the states of workflow modes, at the root and of each session |
 //! | `bootstrap/<run>.json` | a run of the bootstrap contract |
+//! | `threads/<id>.json` | a thread |
+//! | `threads/<id>.jsonl` | one line per message of a thread; only grows |
 //! | `views` | the cursor: up to which event the files are current |
 //!
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
@@ -23,6 +25,7 @@ mod mend;
 mod mode;
 mod task;
 mod team;
+mod threads;
 mod worker;
 
 pub(crate) use bootstrap::mend as mend_bootstrap;
@@ -31,10 +34,12 @@ pub(crate) use dead_letter::mend as mend_dead_letters;
 pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
 pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
 pub(crate) use mode::mend as mend_modes;
+pub(crate) use threads::mend as mend_threads;
 pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
-use crate::fact::Fact;
+use crate::fact::thread::ThreadAct;
+use crate::fact::{Fact, UsageFact};
 use crate::live::Live;
 use crate::modes::Scope;
 use crate::settings::Setting;
@@ -126,6 +131,7 @@ struct Touched {
     workers: worker::TouchedParts,
     modes: BTreeSet<Scope>,
     runs: BTreeSet<String>,
+    threads: threads::TouchedThreads,
     /// Views came into being.
     all: bool,
 }
@@ -182,6 +188,19 @@ impl Touched {
             }
             Fact::Bootstrap(fact) => {
                 self.runs.insert(fact.run);
+            }
+            Fact::Usage(fact) if matches!(*fact, UsageFact::Set(_)) => self.team = true,
+            Fact::Thread(fact) => {
+                let posted = match &fact.act {
+                    ThreadAct::Posted(posted) => Some(posted),
+                    _ => None,
+                };
+                threads::note(
+                    &mut self.threads,
+                    live,
+                    event,
+                    (fact.thread_id.clone(), posted),
+                )?;
             }
             _ => {}
         }
@@ -279,6 +298,9 @@ impl Views {
         }
         if !touched.runs.is_empty() {
             mended.add(bootstrap::write(live, &self.home, &touched.runs)?);
+        }
+        if !touched.threads.is_empty() {
+            mended.add(threads::write(live, &self.home, &touched.threads)?);
         }
         if !touched.dead_letters.is_empty() {
             let reader = live.log().reader()?;

@@ -108,6 +108,7 @@ pub const KINDS: &[Kind] = &[
     kind("bootstrap_synthesis_delivered", Seed::Bootstrap, "teamlog bootstrap record TEAM", true, "The final synthesis was delivered."),
     kind("bootstrap_team_launched", Seed::Bootstrap, "teamlog bootstrap record TEAM", true, "The team was launched at once."),
     kind("budget_set", Seed::Teamd, "teamlog usage TEAM --set", true, "The team's token budget was set."),
+    kind("budget_soft_limit_reached", Seed::Teamd, "teamlog usage TEAM", true, "The team used as many tokens as its soft limit says."),
     kind("config_changed", Seed::Team, "teamlog config set TEAM", true, "Settings of the team changed."),
     kind("delivery_acked", Seed::TeamChat, "teamlog ack TEAM", true, "A delivery that needed an ack got it."),
     kind("delivery_dead_letter", Seed::TeamChat, "teamlog tick TEAM", true, "A delivery ran out of retries; the message became a dead letter."),

@@ -7,17 +7,21 @@
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
 //! decoders gives the same bytes.
 
+use crate::artifacts::ArtifactsProjection;
 use crate::bootstrap::BootstrapProjection;
 use crate::deliveries::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
+use crate::feed::FeedProjection;
 use crate::messages::MessagesProjection;
 use crate::modes::ModesProjection;
 use crate::responses::ResponsesProjection;
 use crate::staff::StaffProjection;
 use crate::tasks::TasksProjection;
 use crate::team::TeamProjection;
+use crate::threads::ThreadsProjection;
 use crate::tx::{Projection, Recorded, Tx};
+use crate::usage::UsageProjection;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -29,7 +33,7 @@ use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
 use teamlog_engine::{Event, Place, Reader};
 
 /// Every projection. Their namespaces are disjoint.
-pub const PROJECTIONS: [&dyn Projection; 8] = [
+pub const PROJECTIONS: [&dyn Projection; 12] = [
     &TeamProjection,
     &MessagesProjection,
     &TasksProjection,
@@ -38,6 +42,10 @@ pub const PROJECTIONS: [&dyn Projection; 8] = [
     &ResponsesProjection,
     &ModesProjection,
     &BootstrapProjection,
+    &ThreadsProjection,
+    &FeedProjection,
+    &UsageProjection,
+    &ArtifactsProjection,
 ];
 
 /// A run is written after so much log; the tables then take about twice as much memory.

@@ -55,3 +55,34 @@ impl Reply {
         self
     }
 }
+
+/// What a call is answered with: at once, or as long as the client listens.
+#[derive(Debug)]
+pub enum Answer {
+    /// A whole answer.
+    Whole(Reply),
+    /// An answer that goes on.
+    Streamed(Streamed),
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Answer {
+        Answer::Whole(reply)
+    }
+}
+
+/// An answer that goes on, with status 200, until whoever sends it drops the sender, the client goes, or the daemon stops.
+///
+/// The channel is bounded: where the client is slower than what there is to tell, the sender finds it full and ends the
+/// stream. A client that takes nothing at all is cut by the connection.
+#[derive(Debug)]
+pub struct Streamed {
+    /// The type of the body.
+    pub content_type: &'static str,
+    /// What else the head says.
+    pub headers: Vec<(&'static str, String)>,
+    /// The body, piece by piece.
+    pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
+    /// What is sent when there was nothing to send for a while.
+    pub pulse: &'static [u8],
+}

@@ -1,14 +1,42 @@
 //! The teams that the daemon serves.
 
-use std::collections::BTreeSet;
-use std::sync::RwLock;
+use crate::token::Digest;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 use teamlog_team::{Result, Root, Team};
 
-/// A data root whose teams stay open between calls, and the names of those that are served.
+/// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
+/// with.
 #[derive(Debug)]
 pub struct Served {
     root: Root,
-    teams: RwLock<BTreeSet<String>>,
+    teams: RwLock<BTreeMap<String, Entry>>,
+    stopping: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    token: Digest,
+    condition: Condition,
+}
+
+/// How a team is, as the daemon last saw it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "condition", rename_all = "snake_case")]
+pub enum Condition {
+    /// Not looked at yet.
+    Starting,
+    /// It can be read and written.
+    Sound,
+    /// It cannot.
+    Unready {
+        /// The stable word for it.
+        code: &'static str,
+        /// The long form.
+        why: String,
+    },
 }
 
 impl Served {
@@ -17,6 +45,7 @@ impl Served {
         Served {
             root: root.resident(),
             teams: RwLock::default(),
+            stopping: AtomicBool::new(false),
         }
     }
     /// The root; its teams are resident.
@@ -29,5 +58,62 @@ impl Served {
     /// As [`Root::team`].
     pub fn team(&self, name: &str) -> Result<Team> {
         self.root.team(name)
+    }
+    /// The names of the teams that are served, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        teams.keys().cloned().collect()
+    }
+    /// Whether the team is served.
+    pub fn serves(&self, name: &str) -> bool {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        teams.contains_key(name)
+    }
+    /// The team whose token this is. Looks at every team, so that how long it takes tells nothing.
+    pub fn team_of(&self, presented: &Digest) -> Option<String> {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found = None;
+        for (name, entry) in teams.iter() {
+            if &entry.token == presented {
+                found = Some(name.clone());
+            }
+        }
+        found
+    }
+    /// How the teams are, by name.
+    pub fn conditions(&self) -> BTreeMap<String, Condition> {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition.clone());
+        teams.iter().map(told).collect()
+    }
+    /// Notes how a team is.
+    pub(crate) fn found(&self, name: &str, condition: Condition) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = teams.get_mut(name) {
+            entry.condition = condition;
+        }
+    }
+    /// Whether the daemon is about to end: whoever sends what goes on should come to an end.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+    }
+    /// Serves a team, or takes a new token for it.
+    pub fn serve(&self, name: &str, token: Digest) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        match teams.get_mut(name) {
+            Some(entry) => entry.token = token,
+            None => {
+                let condition = Condition::Starting;
+                teams.insert(name.to_owned(), Entry { token, condition });
+            }
+        }
+    }
+    /// Serves the team no longer.
+    pub fn forget(&self, name: &str) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        teams.remove(name);
     }
 }

@@ -79,11 +79,13 @@ impl Team {
     /// # Errors
     /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`.
     pub(crate) fn perform<A: Act>(&mut self, act: A) -> Result<A::Answer> {
+        self.repeated = false;
         self.control.check()?;
         let stage = match self.stage(act.clone()) {
             Err(failure) if failure.is_derived() => self.stage(act.clone())?,
             stage => stage?,
         };
+        self.repeated = matches!(stage, Stage::Repeated(_));
         match stage {
             Stage::Answered(answer) => Ok(answer),
             Stage::Denied(refusal) => Err(refusal.into()),

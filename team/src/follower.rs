@@ -12,7 +12,8 @@ use teamlog_engine::{Error, Event, EventId, Identity, Place, Reader, Watch};
 use teamlog_projections::Live;
 
 /// Where a follower stands.
-pub(crate) struct Follower {
+#[derive(Debug)]
+pub struct Follower {
     watch: Watch,
     /// The last event read.
     last: Option<(u64, EventId, Place)>,
@@ -21,13 +22,16 @@ pub(crate) struct Follower {
 impl Follower {
     /// Begins at the head of this moment, or where `start` says: it gets the state and its reader, and gives the seq of
     /// the last event that counts as read.
+    ///
+    /// # Errors
+    /// Those of `start`; the log's.
     pub fn start(
         team: &mut Team,
         mut start: impl FnMut(&Live, &Reader) -> Result<u64>,
     ) -> Result<Follower> {
         // Before the first look at the log, so that nothing falls between.
         let watch = team.log.watch()?;
-        let last = team.query(|live, reader| {
+        let last = team.survey(|live, reader| {
             let seq = start(live, reader)?;
             Ok(match live.event(reader, seq)?.zip(live.place(seq)?) {
                 Some((event, place)) => Some((seq, event.id, place)),
@@ -68,6 +72,9 @@ impl Follower {
     }
 
     /// Waits until there may be more to read, at most `timeout`. Whether there may.
+    ///
+    /// # Errors
+    /// I/O.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         Ok(self.watch.wait(timeout)?)
     }

@@ -301,7 +301,7 @@ pub(crate) fn holder(task: &Task, claim: &Claim) -> Held {
 }
 
 /// The refusal of a task that is not there.
-pub(crate) fn not_found(task_id: &str) -> Refusal {
+pub fn not_found(task_id: &str) -> Refusal {
     let message = format!("task_id must name a task of the team, but is {task_id:?}");
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")

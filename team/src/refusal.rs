@@ -19,6 +19,18 @@ pub enum Code {
     WorkerNotFound,
     /// There is no task of that id.
     TaskNotFound,
+    /// There is no thread of that id.
+    ThreadNotFound,
+    /// The team, or the agent, used as many tokens as it may.
+    BudgetExceeded,
+    /// There is no artifact of that name.
+    ArtifactNotFound,
+    /// There is another artifact of that name.
+    ArtifactExists,
+    /// The file of an artifact is not what was left.
+    ArtifactDamaged,
+    /// The cursor lies behind the end of the log.
+    CursorAhead,
     /// The cursor names nothing that this listing holds.
     CursorUnknown,
     /// The log has no such point of its past.
@@ -69,6 +81,10 @@ pub enum Code {
     InvalidTransition,
     /// The lease of the claim ran out.
     LeaseExpired,
+    /// The task was claimed anew since, or never with that number.
+    EpochMismatch,
+    /// Somebody else claimed the task.
+    NotHolder,
     /// The task has another version than the caller expects.
     VersionConflict,
     /// The dependencies would lead back to the task.
@@ -159,6 +175,12 @@ impl Code {
             Code::FormatMismatch => "format_mismatch",
             Code::WorkerNotFound => "worker_not_found",
             Code::TaskNotFound => "task_not_found",
+            Code::ThreadNotFound => "thread_not_found",
+            Code::BudgetExceeded => "budget_exceeded",
+            Code::ArtifactNotFound => "artifact_not_found",
+            Code::ArtifactExists => "artifact_exists",
+            Code::ArtifactDamaged => "artifact_damaged",
+            Code::CursorAhead => "cursor_ahead",
             Code::CursorUnknown => "cursor_unknown",
             Code::PointUnknown => "point_unknown",
             Code::PastReadOnly => "past_read_only",
@@ -182,6 +204,8 @@ impl Code {
             Code::AlreadyTerminal => "already_terminal",
             Code::InvalidTransition => "invalid_transition",
             Code::LeaseExpired => "lease_expired",
+            Code::EpochMismatch => "epoch_mismatch",
+            Code::NotHolder => "not_holder",
             Code::VersionConflict => "version_conflict",
             Code::DependencyCycle => "dependency_cycle",
             Code::MissingEvidence => "missing_delegation_compliance_evidence",

@@ -4,6 +4,7 @@ use crate::failure::Result;
 use crate::names;
 use crate::notes::Notes;
 use crate::refusal::{Code, Refusal};
+use crate::resident::Residents;
 use crate::team::Team;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,10 +15,16 @@ use teamlog_engine::identity::LOG_FILE;
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
-use teamlog_engine::{Clock, Error, Identity, Log, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::{Clock, Error, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
+
+/// In a process that stays, commands come from clients that wait for answers before they send the next one.
+const GATHERING: Gathering = Gathering {
+    lull: Duration::from_micros(500),
+    most: Duration::from_millis(4),
+};
 
 /// What a root needs from outside.
 #[derive(Debug, Clone)]
@@ -54,6 +61,8 @@ pub struct Root {
     /// The same storage where it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
+    /// The teams that stay open, where they do.
+    residents: Option<Arc<Residents>>,
 }
 
 impl Root {
@@ -79,6 +88,7 @@ impl Root {
             storage: files.clone(),
             files: Some(files),
             options,
+            residents: None,
         }
     }
     /// A root on any storage.
@@ -87,13 +97,35 @@ impl Root {
             storage,
             files: None,
             options,
+            residents: None,
         }
     }
     /// The same root for a process that stays: the writer of each team is kept between commands, lock and state
     /// included, and shared by all handles.
     #[must_use]
     pub fn resident(self) -> Root {
-        self
+        Root {
+            residents: Some(Arc::default()),
+            ..self
+        }
+    }
+    /// The same root and the same open teams, for a caller with options of its own.
+    #[must_use]
+    pub fn with_options(&self, options: RootOptions) -> Root {
+        Root {
+            options,
+            ..self.clone()
+        }
+    }
+    /// Closes the teams that stay open: all is synced and unlocked. The next command opens its team again.
+    ///
+    /// # Errors
+    /// The log's, the first one; the others are closed all the same.
+    pub fn close(&self) -> Result<()> {
+        match &self.residents {
+            Some(residents) => residents.close(),
+            None => Ok(()),
+        }
     }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
@@ -155,7 +187,13 @@ impl Root {
     pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
         names::check_known("team", name)?;
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
-            Ok(log) => Ok(Some(Team::new(log, self.options.clone()))),
+            Ok(log) => {
+                let team = Team::new(log, self.options.clone());
+                Ok(Some(match &self.residents {
+                    Some(residents) => team.staying(residents.of(name)),
+                    None => team,
+                }))
+            }
             Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
                 path: team_dir(name).join(LOG_FILE),
                 offset: 0,
@@ -183,6 +221,7 @@ impl Root {
             ids: self.options.ids.clone(),
             lock_deadline: self.options.lock_deadline,
             segment_bytes_max: self.options.segment_bytes_max,
+            gathering: self.residents.as_ref().map(|_| GATHERING),
         }
     }
 

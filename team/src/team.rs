@@ -8,10 +8,12 @@ use crate::act::Control;
 use crate::failure::{Failure, Result};
 use crate::past::{self, Past};
 use crate::refusal::{Code, Refusal};
+use crate::resident::{Condition, Pause, Resident};
 use crate::root::RootOptions;
+use std::sync::Arc;
 use teamlog_engine::{
     CommitError, Committed, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader,
-    Timestamp, Writer,
+    Timestamp, Writer, WriterCounts,
 };
 use teamlog_projections::Live;
 
@@ -21,10 +23,16 @@ pub struct Team {
     pub(crate) options: RootOptions,
     /// The state as this handle last saw it; good as long as the head names its last event.
     live: Option<Live>,
+    /// Where the writer is that all handles of this process share, if it stays.
+    resident: Option<Arc<Resident>>,
+    /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
+    pause: Option<Pause>,
     /// Set for a handle that stands at a point of the past.
     past: Option<Past>,
     /// On whose behalf, and under which key, this handle acts.
     pub(crate) control: Control,
+    /// Whether its last answer was the repetition of an earlier one.
+    pub(crate) repeated: bool,
 }
 
 /// A mutation: a pure function of state, input and time.
@@ -65,8 +73,37 @@ impl Team {
             log,
             options,
             live: None,
+            resident: None,
+            pause: None,
             past: None,
             control: Control::default(),
+            repeated: false,
+        }
+    }
+    /// The same team, whose writer stays.
+    pub(crate) fn staying(self, resident: Arc<Resident>) -> Team {
+        Team {
+            resident: Some(resident),
+            ..self
+        }
+    }
+    /// The writer that stays, unless this handle has the log for itself or stands in the past.
+    fn resident(&self) -> Option<Arc<Resident>> {
+        let alone = self.pause.is_some() || self.past.is_some();
+        self.resident.clone().filter(|_| !alone)
+    }
+    /// How the team is: [`Condition::Sound`] also where its writer does not stay.
+    pub fn condition(&self) -> Condition {
+        match self.resident() {
+            Some(resident) => resident.condition(self),
+            None => Condition::Sound,
+        }
+    }
+    /// What the writer that stays has written; nothing where it does not.
+    pub fn counts(&self) -> WriterCounts {
+        match self.resident() {
+            Some(resident) => resident.counts(),
+            None => WriterCounts::default(),
         }
     }
     /// The same team, at a point of its past for good.
@@ -144,6 +181,10 @@ impl Team {
         &mut self,
         record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
     ) -> Result<Committed<R>> {
+        self.changeable()?;
+        if let Some(resident) = self.resident() {
+            return resident.commit(self, record);
+        }
         let (exclusive, live) = self.exclusive()?;
         let writer = exclusive.into_writer(live);
         let outcome = match record(&writer) {
@@ -176,9 +217,25 @@ impl Team {
     /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
         self.changeable()?;
+        if let Some(resident) = self.resident() {
+            self.pause = Some(resident.pause());
+        }
+        self.lock_alone()
+    }
+
+    fn lock_alone(&self) -> Result<Exclusive> {
         let exclusive = self.log.lock()?;
         self.say_recovered(exclusive.recovered());
         Ok(exclusive)
+    }
+
+    /// The lock, and under it a state with views, loaded anew: for the writer that stays.
+    pub(crate) fn exclusive_alone(&self) -> Result<(Exclusive, Live)> {
+        let exclusive = self.lock_alone()?;
+        let reader = exclusive.reader();
+        let mut live = Live::load(&self.log, &reader)?;
+        live.keep_views(&reader)?;
+        Ok((exclusive, live))
     }
 
     /// A reader up to the head of this moment, or to where this handle stands; opening it may recover the log.
@@ -223,7 +280,20 @@ impl Team {
     }
 
     /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
+    /// Where the writer stays it waits for the answer: what takes long is for [`Team::survey`].
     pub(crate) fn query<A>(
+        &mut self,
+        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Result<A> {
+        let resident = self.resident();
+        match resident.and_then(|resident| resident.query(self, &mut answer)) {
+            Some(answered) => answered,
+            None => self.survey(answer),
+        }
+    }
+
+    /// As [`Team::query`], from a state of its own: an answer that takes long holds up nobody.
+    pub(crate) fn survey<A>(
         &mut self,
         mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ) -> Result<A> {

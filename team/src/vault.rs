@@ -124,6 +124,7 @@ impl Vault {
             ids: self.options.ids.clone(),
             lock_deadline: self.options.lock_deadline,
             segment_bytes_max: self.options.segment_bytes_max,
+            gathering: None,
         }
     }
 }

@@ -8,11 +8,13 @@ mod words;
 
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Place;
 use crate::link::Called;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
+use crate::surroundings::Surroundings;
 use serde_json::{Map, Value};
-use std::io::{self, Read, Write};
+use std::io::Read;
 use std::path::Path;
 use teamlog_team::act::Control;
 use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
@@ -59,7 +61,7 @@ impl Args {
             Asked::Help(Some(operation)) => help::of_one(context, operation),
             Asked::List => help::list(context),
             Asked::Schema(operation) => help::schemas(context, operation),
-            Asked::Call(operation, source) => match read(&source) {
+            Asked::Call(operation, source) => match read(context.surroundings(), &source) {
                 Ok(input) => carry_out(context, began, operation, input),
                 Err(fault) => unread(context, began, &fault),
             },
@@ -74,24 +76,27 @@ fn unread(context: &mut Context, began: Timestamp, fault: &Fault) -> Outcome {
         let envelope = Envelope::failed(&program, None, began, fault);
         context.out.json(&envelope)?;
     } else {
-        say(&format!("Error: {}", visible_lines(&fault.message)), fault);
+        let line = format!("Error: {}", visible_lines(&fault.message));
+        say(context.surroundings(), &line, fault);
     }
     Ok(Exit::Refused)
 }
 
 /// The same where there is not even a context.
-pub fn unreadable(called: Called, json: bool, error: &CommandError) -> Exit {
+pub fn unreadable(surroundings: &Surroundings, json: bool, error: &CommandError) -> Exit {
+    let called = Called::of(surroundings.program().as_deref());
     let fault = Fault::new("invalid_input", error.message()).detail("code", error.code());
     if !json {
-        say(&format!("Error: {}", visible_lines(&fault.message)), &fault);
+        let line = format!("Error: {}", visible_lines(&fault.message));
+        say(surroundings, &line, &fault);
         return Exit::Refused;
     }
     let program = called.words("api");
     let envelope = Envelope::failed(&program, None, SystemClock.now(), &fault);
-    let mut out = crate::output::Output::stdout(true);
+    let mut out = crate::output::Output::stdout(true, surroundings);
     match out.json(&envelope).and_then(|()| out.flush()) {
         Ok(()) => Exit::Refused,
-        Err(error) => error.report(json),
+        Err(error) => error.report(json, surroundings),
     }
 }
 
@@ -129,6 +134,7 @@ fn carry_out(
                 let (name, code) = (operation.name, &fault.code);
                 let message = visible(&fault.message);
                 say(
+                    context.surroundings(),
                     &format!("error operation={name} code={code}: {message}"),
                     &fault,
                 );
@@ -163,13 +169,14 @@ fn failed(error: CommandError) -> Fault {
 }
 
 /// The input as an object.
-fn read(source: &Source) -> Result<Map<String, Value>, Fault> {
+fn read(surroundings: &Surroundings, source: &Source) -> Result<Map<String, Value>, Fault> {
     let invalid = |why: &str| Fault::new("invalid_input", format!("Invalid --input JSON: {why}"));
     let text = match source {
         Source::Given(text) => text.clone(),
-        Source::Standard => read_all("standard input", &mut io::stdin().lock())?,
+        Source::Standard => read_all("standard input", &mut surroundings.stdin())?,
         Source::File(path) => {
-            let mut file = super::append::open("--input", Path::new(path)).map_err(failed_input)?;
+            let mut file = super::append::open(surroundings, "--input", Path::new(path))
+                .map_err(failed_input)?;
             read_all(path, &mut file)?
         }
     };
@@ -202,11 +209,22 @@ fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
 }
 
 /// Says it on standard error, with what to do next.
-fn say(line: &str, fault: &Fault) {
+fn say(surroundings: &Surroundings, line: &str, fault: &Fault) {
     let mut text = line.to_owned();
     if let Some(Value::String(hint)) = fault.details.get("hint") {
         text.push_str(&format!("\nhint: {}", visible(hint)));
     }
-    // Nobody is left to tell when standard error is gone.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    surroundings.say(&format!("{text}\n"));
+}
+
+/// Where the input is of words that ask for an operation that records.
+pub fn recording_input(words: &[std::ffi::OsString], called: Called) -> Option<Place> {
+    match words::read(words, called, false) {
+        Ok(Asked::Call(operation, source)) if operation.mutates => Some(match source {
+            Source::Given(text) => Place::Given(text),
+            Source::File(path) => Place::File(path),
+            Source::Standard => Place::Standard,
+        }),
+        _ => None,
+    }
 }

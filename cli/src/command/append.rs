@@ -3,7 +3,7 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
-use std::fs::File;
+use crate::surroundings::{Source, Surroundings};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::append::Append;
@@ -118,7 +118,7 @@ fn one(
 }
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
-    let mut source = lines_of("batch", path)?;
+    let mut source = lines_of(context.surroundings(), "batch", path)?;
     context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let batch = AppendBatch {
@@ -139,29 +139,35 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
 }
 
 /// The lines of a file, or of standard input for `-`.
-pub fn lines_of(flag: &str, path: &Path) -> Result<Box<dyn BufRead>, CommandError> {
+pub fn lines_of(
+    surroundings: &Surroundings,
+    flag: &str,
+    path: &Path,
+) -> Result<Box<dyn BufRead>, CommandError> {
     if path == Path::new("-") {
-        return Ok(Box::new(io::stdin().lock()));
+        return Ok(surroundings.stdin());
     }
-    let file = open(flag, path)?;
+    let file = open(surroundings, flag, path)?;
     Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
 }
 
 /// A file that the user named.
-pub fn open(flag: &str, path: &Path) -> Result<File, CommandError> {
+pub fn open(surroundings: &Surroundings, flag: &str, path: &Path) -> Result<Source, CommandError> {
     let shown = path.display();
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
-        }
-        _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
-    })?;
+    let source = surroundings
+        .open(path)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
+            }
+            _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
+        })?;
     // Opening one works; reading from it would fail later, when something may have been done.
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    if source.is_dir() {
         let message = format!("{flag} must be a file, but {shown} is a directory");
         return Err(CommandError::invalid(flag, message));
     }
-    Ok(file)
+    Ok(source)
 }
 
 fn event_id(text: &str) -> Result<EventId, String> {

@@ -9,6 +9,7 @@ use crate::render::shell::quoted;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, event, integrity, timeline};
+use crate::surroundings::Surroundings;
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -71,8 +72,13 @@ struct Check {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let dir = fresh_dir(self.dir.or_else(|| context.data_root_flag()))?;
+        let wanted = self.dir.or_else(|| context.data_root_flag());
+        let dir = fresh_dir(wanted, context.surroundings())?;
         let mut demo = Demo {
+            program: context
+                .surroundings()
+                .program()
+                .map_or_else(|| "teamlog".into(), PathBuf::from),
             view: context.view(),
             lines: Vec::new(),
             checks: Vec::new(),
@@ -89,6 +95,8 @@ impl Args {
 
 /// The demo as it is told.
 struct Demo {
+    /// As this program was called.
+    program: PathBuf,
     view: View,
     lines: Vec<String>,
     checks: Vec<Check>,
@@ -280,13 +288,9 @@ impl Demo {
     }
 
     fn next(&mut self, dir: &Path) {
-        let teamlog = std::env::args_os()
-            .next()
-            .map(PathBuf::from)
-            .unwrap_or_else(|| "teamlog".into());
         let start = format!(
             "{} --data-root {}",
-            quoted(&teamlog.display().to_string()),
+            quoted(&self.program.display().to_string()),
             quoted(&dir.display().to_string())
         );
         for rest in [
@@ -399,10 +403,15 @@ fn digest(team: &mut Team) -> Result<String, CommandError> {
     Ok(status.state_digest.unwrap_or_default())
 }
 
-fn fresh_dir(wanted: Option<PathBuf>) -> Result<PathBuf, CommandError> {
+fn fresh_dir(
+    wanted: Option<PathBuf>,
+    surroundings: &Surroundings,
+) -> Result<PathBuf, CommandError> {
     let dir = wanted.unwrap_or_else(|| {
         let random = RandomIds.random() & 0xffff_ffff;
-        std::env::temp_dir().join(format!("teamlog-demo-{random:08x}"))
+        surroundings
+            .temporary()
+            .join(format!("teamlog-demo-{random:08x}"))
     });
     let shown = dir.display().to_string();
     let failed = |error: std::io::Error| match error.kind() {

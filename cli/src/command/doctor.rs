@@ -66,7 +66,7 @@ impl Args {
 impl Check {
     fn run(self, context: &mut Context) -> Outcome {
         let root = context.root(&self.team)?;
-        let mut progress = Progress::on_stderr("checking");
+        let mut progress = Progress::on_stderr("checking", context.surroundings());
         let answer = root.doctor_check(
             DoctorCheck {
                 team: self.team,

@@ -2,9 +2,10 @@
 
 use super::append::open;
 use crate::exit::CommandError;
+use crate::surroundings::Surroundings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::Path;
 use teamlog_team::engine::Json;
 
@@ -15,10 +16,14 @@ const BYTES_MAX: u64 = 8 << 20;
 ///
 /// # Errors
 /// It cannot be read, or is no JSON object.
-pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError> {
+pub fn object(
+    surroundings: &Surroundings,
+    flag: &str,
+    text: &str,
+) -> Result<Map<String, Value>, CommandError> {
     let text = match text.strip_prefix('@') {
-        Some(file) => all(flag, &mut open(flag, Path::new(file))?)?,
-        None if text == "-" => all(flag, &mut io::stdin().lock())?,
+        Some(file) => all(flag, &mut open(surroundings, flag, Path::new(file))?)?,
+        None if text == "-" => all(flag, &mut surroundings.stdin())?,
         None => text.to_owned(),
     };
     let invalid = |why: String| {
@@ -37,16 +42,20 @@ pub fn object(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
 ///
 /// # Errors
 /// As [`object`].
-pub fn maybe_object(flag: &str, text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
-    text.map_or_else(|| Ok(Map::new()), |text| object(flag, text))
+pub fn maybe_object(
+    surroundings: &Surroundings,
+    flag: &str,
+    text: Option<&str>,
+) -> Result<Map<String, Value>, CommandError> {
+    text.map_or_else(|| Ok(Map::new()), |text| object(surroundings, flag, text))
 }
 
 /// All of standard input.
 ///
 /// # Errors
 /// It cannot be read, or is too large.
-pub fn stdin(what: &str) -> Result<String, CommandError> {
-    all(what, &mut io::stdin().lock())
+pub fn stdin(surroundings: &Surroundings, what: &str) -> Result<String, CommandError> {
+    all(what, &mut surroundings.stdin())
 }
 
 fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
@@ -131,9 +140,10 @@ mod tests {
 
     #[test]
     fn an_object_is_nothing_else() {
-        assert_eq!(object("input", r#"{"a":1}"#).unwrap().len(), 1);
+        let here = Surroundings::of_process();
+        assert_eq!(object(&here, "input", r#"{"a":1}"#).unwrap().len(), 1);
         for bad in ["", "[1]", "1", r#"{"a":1,"a":2}"#, "@/nonexistent"] {
-            let error = object("input", bad).unwrap_err();
+            let error = object(&here, "input", bad).unwrap_err();
             assert_eq!(error.code(), "invalid_input", "{bad}");
         }
     }

@@ -7,7 +7,6 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use teamlog_guard::{Call, Deed, Form, Place, Target, Writes};
@@ -78,9 +77,10 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         // A panic ends up below and is a denial; on its own it would end the process in another way.
+        let before = panic::take_hook();
         panic::set_hook(Box::new(|_| {}));
         let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(context)));
-        let _ = panic::take_hook();
+        panic::set_hook(before);
         match decided {
             Ok(Ok(Decision::Allow)) => Ok(Exit::Done),
             Ok(Ok(Decision::Ask(form, why))) => {
@@ -99,14 +99,21 @@ impl Args {
     }
 
     fn decide(&self, context: &mut Context) -> Result<Decision, CommandError> {
-        let call = Call::parse(&given::stdin("the tool call")?)
+        let mut call = Call::parse(&given::stdin(context.surroundings(), "the tool call")?)
             .map_err(|error| CommandError::invalid("call", error.to_string()))?;
+        // By one name, whichever link led there, so that it can be told whether it lies in the repository.
+        call.cwd = call.cwd.map(|dir| real(&dir));
         if call.deed == Deed::Reads {
             return Ok(Decision::Allow);
         }
         let mut place = Place {
-            dir: here(),
-            home: variable("HOME").and_then(text),
+            dir: context
+                .surroundings()
+                .here()
+                .ok()
+                .and_then(text)
+                .map(|dir| real(&dir)),
+            home: variable(context, "HOME"),
             top: None,
         };
         let mut writes = call.writes(&place);
@@ -114,12 +121,12 @@ impl Args {
             let agent = self.agent(context)?;
             let name = context.team_named(self.team.clone())?;
             let mut team = context.team(&name)?;
-            let root = self.root(&mut team)?;
+            let root = self.root(context, &mut team)?;
             if !root.is_empty() {
-                place.top = Some(root.clone());
+                place.top = Some(real(&root));
                 writes = call.writes(&place);
             }
-            self.check(&mut team, &agent, root, &writes)?;
+            self.check(context, (&mut team, root), &agent, &writes)?;
         }
         let Some(doubt) = writes.doubts().first() else {
             return Ok(Decision::Allow);
@@ -134,16 +141,16 @@ impl Args {
 
     fn agent(&self, context: &Context) -> Result<String, CommandError> {
         let named = self.agent.clone().or_else(|| context.actor());
-        let named = named.or_else(|| variable("PI_AGENT_ID").and_then(text));
+        let named = named.or_else(|| variable(context, "PI_AGENT_ID"));
         context.agent("--agent", named)
     }
 
     /// The repository; empty where nobody said.
-    fn root(&self, team: &mut Team) -> Result<String, CommandError> {
+    fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
         let Some(root) = &self.root else {
             return Ok(team.resources_root()?);
         };
-        absolute(root).ok_or_else(|| {
+        absolute(context, root).ok_or_else(|| {
             let message = format!("root must be a path as text, but is {}", root.display());
             CommandError::invalid("root", message)
         })
@@ -152,9 +159,9 @@ impl Args {
     /// Refuses what the agent may not write.
     fn check(
         &self,
-        team: &mut Team,
+        context: &Context,
+        (team, root): (&mut Team, String),
         agent: &str,
-        root: String,
         writes: &Writes,
     ) -> Result<(), CommandError> {
         let targets: Vec<&Target> = writes.targets().collect();
@@ -165,9 +172,10 @@ impl Args {
             paths: targets.iter().map(|target| target.path.clone()).collect(),
         })?;
         let free = |path: &str| {
-            let dirs = self.scratch.iter().filter_map(|dir| absolute(dir));
-            dirs.into_iter()
-                .any(|dir| Tree::at(&dir).normal(path).is_ok())
+            self.scratch.iter().any(|dir| {
+                let dir = absolute(context, dir);
+                dir.is_some_and(|dir| Tree::at(&dir).normal(path).is_ok())
+            })
         };
         let refused: Vec<(&Target, WriteVerdict)> = targets
             .into_iter()
@@ -244,20 +252,21 @@ fn question(form: Form, why: &str) -> Value {
     }
 }
 
-fn here() -> Option<String> {
-    let dir = std::env::current_dir().ok()?;
-    text(dir.into_os_string())
+fn variable(context: &Context, name: &str) -> Option<String> {
+    context.surroundings().var_set(name)?.into_string().ok()
 }
 
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
 }
 
-fn text(value: OsString) -> Option<String> {
-    value.into_string().ok()
+/// A directory without links, if it is there.
+fn real(dir: &str) -> String {
+    let found = std::fs::canonicalize(dir).ok().and_then(text);
+    found.unwrap_or_else(|| dir.to_owned())
 }
 
-fn absolute(dir: &Path) -> Option<String> {
-    let dir = std::path::absolute(dir).ok()?;
-    text(dir.into_os_string())
+fn absolute(context: &Context, dir: &Path) -> Option<String> {
+    let here = context.surroundings().here().ok()?;
+    text(here.join(dir))
 }

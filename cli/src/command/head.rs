@@ -23,7 +23,10 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let key = self.sign.as_deref().map(keygen::secret_key).transpose()?;
+        let key = self.sign.as_deref();
+        let key = key
+            .map(|file| keygen::secret_key(context.surroundings(), file))
+            .transpose()?;
         let mut team = context.team(&self.team)?;
         let mut answer = team.head()?;
         if let Some(key) = &key {

@@ -123,7 +123,7 @@ impl Args {
 impl Install {
     fn run(self, context: &mut Context) -> Outcome {
         let words = self.words(context)?;
-        let file = self.file()?;
+        let file = self.file(context)?;
         let old = read(&file)?;
         let content = match self.whose {
             Whose::Claude | Whose::Codex => {
@@ -157,10 +157,10 @@ impl Install {
         let program = std::env::current_exe()
             .map_err(|error| CommandError::io("find", "this program", &error))?;
         let mut words = vec![
-            text(&program)?,
+            text(context, &program)?,
             "guard".to_owned(),
             "--data-root".to_owned(),
-            text(context.data_root())?,
+            text(context, context.data_root())?,
         ];
         let mut option = |name: &str, value: String| {
             words.push(name.to_owned());
@@ -170,10 +170,10 @@ impl Install {
             option("--agent", agent.clone());
         }
         if let Some(root) = &self.root {
-            option("--root", text(root)?);
+            option("--root", text(context, root)?);
         }
         for dir in &self.scratch {
-            option("--scratch", text(dir)?);
+            option("--scratch", text(context, dir)?);
         }
         let on_unknown = self.on_unknown.unwrap_or(match self.whose {
             Whose::Codex => OnUnknown::Deny,
@@ -188,21 +188,23 @@ impl Install {
     }
 
     /// The file that the agent reads its configuration from.
-    fn file(&self) -> Result<PathBuf, CommandError> {
+    fn file(&self, context: &Context) -> Result<PathBuf, CommandError> {
         let name = match (self.whose, self.user) {
-            (Whose::Claude, _) => ".claude/settings.json",
+            // Paths of this machine stand in it, so that it is not the one that a project shares.
+            (Whose::Claude, false) => ".claude/settings.local.json",
+            (Whose::Claude, true) => ".claude/settings.json",
             (Whose::Codex, _) => ".codex/hooks.json",
             (Whose::Pi, false) => ".pi/extensions/teamlog-guard.ts",
             (Whose::Pi, true) => ".pi/agent/extensions/teamlog-guard.ts",
         };
-        let file = self.top()?.join(name);
+        let file = self.top(context)?.join(name);
         // Through a link to where the file is, which then is what gets replaced.
         Ok(fs::canonicalize(&file).unwrap_or(file))
     }
 
-    fn top(&self) -> Result<PathBuf, CommandError> {
+    fn top(&self, context: &Context) -> Result<PathBuf, CommandError> {
         let home = || {
-            let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+            let home = context.surroundings().var_set("HOME");
             home.map(PathBuf::from).ok_or_else(|| {
                 CommandError::invalid("user", "HOME must say where the user's configuration is")
             })
@@ -212,7 +214,7 @@ impl Install {
             (Some(dir), false) => dir.clone(),
             (None, false) => PathBuf::from("."),
         };
-        std::path::absolute(&top).map_err(|error| CommandError::io("find", "the project", &error))
+        absolute(context, &top)
     }
 }
 
@@ -222,9 +224,15 @@ fn shell_line(words: &[String]) -> String {
     format!("{} || exit 2", words.join(" "))
 }
 
-fn text(path: &Path) -> Result<String, CommandError> {
-    let path = std::path::absolute(path)
-        .map_err(|error| CommandError::io("find", "a directory", &error))?;
+fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
+    let here = context.surroundings().here();
+    let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
+    // Without what means nothing.
+    Ok(here.join(path).components().collect())
+}
+
+fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
+    let path = absolute(context, path)?;
     path.into_os_string().into_string().map_err(|path| {
         let message = format!("paths must be text, but {} is not", path.display());
         CommandError::invalid("path", message)

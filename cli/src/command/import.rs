@@ -4,7 +4,7 @@ use crate::command::append::{lines_of, open};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{integrity, moving};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::import_events::ImportEvents;
 use teamlog_team::command::import_messages::ImportMessages;
@@ -83,21 +83,27 @@ impl Args {
             allow_network_fs: self.allow_network_fs,
         };
         // Sorting reads the source twice, which a pipe cannot do.
-        if let Some(mut pipe) = unseekable(path)? {
-            let mut held = Vec::new();
-            pipe.read_to_end(&mut held).map_err(|error| {
-                CommandError::io("read", &format!("messages file {}", path.display()), &error)
-            })?;
-            let root = context.new_root(&self.team)?;
-            return Ok(root.import_messages(import, &mut Cursor::new(held))?);
-        }
-        let file = open("messages", path)?;
+        let mut pipe: Box<dyn Read> = match path == Path::new("-") {
+            true => Box::new(context.surroundings().stdin()),
+            false => match open(context.surroundings(), "messages", path)?.seekable() {
+                Ok(file) => {
+                    let root = context.new_root(&self.team)?;
+                    let mut file = BufReader::with_capacity(64 << 10, file);
+                    return Ok(root.import_messages(import, &mut file)?);
+                }
+                Err(source) => Box::new(source),
+            },
+        };
+        let mut held = Vec::new();
+        pipe.read_to_end(&mut held).map_err(|error| {
+            CommandError::io("read", &format!("messages file {}", path.display()), &error)
+        })?;
         let root = context.new_root(&self.team)?;
-        Ok(root.import_messages(import, &mut BufReader::with_capacity(64 << 10, file))?)
+        Ok(root.import_messages(import, &mut Cursor::new(held))?)
     }
 
     fn team_chat(&self, context: &mut Context, dir: &Path) -> Outcome {
-        let source = Files::open(dir).map_err(|error| {
+        let source = Files::open(&context.path(dir)).map_err(|error| {
             CommandError::io("read", &format!("directory {}", dir.display()), &error)
         })?;
         let import = ImportTeamChat {
@@ -122,19 +128,9 @@ impl Args {
             format: self.format,
             allow_network_fs: self.allow_network_fs,
         };
-        let mut source = lines_of("events", path)?;
+        let mut source = lines_of(context.surroundings(), "events", path)?;
         Ok(context
             .new_root(&self.team)?
             .import_events(import, &mut source)?)
     }
-}
-
-/// The source, if it is one that cannot be read twice.
-fn unseekable(path: &Path) -> Result<Option<Box<dyn Read>>, CommandError> {
-    if path == Path::new("-") {
-        return Ok(Some(Box::new(io::stdin().lock())));
-    }
-    let file = open("messages", path)?;
-    let regular = file.metadata().is_ok_and(|metadata| metadata.is_file());
-    Ok(if regular { None } else { Some(Box::new(file)) })
 }

@@ -7,10 +7,11 @@ use crate::command::append::open;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible;
+use crate::surroundings::{Source, Surroundings};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::key::SEED_BYTES;
@@ -56,14 +57,14 @@ impl Args {
 }
 
 /// A secret key out of its file.
-pub fn secret_key(path: &Path) -> Result<SecretKey, CommandError> {
-    let file = open("key", path)?;
-    let metadata = file.metadata().map_err(failed("look at", path))?;
-    if metadata.mode() & 0o077 != 0 {
+pub fn secret_key(surroundings: &Surroundings, path: &Path) -> Result<SecretKey, CommandError> {
+    let file = open(surroundings, "key", path)?;
+    let mode = file.mode().map_err(failed("look at", path))?;
+    if mode & 0o077 != 0 {
         let message = format!(
             "key file {} must be readable by its owner alone, but has mode {:03o}",
             path.display(),
-            metadata.mode() & 0o777
+            mode & 0o777
         );
         let error = CommandError::new(Exit::Refused, "key_exposed", message).about("key");
         return Err(error
@@ -73,11 +74,14 @@ pub fn secret_key(path: &Path) -> Result<SecretKey, CommandError> {
 }
 
 /// A public key out of its file.
-pub fn public_key(path: &Path) -> Result<PublicKey, CommandError> {
-    Ok(PublicKey::parse(&text_of(open("key", path)?, path)?)?)
+pub fn public_key(surroundings: &Surroundings, path: &Path) -> Result<PublicKey, CommandError> {
+    Ok(PublicKey::parse(&text_of(
+        open(surroundings, "key", path)?,
+        path,
+    )?)?)
 }
 
-fn text_of(file: File, path: &Path) -> Result<String, CommandError> {
+fn text_of(file: Source, path: &Path) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     file.take(KEY_BYTES_MAX)
         .read_to_end(&mut bytes)

@@ -3,6 +3,7 @@
 mod ack;
 pub mod api;
 pub mod append;
+mod artifact;
 pub mod await_event;
 mod backup;
 mod bootstrap;
@@ -33,8 +34,9 @@ mod ready;
 mod rehydrate;
 mod replay;
 mod restore;
-mod schema;
+pub mod schema;
 mod send;
+pub mod serve;
 mod session;
 mod stamp;
 mod state;
@@ -44,8 +46,11 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod thread;
 mod tick;
+pub mod token;
 mod trace;
+mod usage;
 mod verify;
 mod wait;
 
@@ -140,6 +145,9 @@ commands! {
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state": "Read and write states of modes as callers of `rcs state` do",
+    Thread(thread) = "thread": "Talk in threads: start one, say something, read it, find it, link it to a task",
+    Artifact(artifact) = "artifact": "Leave files for others, and get them: patches, summaries",
+    Usage(usage) = "usage": "Show how many tokens a team used and may use; report some, or set the budget",
     Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
     Await(await_event) = "await": "Wait until something happens to a team that is worth waking up for",
@@ -161,6 +169,8 @@ commands! {
     Backup(backup) = "backup": "Back up a team, or all of them, while writers go on; a second run copies what is new",
     Restore(restore) = "restore": "Restore a team from its backup: whole, or not at all",
     Purge(purge) = "purge": "Delete a team that was closed, log and all",
+    Serve(serve) = "serve": "Serve the teams over HTTP, and keep them open for the command line",
+    Token(token) = "token": "Look after the tokens that let HTTP clients in",
     Demo(demo) = "demo": "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
     Mcp(mcp) = "mcp": "Serve an agent that speaks the Model Context Protocol, on standard input and output",
     Schema(schema) = "schema": "Print the JSON Schema of a command's --json answer",

@@ -4,11 +4,9 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::delivery;
-use std::io;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use teamlog_server::forward::{Child, Ended};
 use teamlog_team::Team;
 use teamlog_team::command::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
 
@@ -44,9 +42,6 @@ pub struct Args {
     exec_timeout_seconds: u64,
 }
 
-/// How often to look whether a program has ended.
-const LOOK: Duration = Duration::from_millis(20);
-
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
@@ -79,57 +74,34 @@ impl Args {
 }
 
 fn run(
-    program: &PathBuf,
+    program: &Path,
     context: &Context,
     team: &str,
     nudged: &Nudged,
-    timeout: Duration,
+    deadline: Duration,
 ) -> Executed {
-    let root = std::path::absolute(context.data_root());
-    let started = Command::new(program)
-        .arg(&nudged.agent)
-        .env("TEAMLOG_TEAM", team)
-        .env("TEAMLOG_NUDGED", &nudged.agent)
-        .env("TEAMLOG_UNREAD", nudged.unread.to_string())
-        .env(
-            "TEAMLOG_DATA_ROOT",
-            root.as_deref().unwrap_or(context.data_root()),
-        )
-        .stdin(Stdio::null())
-        // Standard output is for the answer.
-        .stdout(io::stderr())
-        .spawn();
-    started
-        .and_then(|child| ended(child, timeout))
-        .unwrap_or_else(|error| Executed {
-            status: ExecStatus::Failed,
-            exit_code: None,
-            error: Some(error.to_string()),
-        })
-}
-
-fn ended(mut child: Child, timeout: Duration) -> io::Result<Executed> {
-    let started = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Executed {
-                status: match status.success() {
-                    true => ExecStatus::Ok,
-                    false => ExecStatus::Failed,
-                },
-                exit_code: status.code(),
-                error: None,
-            });
-        }
-        if started.elapsed() >= timeout {
-            child.kill()?;
-            child.wait()?;
-            return Ok(Executed {
-                status: ExecStatus::TimedOut,
-                exit_code: None,
-                error: None,
-            });
-        }
-        thread::sleep(LOOK);
+    let root = context.path(context.data_root());
+    let root = std::path::absolute(&root).unwrap_or(root);
+    let ended = context.surroundings().run(&Child {
+        program: program.into(),
+        args: vec![nudged.agent.clone().into()],
+        vars: vec![
+            ("TEAMLOG_TEAM".into(), team.into()),
+            ("TEAMLOG_NUDGED".into(), nudged.agent.clone().into()),
+            ("TEAMLOG_UNREAD".into(), nudged.unread.to_string().into()),
+            ("TEAMLOG_DATA_ROOT".into(), root.into()),
+        ],
+        deadline,
+    });
+    let (status, exit_code, error) = match ended {
+        Ended::Exited(Some(0)) => (ExecStatus::Ok, Some(0), None),
+        Ended::Exited(code) => (ExecStatus::Failed, code, None),
+        Ended::TimedOut => (ExecStatus::TimedOut, None, None),
+        Ended::Failed(why) => (ExecStatus::Failed, None, Some(why)),
+    };
+    Executed {
+        status,
+        exit_code,
+        error,
     }
 }

@@ -1,6 +1,6 @@
 //! `schema`: what an answer may look like, for programs that read it.
 
-mod registry;
+pub mod registry;
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};

@@ -3,6 +3,7 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
+use crate::surroundings::Surroundings;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::send::{Require, Send, SendStatus};
@@ -129,7 +130,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let payload = match &self.payload_file {
-            Some(path) => Some(payload_from(path)?),
+            Some(path) => Some(payload_from(context.surroundings(), path)?),
             None => self.payload_json,
         };
         let from = context.agent("--from", self.from)?;
@@ -152,7 +153,7 @@ impl Args {
     }
 }
 
-fn payload_from(path: &Path) -> Result<String, CommandError> {
+fn payload_from(surroundings: &Surroundings, path: &Path) -> Result<String, CommandError> {
     let shown = path.display().to_string();
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -169,9 +170,9 @@ fn payload_from(path: &Path) -> Result<String, CommandError> {
         _ => CommandError::io("read", &format!("payload file {shown}"), &error),
     };
     let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+        Box::new(surroundings.stdin())
     } else {
-        Box::new(std::fs::File::open(path).map_err(failed)?)
+        Box::new(surroundings.open(path).map_err(failed)?)
     };
     let mut text = String::new();
     let read = source

@@ -153,7 +153,8 @@ impl Asked {
         context: &mut Context,
         run: fn(&mut Team, I) -> Result<A>,
     ) -> Outcome {
-        let input = self.input.map(|text| given::object("input", &text));
+        let input = self.input;
+        let input = input.map(|text| given::object(context.surroundings(), "input", &text));
         let mut input = input.transpose()?.unwrap_or_default();
         // Callers say where they stand, which means nothing to a log.
         input.remove("workingDirectory");

@@ -42,9 +42,12 @@ impl Args {
         }
         let against = self.against.as_deref();
         let presented = against
-            .map(|file| receipt_file("against", file))
+            .map(|file| receipt_file(context.surroundings(), "against", file))
             .transpose()?;
-        let key = self.key.as_deref().map(keygen::public_key).transpose()?;
+        let key = self.key.as_deref();
+        let key = key
+            .map(|file| keygen::public_key(context.surroundings(), file))
+            .transpose()?;
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;
         }

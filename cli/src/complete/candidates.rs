@@ -3,6 +3,7 @@
 
 use super::typed::Typed;
 use crate::root;
+use crate::surroundings::Surroundings;
 use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
@@ -35,7 +36,7 @@ pub type Asked = fn(&Source, &str) -> Option<Candidates>;
 
 /// Where to ask.
 #[derive(Debug)]
-pub struct Source(Typed);
+pub struct Source(Typed, Surroundings);
 
 /// Whom to ask for the values of an argument: by what the help calls them.
 pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
@@ -85,14 +86,14 @@ fn creates(command: &str) -> bool {
 
 impl Source {
     /// What is typed tells where.
-    pub fn new(typed: Typed) -> Source {
-        Source(typed)
+    pub fn new(typed: Typed, surroundings: &Surroundings) -> Source {
+        Source(typed, surroundings.clone())
     }
 
     fn root(&self) -> Option<Root> {
-        let variable = std::env::var_os("TEAMLOG_DATA_ROOT");
+        let variable = self.1.var("TEAMLOG_DATA_ROOT");
         let flag = self.0.data_root.as_deref();
-        let path = root::find(flag, variable, std::env::current_dir).ok()?;
+        let path = root::find(flag, variable, || self.1.here()).ok()?;
         let options = RootOptions {
             lock_deadline: LOCK_DEADLINE,
             ..RootOptions::default()
@@ -105,7 +106,7 @@ impl Source {
     }
 
     fn agent(&self) -> Option<String> {
-        let variable = || std::env::var("TEAMLOG_AGENT").ok();
+        let variable = || self.1.var("TEAMLOG_AGENT")?.into_string().ok();
         self.0.agent.clone().or_else(variable)
     }
 

@@ -1,8 +1,8 @@
 //! One event as one line: what happened, in words where the kind is known, else its payload.
 
 use crate::render::escape::visible;
-use crate::render::flow;
 use crate::render::style::{Paint, Style};
+use crate::render::{flow, thread};
 use serde_json::Value;
 use teamlog_team::engine::{Event, RefKind};
 
@@ -82,6 +82,7 @@ pub fn what(event: &Event<'_>) -> String {
             word(&payload["segment"]),
             payload["offset"]
         ),
+        kind if kind.starts_with("thread_") => thread::event(kind, &payload),
         kind if kind.starts_with("task_") => task(event, payload),
         kind if kind.starts_with("mode_") => flow::mode(kind, &payload),
         kind if kind.starts_with("bootstrap_") => flow::bootstrap(kind, &payload),

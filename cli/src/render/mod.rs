@@ -3,6 +3,7 @@
 //! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
 //! the same answer gives the same lines on and off a terminal, colours apart.
 
+pub mod artifact;
 pub mod bootstrap;
 pub mod claim;
 pub mod config;
@@ -26,8 +27,10 @@ pub mod status;
 pub mod style;
 pub mod table;
 pub mod task;
+pub mod thread;
 pub mod time;
 pub mod timeline;
+pub mod usage;
 
 use style::Paint;
 use teamlog_team::engine::Timestamp;

@@ -27,13 +27,9 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Colours on a terminal, unless `NO_COLOR` is set to something or the terminal is dumb.
-    pub fn for_stream(is_terminal: bool) -> Paint {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Paint {
-            on: is_terminal && !refused && !dumb,
-        }
+    /// Colours, or none.
+    pub fn new(on: bool) -> Paint {
+        Paint { on }
     }
 
     /// The text in that style. Padding is the caller's business: escapes have no width but do have length.

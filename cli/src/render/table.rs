@@ -99,7 +99,7 @@ mod tests {
             vec![plain("dev"), number("7"), plain("busy")],
             vec![plain("a-long-name"), number("120"), plain("")],
         ];
-        let shown = lines(&rows, 2, Paint::for_stream(false));
+        let shown = lines(&rows, 2, Paint::new(false));
         assert_eq!(shown, ["  dev            7  busy", "  a-long-name  120"]);
     }
 }

@@ -33,7 +33,7 @@ struct Check {
     recommendations: Vec<String>,
 }
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "index_integrity",
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -45,6 +45,7 @@ const NAMES: [&str; 15] = [
     "views",
     "modes",
     "bootstrap",
+    "artifacts",
     "quarantine",
     "lock",
     "file_system",
@@ -52,7 +53,7 @@ const NAMES: [&str; 15] = [
 ];
 
 /// What the log must be read for.
-const OF_THE_LOG: [&str; 8] = [
+const OF_THE_LOG: [&str; 9] = [
     "index_integrity",
     "snapshot_monotonicity",
     "index_inbox_sample_consistency",
@@ -61,6 +62,7 @@ const OF_THE_LOG: [&str; 8] = [
     "views",
     "modes",
     "bootstrap",
+    "artifacts",
 ];
 
 /// Tasks, messages and acks, with a checkpoint over all of it.

@@ -33,6 +33,9 @@ const COMMANDS: [&str; 28] = [
     "mode",
     "state",
     "bootstrap",
+    "thread",
+    "artifact",
+    "usage",
 ];
 
 #[test]

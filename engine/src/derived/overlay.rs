@@ -127,6 +127,11 @@ impl Overlay {
         self.store = store;
     }
 
+    /// Goes on over `store`, which holds what the store below did, in other runs.
+    pub fn rebased(&mut self, store: Store) {
+        self.store = store;
+    }
+
     fn top(&mut self) -> &mut Layer {
         self.open.as_mut().unwrap_or(&mut self.settled)
     }

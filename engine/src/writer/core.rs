@@ -3,7 +3,7 @@
 //! Invariants: a group is written in one piece behind a synced one and synced before its head is written; nothing
 //! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward.
 
-use super::State;
+use super::{State, WriterCounts};
 use crate::codec::{self, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::event::{Cause, Event, NewEvent, RefKind};
@@ -14,6 +14,7 @@ use crate::identity::Identity;
 use crate::limits;
 use crate::log::LogOptions;
 use crate::place::Place;
+use crate::reader::Reader;
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Held, Open, Storage};
 use crate::timestamp::Timestamp;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// Everything that the holder of the lock owns.
 pub(crate) struct Core<S> {
@@ -40,8 +42,9 @@ pub(crate) struct Core<S> {
     /// Written since it was last emptied, if `keeps` is set: what the answers of a round show.
     pub written: Vec<Event<'static>>,
     pub keeps: bool,
-    /// How many followers the last round had.
-    pub last_followers: usize,
+    /// How many jobs the group that is written next holds.
+    pub jobs: usize,
+    pub counts: WriterCounts,
     /// Why this handle does nothing more.
     pub poisoned: Option<String>,
     /// Dropped last: the lock outlives every write.
@@ -56,17 +59,21 @@ struct Encoded {
     file: Arc<dyn File>,
     path: PathBuf,
     start: u64,
+    /// How long write and sync took.
+    took: Duration,
 }
 
 impl Encoded {
     /// One write, one sync.
-    fn write(self) -> Result<Encoded> {
+    fn write(mut self) -> Result<Encoded> {
+        let started = Instant::now();
         self.file
             .write_all_at(&self.bytes, self.start)
             .map_err(Error::io("write", &self.path))?;
         self.file
             .sync_data()
             .map_err(Error::io("sync", &self.path))?;
+        self.took = started.elapsed();
         Ok(self)
     }
 }
@@ -92,6 +99,18 @@ impl Drop for Flight {
         if self.landing.is_some() {
             let _ = self.land();
         }
+    }
+}
+
+impl<S> Core<S> {
+    /// Reads up to the head.
+    pub fn reader(&self) -> Reader {
+        Reader::new(
+            self.storage.clone(),
+            &self.dir,
+            self.identity.clone(),
+            self.head.clone(),
+        )
     }
 }
 
@@ -304,6 +323,7 @@ impl<S: State> Core<S> {
             file: file.clone(),
             path: self.dir.join(EVENTS_DIR).join(&self.head.name),
             start: self.head.end,
+            took: Duration::ZERO,
         }))
     }
 
@@ -318,6 +338,9 @@ impl<S: State> Core<S> {
         self.head.quarantining = false;
         self.head.cutting = false;
         self.head_file.write(&mut self.head, false)?;
+        let jobs = std::mem::take(&mut self.jobs);
+        self.counts
+            .group(jobs, group.events.len(), group.bytes.len(), group.took);
         let placed = places(self.head.segment, group.start, &group.frames);
         let crcs = crcs(self.identity.format, &group.bytes, &group.frames);
         self.state

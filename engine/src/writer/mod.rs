@@ -4,18 +4,23 @@
 //! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
 
 pub(crate) mod core;
+mod counts;
 mod round;
+
+pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
 use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::Head;
 use crate::place::Place;
+use crate::reader::Reader;
 use crate::timestamp::Timestamp;
 use core::Core;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use round::{Job, Queue, Queued, Reply, Waiting};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// When an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,11 +84,24 @@ pub enum CommitError<E> {
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
     queue: Mutex<Queue<S>>,
+    queued: Condvar,
+    gathering: Option<Gathering>,
+}
+
+/// How long a leader with many followers waits for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gathering {
+    /// It goes on when nobody came for so long,
+    pub lull: Duration,
+    /// or after so long.
+    pub most: Duration,
 }
 
 impl<S: State> Writer<S> {
     pub(crate) fn new(core: Core<S>) -> Writer<S> {
         Writer {
+            gathering: core.options.gathering,
+            queued: Condvar::new(),
             core: Mutex::new(core),
             queue: Mutex::new(Queue::default()),
         }
@@ -189,6 +207,29 @@ impl<S: State> Writer<S> {
         read(&mut self.locked().state)
     }
 
+    /// The same, with a reader of the log up to the same head.
+    pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
+        let mut core = self.locked();
+        let reader = core.reader();
+        read(&mut core.state, &reader)
+    }
+
+    /// As [`Writer::with_state`], unless a group is being written: then `None`, at once.
+    pub fn try_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> Option<R> {
+        let mut core = self.core.try_lock().ok()?;
+        Some(read(&mut core.state))
+    }
+
+    /// Whether a failure ended this handle; every append fails from then on.
+    pub fn is_poisoned(&self) -> bool {
+        self.locked().poisoned.is_some()
+    }
+
+    /// What was written through this handle so far.
+    pub fn counts(&self) -> WriterCounts {
+        self.locked().counts
+    }
+
     /// The head now.
     pub fn head(&self) -> Head {
         self.locked().head.clone()
@@ -261,6 +302,8 @@ impl<S: State> Writer<S> {
             job: job.take(),
             reply,
         }));
+        drop(queue);
+        self.queued.notify_one();
         Some(waiting)
     }
 
@@ -271,15 +314,19 @@ impl<S: State> Writer<S> {
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
         let _lead = Lead(self);
+        if own.durability() == Durability::Synced {
+            // Before the state is held, so that those who only read it are not held up.
+            self.gather();
+        }
         let mut core = self.locked();
         core.keeps = true;
         own.run(&mut core);
         let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
         if own.durability() == Durability::Synced {
-            self.gather(core.last_followers);
-            let queued = std::mem::take(&mut self.queue().waiting);
-            followers.extend(queued);
-            core.last_followers = followers.len();
+            let mut queue = self.queue();
+            followers.extend(std::mem::take(&mut queue.waiting));
+            queue.followed = followers.len();
+            drop(queue);
             for job in &mut followers {
                 job.run(&mut core);
             }
@@ -288,6 +335,8 @@ impl<S: State> Writer<S> {
             || followers
                 .iter()
                 .any(|job| job.durability() == Durability::Synced);
+        let followed = followers.iter().filter(|job| job.recorded()).count();
+        core.jobs = followed + usize::from(own.recorded());
         let flushed = match core.usable() {
             Ok(()) if synced => core.flush(),
             Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.launch(),
@@ -308,16 +357,45 @@ impl<S: State> Writer<S> {
     }
 
     /// Where the last round had followers, they are about to queue again: waits a moment for as many, so
-    /// that rounds do not alternate between one job and all the others.
-    fn gather(&self, expected: usize) {
-        let started = std::time::Instant::now();
-        while self.queue().waiting.len() < expected
-            && started.elapsed() < std::time::Duration::from_micros(100)
-        {
+    /// that rounds do not alternate between one job and all the others. Where there were many and the log is
+    /// [told to](crate::LogOptions::gathering), goes on for as long as they keep coming.
+    fn gather(&self) {
+        let started = Instant::now();
+        let followed = self.queue().followed;
+        while self.queue().waiting.len() < followed && started.elapsed() < SPIN {
             std::thread::yield_now();
         }
+        let Some(gathering) = self.gathering.filter(|_| followed >= MANY) else {
+            return;
+        };
+        let mut queue = self.queue();
+        while let Some(left) = gathering.most.checked_sub(started.elapsed()) {
+            let before = queue.waiting.len();
+            queue = self.come(queue, gathering.lull.min(left));
+            if queue.waiting.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Waits until somebody queues, at most `lull`.
+    fn come<'a>(
+        &self,
+        queue: MutexGuard<'a, Queue<S>>,
+        lull: Duration,
+    ) -> MutexGuard<'a, Queue<S>> {
+        let (queue, _) = self
+            .queued
+            .wait_timeout(queue, lull)
+            .unwrap_or_else(PoisonError::into_inner);
+        queue
     }
 }
+
+/// How long a leader waits for those who followed the last one.
+const SPIN: Duration = Duration::from_micros(100);
+/// So many followers are many: one sync for all of them is worth a longer wait.
+const MANY: usize = 4;
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
     Appended {

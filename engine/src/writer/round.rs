@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub(super) struct Queue<S> {
     /// Whether a thread leads at the moment.
     pub led: bool,
+    /// How many followers the last round had.
+    pub followed: usize,
     pub waiting: VecDeque<Box<dyn Queued<S>>>,
 }
 
@@ -19,6 +21,7 @@ impl<S> Default for Queue<S> {
     fn default() -> Self {
         Queue {
             led: false,
+            followed: 0,
             waiting: VecDeque::new(),
         }
     }
@@ -28,6 +31,8 @@ impl<S> Default for Queue<S> {
 pub(super) trait Queued<S>: Send {
     fn durability(&self) -> Durability;
     fn run(&mut self, core: &mut Core<S>);
+    /// Whether it gave events.
+    fn recorded(&self) -> bool;
     fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]);
     /// Makes the thread that waits for it the leader.
     fn promote(self: Box<Self>);
@@ -87,6 +92,11 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
 
     pub fn durability(&self) -> Durability {
         self.durability
+    }
+
+    /// Whether it was run and gave events.
+    pub fn recorded(&self) -> bool {
+        matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
     }
 
     pub fn run(&mut self, core: &mut Core<S>)
@@ -203,6 +213,9 @@ where
     }
     fn run(&mut self, core: &mut Core<S>) {
         self.job.run(core);
+    }
+    fn recorded(&self) -> bool {
+        self.job.recorded()
     }
     fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]) {
         // A follower that went away has nobody to tell.

@@ -2,12 +2,15 @@
 
 use super::{Counts, Live};
 use crate::activity::{self, Activity};
+use crate::artifacts::{self, Artifact};
 use crate::bootstrap::{self, Run};
 use crate::deliveries::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
+use crate::fact::artifact::ArtifactKind;
 use crate::fact::supervision::{Approval, Baseline};
 use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::fact::{self, ResponseStored};
+use crate::feed::{self, FeedPage};
 use crate::message::{Message, MessageType};
 use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
@@ -19,6 +22,8 @@ use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
 use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
+use crate::threads::{self, Thread};
+use crate::usage::{self, BudgetInfo, Used, Whose};
 use std::collections::BTreeMap;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
@@ -597,6 +602,90 @@ impl Live {
     /// I/O, `Derived`.
     pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
         bootstrap::next_due(self.rows())
+    }
+
+    // --- threads and the feed -------------------------------------------------------------------
+
+    /// A thread by its id.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
+        threads::thread(self.rows(), id)
+    }
+    /// Threads whose ids come before `before`, the last one first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
+        threads::before(self.rows(), before, limit)
+    }
+    /// The newest `limit` messages of a thread before event `before`, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        threads::posts(self.rows(), id, before, limit)
+    }
+    /// A number that is the id of no thread, larger than all that are.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn next_thread_number(&self) -> Result<u64> {
+        threads::next_number(self.rows())
+    }
+    /// The first `limit` events behind `since` that an agent is told, oldest first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
+        feed::behind(self.rows(), agent, since, limit)
+    }
+
+    // --- tokens ---------------------------------------------------------------------------------
+
+    /// Tokens that were used.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
+        usage::used(self.rows(), whose)
+    }
+    /// Agents that used any, by name, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn agents_used(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, Used)>> {
+        usage::agents(self.rows(), after, limit)
+    }
+    /// How many tokens may be used; `None` where nobody said.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn budget(&self) -> Result<Option<BudgetInfo>> {
+        usage::budget(self.rows())
+    }
+
+    // --- artifacts ------------------------------------------------------------------------------
+
+    /// What was last left under a name.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn artifact(&self, name: &str) -> Result<Option<Artifact>> {
+        artifacts::artifact(self.rows(), name)
+    }
+    /// Artifacts by name, of one kind or of all, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn artifacts(
+        &self,
+        kind: Option<ArtifactKind>,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Artifact>> {
+        artifacts::list(self.rows(), kind, after, limit)
     }
 
     // --- events ---------------------------------------------------------------------------------

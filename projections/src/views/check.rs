@@ -1,7 +1,7 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, worker};
+use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, threads, worker};
 use crate::deliveries;
 use crate::error::Result;
 use crate::fact;
@@ -21,7 +21,7 @@ const FAULTS_MAX: usize = 20;
 /// Text is compared in pieces of this size.
 const PIECE_BYTES: usize = 1 << 20;
 /// Directories whose files are lines of JSON.
-const LINE_DIRS: [&str; 2] = [inbox::DIR, dead_letter::DIR];
+const LINE_DIRS: [&str; 3] = [inbox::DIR, dead_letter::DIR, threads::DIR];
 
 /// A view that is not what the state says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +129,7 @@ impl ViewsSource {
         self.workers(live, reader, &mut found)?;
         self.modes(live, &mut found)?;
         self.runs(live, &mut found)?;
+        self.threads(live, reader, &mut found)?;
         Ok(found)
     }
 
@@ -194,6 +195,31 @@ impl ViewsSource {
             names.insert(name);
         }
         self.others(bootstrap::DIR, &names, found)
+    }
+
+    fn threads(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
+        let mut names = BTreeSet::new();
+        for one in crate::threads::all(live.rows()) {
+            let one = one?;
+            let name = threads::file_name(&one.id);
+            let file = format!("{}/{name}", threads::DIR);
+            let compared = self.compare(&file, &threads::text(&one))?;
+            found.compared(file, compared);
+            names.insert(name);
+            if one.messages > 0 {
+                let name = threads::lines_name(&one.id);
+                let file = format!("{}/{name}", threads::DIR);
+                let path = self.home.path(&file);
+                let mut lines = Comparison::of(self, &path)?;
+                threads::each_piece(live, reader, &one.id, |text| {
+                    lines.take(text).map(|()| true)
+                })?;
+                let compared = lines.end()?;
+                found.compared(file, compared);
+                names.insert(name);
+            }
+        }
+        self.others(threads::DIR, &names, found)
     }
 
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.
@@ -263,7 +289,14 @@ impl ViewsSource {
         let Some(info) = live.team()? else {
             return Ok(());
         };
-        let text = team::text(&self.home.team, &info, &live.members()?, live.settings()?);
+        let budget = live.budget()?.map(|info| info.budget);
+        let text = team::text(
+            &self.home.team,
+            &info,
+            &live.members()?,
+            live.settings()?,
+            budget.as_ref(),
+        );
         found.compared(mend::TEAM.to_owned(), self.compare(mend::TEAM, &text)?);
         Ok(())
     }

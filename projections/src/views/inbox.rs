@@ -11,7 +11,7 @@ use crate::messages;
 use crate::workers::Batch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use teamlog_engine::storage::Open;
 use teamlog_engine::{Event, Reader};
 
@@ -55,12 +55,16 @@ pub(super) fn file_name(agent: &str) -> String {
 
 /// Adds lines to an inbox whose file is `whole` bytes long with them. `false` where the file is not what it should be.
 pub(super) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Result<bool> {
-    let path = home.path(DIR).join(file_name(agent));
+    grow(home, &home.path(DIR).join(file_name(agent)), lines, whole)
+}
+
+/// Adds lines to a file that is `whole` bytes long with them. `false` where it is not what it should be.
+pub(super) fn grow(home: &Home, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
     let file = home
         .storage
-        .open(&path, Open::Create)
-        .map_err(failed("open", &path))?;
-    let len = file.stat().map_err(failed("look at", &path))?.len;
+        .open(path, Open::Create)
+        .map_err(failed("open", path))?;
+    let len = file.stat().map_err(failed("look at", path))?.len;
     if len == whole {
         return Ok(true);
     }
@@ -68,7 +72,7 @@ pub(super) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Resu
         return Ok(false);
     }
     file.write_all_at(lines, len)
-        .map_err(failed("write", &path))?;
+        .map_err(failed("write", path))?;
     Ok(true)
 }
 

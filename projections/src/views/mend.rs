@@ -1,7 +1,7 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
 use super::inbox::{self, Inboxes};
-use super::{Home, Mended, bootstrap, dead_letter, failed, mode, task, team, worker};
+use super::{Home, Mended, bootstrap, dead_letter, failed, mode, task, team, threads, worker};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
@@ -17,13 +17,14 @@ use teamlog_engine::storage::Open;
 
 pub(super) const TEAM: &str = "team.json";
 /// The directories of views.
-pub(super) const VIEW_DIRS: [&str; 6] = [
+pub(super) const VIEW_DIRS: [&str; 7] = [
     task::DIR,
     inbox::DIR,
     dead_letter::DIR,
     worker::DIR,
     mode::DIR,
     bootstrap::DIR,
+    threads::DIR,
 ];
 /// Threads that write task views.
 const WRITERS: usize = 2;
@@ -41,6 +42,7 @@ pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mend
     mended.add(worker::mend(live, reader, home)?);
     mended.add(mode::mend(live, home)?);
     mended.add(bootstrap::mend(live, home)?);
+    mended.add(threads::mend(live, reader, home)?);
     Ok(mended)
 }
 
@@ -49,7 +51,14 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
-    let text = team::text(&home.team, &info, &live.members()?, live.settings()?);
+    let budget = live.budget()?.map(|info| info.budget);
+    let text = team::text(
+        &home.team,
+        &info,
+        &live.members()?,
+        live.settings()?,
+        budget.as_ref(),
+    );
     put(home, &home.path(TEAM), &text).map(Mended::one)
 }
 

@@ -1,5 +1,6 @@
 //! `team.json`.
 
+use crate::fact::usage::Budget;
 use crate::settings::Value;
 use crate::team::TeamInfo;
 use serde::Serialize;
@@ -18,6 +19,9 @@ struct TeamView<'a> {
     open: bool,
     /// What somebody set, by key.
     settings: BTreeMap<String, Value>,
+    /// How many tokens may be used, once somebody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<&'a Budget>,
     seq: u64,
 }
 
@@ -27,6 +31,7 @@ pub(super) fn text(
     info: &TeamInfo,
     members: &[String],
     settings: BTreeMap<String, Value>,
+    budget: Option<&Budget>,
 ) -> Vec<u8> {
     let view = TeamView {
         schema_version: 1,
@@ -37,6 +42,7 @@ pub(super) fn text(
         members,
         open: info.open,
         settings,
+        budget,
         seq: info.seq,
     };
     let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();

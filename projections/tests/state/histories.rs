@@ -3,6 +3,8 @@
 use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::runs::{check_due, reported};
 use crate::support::*;
+use crate::threads::{check_feed, check_threads, talked};
+use crate::usage::{check_artifacts, check_usage, spent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -118,6 +120,18 @@ enum Said {
         domain: u8,
         value: u8,
     },
+    /// Anything in a thread, begun or not.
+    Talked {
+        thread: u8,
+        what: u8,
+        by: u8,
+        to: Vec<u8>,
+    },
+    Used {
+        by: u8,
+        what: u8,
+        number: u8,
+    },
     /// Mostly not.
     Closed(u8),
 }
@@ -165,6 +179,9 @@ fn said() -> impl Strategy<Value = Said> {
             .prop_map(|(what, mode, session, value)| Said::Moded { what, mode, session, value }),
         8 => (0u8..2, 0u8..32, 0u8..3, 0u8..6)
             .prop_map(|(run, what, domain, value)| Said::Boot { run, what, domain, value }),
+        6 => (0u8..3, 0u8..8, 0u8..3, prop::collection::vec(0u8..3, 0..3))
+            .prop_map(|(thread, what, by, to)| Said::Talked { thread, what, by, to }),
+        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| Said::Used { by, what, number }),
         1 => (0u8..4).prop_map(Said::Closed),
     ]
 }
@@ -358,6 +375,17 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             domain,
             value,
         } => return reported(*run, *what, *domain, *value),
+        Said::Talked {
+            thread,
+            what,
+            by,
+            to,
+        } => {
+            let mut to: Vec<String> = to.iter().map(|at| agent(at).to_owned()).collect();
+            to.dedup();
+            return talked(*thread, *what, agent(by), to);
+        }
+        Said::Used { by, what, number } => return spent(*what, agent(by), *number),
         Said::Staff {
             what,
             worker,
@@ -460,6 +488,10 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
                     check_due(live);
                     check_modes(live);
                     check_mail(live, &AGENTS, &sent);
+                    check_threads(live);
+                    check_feed(live, &AGENTS);
+                    check_usage(live);
+                    check_artifacts(live);
                     then.push((live.seq(), live.digest().unwrap()));
                 });
             }

@@ -12,4 +12,6 @@ mod real;
 mod runs;
 mod staff;
 mod support;
+mod threads;
+mod usage;
 mod views;

@@ -172,6 +172,7 @@ impl Team {
             }
         }
         self.below("modes", &mut views);
+        self.below("threads", &mut views);
         if self.storage.stat(&self.path("workers")).unwrap().is_some() {
             for worker in self.storage.list(&self.path("workers")).unwrap() {
                 let dir = format!("workers/{worker}");

@@ -3,6 +3,7 @@
 //! An operation is a type: its fields are the input, its `Data` the answer's, `run` carries it out. The table holds each
 //! once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
+mod artifacts;
 mod bootstrap;
 mod ending;
 mod envelope;
@@ -18,6 +19,8 @@ pub mod shape;
 mod supervision;
 mod tasks;
 mod team;
+mod threads;
+mod usage;
 mod workers;
 
 pub use envelope::{Envelope, milliseconds};

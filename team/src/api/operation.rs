@@ -8,6 +8,7 @@ use super::shape::Shape;
 use super::tasks;
 use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
+use crate::command::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
 use crate::command::await_event::AwaitEvent;
 use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
 use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
@@ -17,6 +18,7 @@ use crate::command::can_write::CanWrite;
 use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
 use crate::command::idle::ReadIdle;
+use crate::command::inbox_feed::InboxFeed;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
@@ -42,6 +44,12 @@ use crate::command::task_finish::TaskFinish;
 use crate::command::task_release::TaskRelease;
 use crate::command::task_renew::TaskRenew;
 use crate::command::task_reopen::TaskReopen;
+use crate::command::thread_link::ThreadLink;
+use crate::command::thread_post::ThreadPost;
+use crate::command::thread_search::ThreadSearch;
+use crate::command::thread_start::ThreadStart;
+use crate::command::thread_tail::ThreadTail;
+use crate::command::usage::{ReportUsage, SetBudget, Usage};
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
@@ -185,7 +193,22 @@ pub static OPERATIONS: &[Operation] = &[
     row::<TaskRelease>(),
     row::<TaskCancel>(),
     row::<TaskReopen>(),
+    // threads, and what agents are told
+    row::<ThreadStart>(),
+    row::<ThreadPost>(),
+    row::<ThreadTail>(),
+    row::<ThreadSearch>(),
+    row::<ThreadLink>(),
+    row::<InboxFeed>(),
     row::<CanWrite>(),
+    // tokens
+    row::<ReportUsage>(),
+    row::<SetBudget>(),
+    row::<Usage>(),
+    // artifacts
+    row::<ArtifactPut>(),
+    row::<ArtifactGet>(),
+    row::<ArtifactList>(),
     // the team
     row::<ReadConfig>(),
     row::<ReadManifest>(),

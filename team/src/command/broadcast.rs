@@ -2,6 +2,7 @@
 
 use super::send_message::{Letter, Posted, body};
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::mail::Mail;
 use crate::membership::{self, LEADER};
@@ -98,6 +99,7 @@ impl Act for Job {
             events.extend(event);
         }
         if !events.is_empty() {
+            budget::check(live, Some(&self.from))?;
             events.splice(0..0, membership::joining(live, &self.from)?);
         }
         Ok(Ruling::Granted(messages, events))

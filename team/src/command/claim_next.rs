@@ -4,6 +4,7 @@ use super::append::DEFAULT_ACTOR;
 use super::task_claim::{check_worker, claimed, take, token};
 use super::task_create::record;
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::holding::{self, Scene, lease_end};
 use crate::projections::{Live, Status, Task, natural};
@@ -88,6 +89,7 @@ impl Act for Job {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>> {
         let worker = &self.claim.worker;
         check_worker(live, worker)?;
+        budget::check(live, Some(worker))?;
         let until = lease_end(self.claim.lease_ms, now)?;
         let mut events: Vec<NewEvent> = Vec::new();
         let holdings = Holdings::of(live, worker, now)?;

@@ -134,7 +134,7 @@ impl Team {
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         let limit = super::limit(read.limit, 0);
         let name = self.name().to_owned();
-        self.query(|live, reader| {
+        self.survey(|live, reader| {
             let mut answer = read.empty();
             let after = match read.after() {
                 None => None,

@@ -55,7 +55,7 @@ impl Team {
         replay.check()?;
         let mut output = Output::new(&replay, each);
         if replay.needs_state() {
-            self.query(|live, reader| replay.run_on_state(live, reader, &mut output))?;
+            self.survey(|live, reader| replay.run_on_state(live, reader, &mut output))?;
         } else {
             replay.run_on_log(&self.reader()?, &mut output)?;
         }
@@ -64,7 +64,11 @@ impl Team {
 }
 
 impl Replay {
-    pub(super) fn check(&self) -> Result<()> {
+    /// Whether what it names can be a name.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub fn check(&self) -> Result<()> {
         for (field, value) in [
             ("kind", &self.kind),
             ("actor", &self.actor),
@@ -84,7 +88,7 @@ impl Replay {
     }
 
     /// The ref to look up; the narrowest first.
-    fn posting(&self) -> Option<(RefKind, &str)> {
+    pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
         let refs = [
             (RefKind::Trace, &self.trace_id),
             (RefKind::Task, &self.task_id),
@@ -94,7 +98,8 @@ impl Replay {
             .find_map(|(kind, value)| value.as_deref().map(|value| (kind, value)))
     }
 
-    fn matches(&self, event: &Event<'_>) -> bool {
+    /// Whether its refs, its kind and its actor are those that are asked for.
+    pub fn matches(&self, event: &Event<'_>) -> bool {
         let equal = |asked: &Option<String>, found: Option<&str>| {
             asked.as_deref().is_none_or(|asked| found == Some(asked))
         };
@@ -181,7 +186,13 @@ fn stream(
 }
 
 /// All seqs of a ref within the range, newest first.
-fn postings(live: &Live, kind: RefKind, value: &str, first: u64, last: u64) -> Result<Vec<u64>> {
+pub(super) fn postings(
+    live: &Live,
+    kind: RefKind,
+    value: &str,
+    first: u64,
+    last: u64,
+) -> Result<Vec<u64>> {
     let mut seqs = Vec::new();
     let mut before = last + 1;
     loop {

@@ -14,7 +14,7 @@ use crate::projections::messages::MessageInfo;
 use crate::projections::{Envelope, Live, MessageType, Policy, Setting};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Done, Mutation, Team};
-use crate::{Recorded, membership, names};
+use crate::{Recorded, budget, membership, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
@@ -222,6 +222,10 @@ impl Mutation for Job {
         let Decision::Sent(message) = &decision else {
             return Ok((decision, events));
         };
+        // What is under way may always be reported on.
+        if message.kind != MessageType::TaskUpdate {
+            budget::check(live, Some(&message.from))?;
+        }
         let cause = events.len() - 1;
         match blocking::turned_by(live, message)? {
             Some((task, Turn::Completed)) => {

@@ -2,6 +2,7 @@
 //! same sender and text, is not sent twice.
 
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::mail::{DispatchOutcome, Mail};
 use crate::membership::{self, LEADER};
@@ -169,6 +170,7 @@ impl Act for Job {
         let telling = self.telling(live, &posted.mail)?;
         let mut events = Vec::new();
         if posted.event.is_some() {
+            budget::check(live, Some(&letter.from))?;
             events.extend(membership::joining(live, &letter.from)?);
         }
         let is_new = posted.event.is_some();

@@ -159,7 +159,7 @@ impl Team {
         let limit = super::limit(status.limit, LISTED);
         let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);
         let before = minutes_before(now, minutes);
-        self.query(|live, reader| {
+        self.survey(|live, reader| {
             let counts = live.counts()?;
             let by_status = live.task_counts()?;
             let closed = live.team()?.and_then(|team| team.closed_at);

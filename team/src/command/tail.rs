@@ -29,7 +29,7 @@ impl Team {
     pub fn tail(&mut self, tail: &Tail, each: Sink<'_>) -> Result<u64> {
         tail.filter.check()?;
         let mut output = Output::new(&tail.filter, each);
-        self.query(|live, reader| tail.run(live, reader, &mut output))?;
+        self.survey(|live, reader| tail.run(live, reader, &mut output))?;
         Ok(output.given)
     }
 

@@ -2,6 +2,7 @@
 
 use super::task_create::record;
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::holding::{self, Scene, lease_end};
 use crate::membership::{self, LEADER};
@@ -56,7 +57,7 @@ pub struct ClaimAnswer {
 
 /// A claim with the token it will have.
 #[derive(Debug, Clone)]
-pub(crate) struct Job {
+pub struct Job {
     claim: TaskClaim,
     token: String,
 }
@@ -68,8 +69,14 @@ impl Team {
     /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `resource_conflict`,
     /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
+        let job = self.claim_job(claim);
+        self.perform(job)
+    }
+
+    /// A claim with the token it will have.
+    pub fn claim_job(&self, claim: TaskClaim) -> Job {
         let token = token(&*self.options.ids);
-        self.perform(Job { claim, token })
+        Job { claim, token }
     }
 }
 
@@ -83,6 +90,7 @@ impl Act for Job {
         let until = lease_end(claim.lease_ms, now)?;
         holding::check_expected(claim.expected_version)?;
         check_worker(live, &claim.worker)?;
+        budget::check(live, Some(&claim.worker))?;
         let scene = Scene::of(live, &claim.task_id, now)?;
         scene.ruling(|scene| {
             check_ready(live, scene)?;

@@ -2,6 +2,7 @@
 
 use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
+use crate::budget;
 use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::fact::{Resources, TaskAct, TaskCreated, TaskFact};
@@ -80,6 +81,7 @@ impl Act for TaskCreate {
         let created = self.created(live)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;
+        budget::check(live, None)?;
         let owner = created.owner.clone();
         let fact = TaskFact::of(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);

@@ -42,7 +42,7 @@ impl Team {
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
         let limit = super::limit(tasks.limit, super::PAGE);
-        self.query(|live, _| {
+        self.survey(|live, _| {
             if let Some(cursor) = &tasks.cursor
                 && live.task(cursor)?.is_none()
             {

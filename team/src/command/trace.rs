@@ -55,7 +55,7 @@ impl Team {
     pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
         let team = self.name().to_owned();
         names::check_free("trace_id", &trace.trace_id)?;
-        self.query(|live, reader| {
+        self.survey(|live, reader| {
             let story = (RefKind::Trace, trace.trace_id.as_str());
             let before = super::before(live, reader, story, trace.cursor.as_deref())?;
             let limit = super::limit(trace.limit, 0);

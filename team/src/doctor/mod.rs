@@ -5,6 +5,7 @@
 //! once, and the checks judge what it saw.
 
 mod ack_index_consistency;
+mod artifacts;
 mod bootstrap;
 mod checkpoint;
 mod disk_space;
@@ -236,6 +237,7 @@ fn all(scene: &Scene<'_>) -> Vec<Check> {
         views::check(scene),
         modes::check(scene),
         bootstrap::check(scene),
+        artifacts::check(scene),
         quarantine::check(scene),
         lock::check(scene),
         file_system::check(scene),

@@ -7,6 +7,7 @@
 )]
 
 mod appending;
+mod artifacts;
 mod bootstrap;
 mod bootstrap_doc;
 mod bootstrap_histories;
@@ -49,6 +50,7 @@ mod past;
 mod prompts;
 mod real_messages;
 mod replaying;
+mod residents;
 mod resources;
 mod scenario;
 mod settings;
@@ -61,6 +63,8 @@ mod task_operations;
 mod tasks;
 mod team_chat;
 mod teams;
+mod threads;
 mod transitions;
+mod usage;
 mod workers;
 mod world;

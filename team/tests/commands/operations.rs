@@ -150,6 +150,12 @@ impl Known {
                 json!("worker_diff_report"),
             ]),
             "event" => json!(EVENTS[draw.next(EVENTS.len())].name),
+            "thread_id" => json!(format!("thread-{:04}", 1 + draw.next(3))),
+            "participants" => json!(["dev", "qa"]),
+            "since" => json!(draw.next(30)),
+            "max_tokens" | "per_agent_tokens" => json!(60 + draw.next(60)),
+            "hard_limit" => json!(draw.next(6) == 0),
+            "name" => json!(["a.patch", "b"][draw.next(2)]),
             "run" => json!(["1", "2"][draw.next(2)]),
             "data" => draw.of(&[
                 json!({}),

@@ -87,6 +87,36 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ),
         ("reopen-task", json!({"task_id": "1"})),
         (
+            "thread-start",
+            json!({"title": "the first", "participants": ["dev", "qa"], "task_id": "1", "worker": "lead"}),
+        ),
+        (
+            "thread-post",
+            json!({"thread_id": "thread-0001", "body": "begin", "worker": "dev", "to": ["qa"]}),
+        ),
+        ("thread-tail", json!({"thread_id": "thread-0001"})),
+        ("thread-search", json!({"query": "BEGIN"})),
+        (
+            "thread-link",
+            json!({"thread_id": "thread-0001", "task_id": "1"}),
+        ),
+        (
+            "artifact-put",
+            json!({"name": "fix.patch", "content": "--- a", "task_id": "1", "worker": "dev"}),
+        ),
+        ("artifact-get", json!({"name": "fix.patch"})),
+        ("artifact-list", json!({"kind": "patches"})),
+        (
+            "set-budget",
+            json!({"max_tokens": 1000, "soft_limit_tokens": 40}),
+        ),
+        (
+            "report-usage",
+            json!({"worker": "dev", "task_id": "1", "input_tokens": 30, "output_tokens": 12}),
+        ),
+        ("usage", json!({"task_id": "1"})),
+        ("inbox-feed", json!({"worker": "qa", "since": 1})),
+        (
             "write-task-approval",
             json!({"task_id": "1", "status": "approved", "reviewer": "lead", "decision_reason": "good"}),
         ),

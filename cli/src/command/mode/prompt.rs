@@ -119,7 +119,7 @@ impl Prompt {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = match self.text {
             Some(text) => text,
-            None => given::stdin("prompt")?,
+            None => given::stdin(context.surroundings(), "prompt")?,
         };
         let submitted = match self.hook {
             true => Submitted::read(input)?,

@@ -2,6 +2,7 @@
 
 use crate::command::given;
 use crate::command::session::Meant;
+use crate::context::Context;
 use crate::exit::CommandError;
 use serde_json::{Map, Value};
 
@@ -35,8 +36,9 @@ impl Fields {
     ///
     /// # Errors
     /// The input is no JSON object.
-    pub fn all(self) -> Result<Option<Map<String, Value>>, CommandError> {
-        let input = self.input.map(|text| given::object("input", &text));
+    pub fn all(self, context: &Context) -> Result<Option<Map<String, Value>>, CommandError> {
+        let input = self.input;
+        let input = input.map(|text| given::object(context.surroundings(), "input", &text));
         let mut fields = input.transpose()?.unwrap_or_default();
         fields.extend(self.set);
         Ok(Some(fields).filter(|fields| !fields.is_empty()))

@@ -45,7 +45,7 @@ impl Start {
             task_description: self.task,
             current_phase: self.phase,
             max_iterations: self.max_iterations,
-            set: self.fields.all()?,
+            set: self.fields.all(context)?,
         };
         let asked = (&*self.target.team, "mode-start");
         self.stamp

@@ -39,7 +39,7 @@ impl Update {
             session_id: self.target.meant.session(context)?,
             current_phase: self.phase,
             iteration: self.iteration,
-            set: self.fields.all()?,
+            set: self.fields.all(context)?,
             unset: Some(self.unset).filter(|fields| !fields.is_empty()),
         };
         let asked = (&*self.target.team, "mode-update");

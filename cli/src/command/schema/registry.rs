@@ -4,7 +4,7 @@
 
 use crate::command::hooks::HooksAnswer;
 use crate::command::mode::prompt::HookAnswer;
-use crate::command::{api, await_event, demo, man};
+use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
@@ -18,6 +18,7 @@ use teamlog_team::api::Envelope;
 use teamlog_team::command::ack::AckAnswer;
 use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
+use teamlog_team::command::artifact::{ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer};
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
@@ -52,8 +53,13 @@ use teamlog_team::command::task_create::TaskAnswer;
 use teamlog_team::command::task_finish::HolderAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::thread_post::ThreadPostAnswer;
+use teamlog_team::command::thread_search::ThreadSearchAnswer;
+use teamlog_team::command::thread_start::ThreadAnswer;
+use teamlog_team::command::thread_tail::ThreadTailAnswer;
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::command::usage::UsageAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
 use teamlog_team::doctor::DoctorAnswer;
@@ -87,7 +93,7 @@ pub struct Entry {
     /// What comes out.
     pub prints: Prints,
     /// Whether it records something, so that `--receipt` puts one behind the answer.
-    records: bool,
+    pub records: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -144,6 +150,15 @@ pub const ENTRIES: &[Entry] = &[
     answer::<ActiveModes>("state list-active"),
     answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
+    recorded::<ThreadAnswer>("thread start"),
+    recorded::<ThreadPostAnswer>("thread post"),
+    answer::<ThreadTailAnswer>("thread tail"),
+    answer::<ThreadSearchAnswer>("thread search"),
+    recorded::<ThreadAnswer>("thread link"),
+    recorded::<ArtifactPutAnswer>("artifact put"),
+    answer::<ArtifactGetAnswer>("artifact get"),
+    answer::<ArtifactListAnswer>("artifact list"),
+    recorded::<UsageAnswer>("usage"),
     answer::<PrimeAnswer>("prime"),
     answer::<WaitAnswer>("wait"),
     answer::<await_event::Answer>("await"),
@@ -165,6 +180,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
     recorded::<RestoreAnswer>("restore"),
     answer::<PurgeAnswer>("purge"),
+    answer::<Either<serve::Ready, serve::Served>>("serve"),
+    answer::<token::Rotated>("token rotate"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
     answer::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),

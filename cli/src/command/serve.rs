@@ -1,0 +1,369 @@
+//! `serve`: the daemon of a data root, and what is asked of one that runs.
+
+use crate::context::Context;
+use crate::exit::{self, CommandError, Exit, Outcome};
+use crate::forward::{Resident, control};
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+use teamlog_server::forward::Forwarding;
+use teamlog_server::{Daemon, Running, ServeOptions, StartError, route, running};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Serve the teams of the data root over HTTP, and carry out what the command line records in them\n\nOne \
+        daemon a data root. It listens on the loopback and on a Unix socket, keeps the locks of its teams, and writes \
+        teams/TEAM/runtime.json, for you alone: where it is, and the token of that team. The first line says that it is \
+        ready. It stops at SIGTERM or at --stop, once what runs has ended.",
+    after_help = "\
+Examples:
+  teamlog serve
+  teamlog serve --team demo --listen 127.0.0.1:4500 --json
+  teamlog serve --status
+  teamlog serve --stop"
+)]
+pub struct Args {
+    /// Serve this team; may be repeated [default: all teams, also those to come]
+    #[arg(long = "team", value_name = "TEAM")]
+    teams: Vec<String>,
+    /// Where to listen for HTTP: an address of the loopback; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Where to put the Unix socket, in a directory that only you may enter [default: beneath the data root]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// Say whether a daemon runs, and how its teams are
+    #[arg(long, conflicts_with_all = ["teams", "socket", "stop"])]
+    status: bool,
+    /// Stop the daemon that runs, and wait until it has ended
+    #[arg(long, conflicts_with_all = ["teams", "socket"])]
+    stop: bool,
+}
+
+/// The first line: the daemon is ready.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Ready {
+    /// Where it listens for HTTP
+    url: String,
+    /// Its process
+    pid: u32,
+    /// Its Unix socket
+    socket: String,
+    /// The teams that it serves now
+    teams: Vec<String>,
+    /// Its version
+    version: String,
+    /// Of `runtime.json`
+    schema_version: &'static str,
+}
+
+/// What `--status` and `--stop` answer.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Served {
+    /// `running`, `stopping`, `stopped` or `not_running`
+    status: &'static str,
+    /// Where it listens for HTTP
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Its process
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Its Unix socket
+    #[serde(skip_serializing_if = "Option::is_none")]
+    socket: Option<String>,
+    /// Its version
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    /// Since when it runs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<String>,
+    /// Its teams, sorted
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    teams: Vec<TeamServed>,
+}
+
+/// A team of the daemon.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TeamServed {
+    /// Its name
+    team: String,
+    /// `starting`, `sound` or `unready`
+    condition: String,
+    /// The stable word for why it is not
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    /// The long form
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+/// What the daemon says of itself on its socket.
+#[derive(Debug, Deserialize)]
+struct Told {
+    stopping: bool,
+    teams: BTreeMap<String, Condition>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Condition {
+    condition: String,
+    code: Option<String>,
+    why: Option<String>,
+}
+
+/// Of `runtime.json`.
+const SCHEMA_VERSION: &str = "1.0.0";
+/// How long a daemon may take to end: what it gives to what runs, and a little.
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+/// How long a daemon may take between having the lock and saying so, and the other way round.
+const BETWEEN_DEADLINE: Duration = Duration::from_secs(2);
+/// How often to look.
+const LOOK: Duration = Duration::from_millis(10);
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        match (self.status, self.stop) {
+            (true, _) => status(context),
+            (_, true) => stop(context),
+            _ => self.serve(context),
+        }
+    }
+
+    fn serve(self, context: &mut Context) -> Outcome {
+        // Better said as every command does.
+        context.data()?;
+        let root = context.path(context.data_root());
+        let failed =
+            |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
+        let resident = Resident::new(&root).map_err(failed)?;
+        let mut options = ServeOptions::new(
+            root.clone(),
+            Arc::new(|served, call| route::answer(served, call).into()),
+        );
+        options.root_options = context.options();
+        options.teams = self.teams;
+        options.listen = self.listen;
+        options.socket = self.socket.map(|socket| context.path(&socket));
+        options.runtime_dir = context
+            .surroundings()
+            .var_set("XDG_RUNTIME_DIR")
+            .map(PathBuf::from);
+        options.take_over = Some(Arc::new(Forwarding(resident)));
+        options.signals = true;
+        options.confined = true;
+        exit::install_resident_panic_hook();
+        let daemon = teamlog_server::serve(options).map_err(refused)?;
+        ready(context, &daemon)?;
+        match daemon.wait() {
+            true => Ok(Exit::Done),
+            false => Err(CommandError::new(
+                Exit::Io,
+                "io",
+                "the daemon stopped before all that ran had come to its end",
+            )),
+        }
+    }
+}
+
+fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
+    let running = daemon.running();
+    let ready = Ready {
+        url: running.url.clone(),
+        pid: running.pid,
+        socket: running.socket.display().to_string(),
+        teams: daemon.served().names(),
+        version: running.version.clone(),
+        schema_version: SCHEMA_VERSION,
+    };
+    context.answer(&ready, |ready, view| {
+        let url = view.paint.show(Style::Bold, &ready.url);
+        let teams = match ready.teams.is_empty() {
+            true => "no teams yet".to_owned(),
+            false => visible(&ready.teams.join(", ")).into_owned(),
+        };
+        vec![
+            format!("serving at {url}  {teams}"),
+            format!("  socket {}  pid {}", visible(&ready.socket), ready.pid),
+        ]
+    })?;
+    context.out.flush()
+}
+
+fn refused(error: StartError) -> CommandError {
+    let message = error.to_string();
+    let hint = error.hint().map(str::to_owned);
+    let (exit, code) = match (error.code(), error) {
+        (_, StartError::Team(failure)) => return failure.into(),
+        (code @ "already_served", _) => (Exit::Locked, code),
+        (code @ "not_permitted", _) => (Exit::NotPermitted, code),
+        (code @ "io", _) => (Exit::Io, code),
+        (code, _) => (Exit::Refused, code),
+    };
+    let error = CommandError::new(exit, code, message);
+    match hint {
+        Some(hint) => error.or_hint(|| hint),
+        None => error,
+    }
+}
+
+/// The daemon of a root. One that is just starting, or about to be gone, is waited for.
+fn found(root: &Path) -> Result<Option<Running>, CommandError> {
+    let until = Instant::now() + BETWEEN_DEADLINE;
+    loop {
+        match running(root) {
+            Err(StartError::AlreadyServed(None)) if Instant::now() < until => thread::sleep(LOOK),
+            found => return found.map_err(refused),
+        }
+    }
+}
+
+fn status(context: &mut Context) -> Outcome {
+    context.data()?;
+    let root = context.path(context.data_root());
+    let Some(running) = found(&root)? else {
+        let message = format!("no daemon serves {}", context.data_root().display());
+        let start = context.command("serve");
+        return Err(
+            CommandError::new(Exit::Unavailable, "daemon_not_running", message)
+                .or_hint(|| format!("to start one: {start}")),
+        );
+    };
+    let (code, body) = control::ask(&running.socket, "GET", "/control/status")?;
+    let told: Told = match (code, serde_json::from_slice(&body)) {
+        (200, Ok(told)) => told,
+        _ => return Err(strange(code, &body)),
+    };
+    let status = match told.stopping {
+        true => "stopping",
+        false => "running",
+    };
+    let team = |(team, told): (String, Condition)| TeamServed {
+        team,
+        condition: told.condition,
+        code: told.code,
+        why: told.why,
+    };
+    let served = Served {
+        teams: told.teams.into_iter().map(team).collect(),
+        ..Served::of(status, Some(running))
+    };
+    context.answer(&served, |served, view| {
+        let mut lines = vec![said(served)];
+        for team in &served.teams {
+            let name = view.paint.show(Style::Bold, visible(&team.team));
+            let why = team.why.as_deref().map(|why| format!("  {}", visible(why)));
+            lines.push(format!(
+                "  {name}  {}{}",
+                team.condition,
+                why.unwrap_or_default()
+            ));
+        }
+        lines
+    })?;
+    Ok(Exit::Done)
+}
+
+fn stop(context: &mut Context) -> Outcome {
+    context.data()?;
+    let root = context.path(context.data_root());
+    let Some(running) = found(&root)? else {
+        let served = Served::of("not_running", None);
+        context.answer(&served, |_, _| vec!["no daemon runs".to_owned()])?;
+        return Ok(Exit::Done);
+    };
+    let (code, body) = control::ask(&running.socket, "POST", "/control/stop")?;
+    if code != 202 {
+        return Err(strange(code, &body));
+    }
+    let until = Instant::now() + STOP_DEADLINE;
+    while found(&root)?.is_some_and(|still| still.pid == running.pid) {
+        if Instant::now() >= until {
+            let message = format!(
+                "the daemon (pid {}) must end within {}, but has not",
+                running.pid,
+                time::plural(STOP_DEADLINE.as_secs(), "second")
+            );
+            return Err(CommandError::new(
+                Exit::Unavailable,
+                "daemon_unreachable",
+                message,
+            ));
+        }
+        thread::sleep(LOOK);
+    }
+    let served = Served::of("stopped", Some(running));
+    context.answer(&served, |served, _| vec![said(served)])?;
+    Ok(Exit::Done)
+}
+
+/// The daemon's own words, where it refuses; else that it is strange.
+pub fn strange(status: u16, body: &[u8]) -> CommandError {
+    let told: Option<Value> = serde_json::from_slice(body).ok();
+    let text = |name: &str| {
+        let error = told.as_ref()?.get("error")?;
+        error.get(name)?.as_str().map(str::to_owned)
+    };
+    match (text("code"), text("message")) {
+        (Some(code), Some(message)) if status < 500 => {
+            CommandError::new(Exit::Refused, &code, message)
+        }
+        (_, message) => CommandError::new(
+            Exit::Unavailable,
+            "daemon_unreachable",
+            message.unwrap_or_else(|| format!("the daemon answers with {status}")),
+        ),
+    }
+}
+
+impl Served {
+    fn of(status: &'static str, running: Option<Running>) -> Served {
+        let (url, pid, socket, version, started_at) = match running {
+            Some(running) => (
+                Some(running.url),
+                Some(running.pid),
+                Some(running.socket.display().to_string()),
+                Some(running.version),
+                Some(running.started_at),
+            ),
+            None => (None, None, None, None, None),
+        };
+        Served {
+            status,
+            url,
+            pid,
+            socket,
+            version,
+            started_at,
+            teams: Vec::new(),
+        }
+    }
+}
+
+/// `running at URL  pid 7  version 0.1.0  since …`.
+fn said(served: &Served) -> String {
+    let mut line = served.status.to_owned();
+    let pid = served.pid.map(|pid| pid.to_string());
+    for (word, value) in [
+        (" at", &served.url),
+        ("  pid", &pid),
+        ("  version", &served.version),
+        ("  since", &served.started_at),
+    ] {
+        if let Some(value) = value {
+            line.push_str(&format!("{word} {}", visible(value)));
+        }
+    }
+    line
+}

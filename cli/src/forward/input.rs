@@ -1,0 +1,75 @@
+//! The team that an input names, for commands whose words do not: found before the command itself reads the input, and
+//! what is taken from standard input for that is given back.
+
+use crate::command::api::recording_input;
+use crate::link::Called;
+use crate::surroundings::Surroundings;
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::io::Read;
+use std::path::Path;
+
+/// As much as any input may have, and a byte, so that too much is still too much for the command.
+const BYTES_MAX: u64 = (8 << 20) + 1;
+
+/// Where an input is.
+pub enum Place {
+    /// In the words.
+    Given(String),
+    /// In a file.
+    File(String),
+    /// On standard input.
+    Standard,
+}
+
+/// The `team` of an input of `state`.
+pub fn of_state(input: &OsStr, surroundings: Surroundings) -> (Option<String>, Surroundings) {
+    let text = input.to_string_lossy();
+    let place = match text.strip_prefix('@') {
+        Some(file) => Place::File(file.to_owned()),
+        None if text == "-" => Place::Standard,
+        None => Place::Given(text.into_owned()),
+    };
+    named("team", place, surroundings)
+}
+
+/// The `team_name` of the input of an operation, if that is one that records.
+pub fn of_operation(
+    words: &[OsString],
+    surroundings: Surroundings,
+) -> (Option<String>, Surroundings) {
+    let called = Called::of(surroundings.program().as_deref());
+    match recording_input(words, called) {
+        Some(place) => named("team_name", place, surroundings),
+        None => (None, surroundings),
+    }
+}
+
+fn named(field: &str, place: Place, surroundings: Surroundings) -> (Option<String>, Surroundings) {
+    let (text, surroundings) = match place {
+        Place::Given(text) => (Some(text), surroundings),
+        Place::File(file) => (of_file(&file), surroundings),
+        Place::Standard => {
+            let mut bytes = Vec::new();
+            // What cannot be read now cannot be read by the command either, which says so.
+            let _ = surroundings.stdin().take(BYTES_MAX).read_to_end(&mut bytes);
+            let text = String::from_utf8(bytes.clone()).ok();
+            (text, surroundings.having_read(bytes))
+        }
+    };
+    let input: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
+    let team = input.and_then(|input| Some(input.get(field)?.as_str()?.to_owned()));
+    (team, surroundings)
+}
+
+fn of_file(file: &str) -> Option<String> {
+    let path = Path::new(file);
+    // What is no file may be read only once, and that is for the command to do.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    let file = std::fs::File::open(path).ok()?;
+    file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
+    Some(text)
+}

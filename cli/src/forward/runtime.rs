@@ -1,0 +1,110 @@
+//! `teams/<team>/runtime.json`: where the daemon is that serves a team, as the daemon wrote it for us.
+
+use crate::exit::{CommandError, Exit};
+use rustix::fs::OFlags;
+use serde::Deserialize;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use teamlog_server::runtime::RUNTIME_FILE;
+use teamlog_team::root::TEAMS_DIR;
+
+/// Far more than it has.
+const BYTES_MAX: u64 = 64 << 10;
+
+/// What it says. Others write more into it, and later versions will.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Runtime {
+    /// The daemon's process.
+    #[serde(default)]
+    pub pid: u32,
+    /// Where calls are forwarded to.
+    #[serde(default)]
+    pub socket: Option<PathBuf>,
+    /// The daemon's version.
+    #[serde(default)]
+    pub version: String,
+}
+
+impl Runtime {
+    /// That of a team; `None` where no daemon left any.
+    ///
+    /// # Errors
+    /// It is not ours alone, so that somebody else may have written it; it cannot be read.
+    pub fn of_team(root: &Path, team: &str) -> Result<Option<Runtime>, CommandError> {
+        let path = Runtime::place(root, team);
+        match open(&path) {
+            Ok(file) => Runtime::read(file, &path).map(Some),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) if error.raw_os_error() == Some(LOOP) => {
+                Err(exposed(&path, "is a symbolic link"))
+            }
+            Err(error) => Err(CommandError::io(
+                "open",
+                &path.display().to_string(),
+                &error,
+            )),
+        }
+    }
+
+    /// Where it lies.
+    pub fn place(root: &Path, team: &str) -> PathBuf {
+        root.join(TEAMS_DIR).join(team).join(RUNTIME_FILE)
+    }
+
+    fn read(file: File, path: &Path) -> Result<Runtime, CommandError> {
+        let failed =
+            |error: io::Error| CommandError::io("read", &path.display().to_string(), &error);
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Err(exposed(path, "is no file"));
+        }
+        if metadata.uid() != rustix::process::geteuid().as_raw() {
+            return Err(exposed(path, "belongs to somebody else"));
+        }
+        if metadata.mode() & 0o077 != 0 {
+            let mode = metadata.mode() & 0o777;
+            return Err(exposed(path, &format!("has mode {mode:03o}")));
+        }
+        let mut text = String::new();
+        file.take(BYTES_MAX)
+            .read_to_string(&mut text)
+            .map_err(failed)?;
+        serde_json::from_str(&text).map_err(|error| {
+            let message = format!(
+                "{} must be what a daemon wrote, but: {error}",
+                path.display()
+            );
+            CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
+                .or_hint(|| format!("if no daemon runs, remove {}", path.display()))
+        })
+    }
+}
+
+const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
+
+/// Opens neither through a link, nor waiting for whoever may be at the other end.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+}
+
+fn exposed(path: &Path, but: &str) -> CommandError {
+    let message = format!(
+        "{} must be a file that is yours alone (mode 600), but {but}",
+        path.display()
+    );
+    CommandError::new(Exit::NotPermitted, "not_permitted", message)
+        .or_hint(|| "stop the daemon, remove the file and start it again".to_owned())
+}

@@ -1,0 +1,223 @@
+//! Which commands record something in a team, and how they name it.
+
+use super::input;
+use crate::surroundings::Surroundings;
+use clap::ArgMatches;
+use std::ffi::OsString;
+use std::path::Path;
+use teamlog_team::{Root, RootOptions, names};
+
+/// How a command names its team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// By its argument or its flag.
+    Team,
+    /// By its flag, in its input, by the environment, or not at all where there is only one.
+    State,
+    /// In the input of its operation, if that is one that records.
+    Operation,
+}
+
+/// The commands that record, by their words. Every other one only reads, or has no team, and runs where it is typed.
+pub const RECORDING: &[(&str, Named)] = &[
+    ("ack", Named::Team),
+    ("api", Named::Operation),
+    ("append", Named::Team),
+    ("bootstrap record", Named::Team),
+    ("bootstrap start", Named::Team),
+    ("config set", Named::Team),
+    ("config unset", Named::Team),
+    ("convert", Named::Team),
+    ("dead-letter requeue", Named::Team),
+    ("doctor repair", Named::Team),
+    ("import", Named::Team),
+    ("init", Named::Team),
+    ("mode cancel", Named::Team),
+    ("mode clear", Named::Team),
+    ("mode complete", Named::Team),
+    ("mode fail", Named::Team),
+    ("mode prompt", Named::Team),
+    ("mode start", Named::Team),
+    ("mode update", Named::Team),
+    ("mode write", Named::Team),
+    ("nudge", Named::Team),
+    ("purge", Named::Team),
+    ("rehydrate", Named::Team),
+    ("restore", Named::Team),
+    ("send", Named::Team),
+    ("state clear", Named::State),
+    ("state write", Named::State),
+    ("task cancel", Named::Team),
+    ("task claim", Named::Team),
+    ("task complete", Named::Team),
+    ("task create", Named::Team),
+    ("task fail", Named::Team),
+    ("task next", Named::Team),
+    ("task release", Named::Team),
+    ("task renew", Named::Team),
+    ("task reopen", Named::Team),
+    ("task-assign", Named::Team),
+    ("task-update", Named::Team),
+    ("tick", Named::Team),
+];
+
+/// A command that records, as it was typed.
+#[derive(Debug)]
+pub struct Meant {
+    named: Named,
+    /// The team, if the words name one.
+    team: Option<String>,
+    /// `--input`, or the words of an operation.
+    input: Vec<OsString>,
+}
+
+impl Meant {
+    /// What was typed, if it is a command that records.
+    pub fn of(matches: &ArgMatches) -> Option<Meant> {
+        let (path, leaf) = leaf(matches);
+        let (_, named) = RECORDING.iter().find(|(words, _)| *words == path)?;
+        let text = |id: &str| match leaf.try_get_one::<String>(id) {
+            Ok(Some(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let input = match named {
+            Named::Team => Vec::new(),
+            Named::State => text("input").map(OsString::from).into_iter().collect(),
+            Named::Operation => match leaf.try_get_many::<OsString>("words") {
+                Ok(Some(words)) => words.cloned().collect(),
+                _ => Vec::new(),
+            },
+        };
+        Some(Meant {
+            named: *named,
+            team: text("team"),
+            input,
+        })
+    }
+
+    /// The team that is meant, if that is known; and the surroundings, of which some input may have been read to know it.
+    pub fn team(&self, root: &Path, surroundings: Surroundings) -> (Option<String>, Surroundings) {
+        let (team, surroundings) = match self.named {
+            Named::Team => (self.team.clone(), surroundings),
+            Named::Operation => input::of_operation(&self.input, surroundings),
+            Named::State => {
+                let (named, surroundings) = match (&self.team, self.input.first()) {
+                    (None, Some(input)) => input::of_state(input, surroundings),
+                    (team, _) => (team.clone(), surroundings),
+                };
+                let named =
+                    named.or_else(|| surroundings.var_set("TEAMLOG_TEAM")?.into_string().ok());
+                (named.or_else(|| only_team(root)), surroundings)
+            }
+        };
+        // What cannot be a team's name is no part of a path either.
+        let team = team.filter(|team| names::check_known("team", team).is_ok());
+        (team, surroundings)
+    }
+}
+
+fn only_team(root: &Path) -> Option<String> {
+    let root = Root::open(root, RootOptions::default()).ok()?;
+    root.only_team().ok()
+}
+
+/// The words of a command, and what stands behind the last of them.
+fn leaf(matches: &ArgMatches) -> (String, &ArgMatches) {
+    let mut path = String::new();
+    let mut leaf = matches;
+    while let Some((name, below)) = leaf.subcommand() {
+        if !path.is_empty() {
+            path.push(' ');
+        }
+        path.push_str(name);
+        leaf = below;
+    }
+    (path, leaf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Args;
+    use crate::command::schema::registry::ENTRIES;
+    use clap::CommandFactory;
+
+    /// Commands that record nothing in a team; a daemon in the way does not matter to them.
+    const READING: &[&str] = &[
+        "await",
+        "backup",
+        "bootstrap evidence",
+        "bootstrap explain",
+        "bootstrap show",
+        "completions",
+        "config get",
+        "config list",
+        "dead-letter list",
+        "demo",
+        "diff",
+        "doctor check",
+        "export",
+        "head",
+        "keygen",
+        "man",
+        "mcp",
+        "mode explain",
+        "mode list",
+        "mode outcome",
+        "mode show",
+        "prime",
+        "read",
+        "ready",
+        "replay",
+        "schema",
+        "serve",
+        "state get-status",
+        "state list-active",
+        "state read",
+        "status",
+        "tail",
+        "task show",
+        "tasks",
+        "token rotate",
+        "trace",
+        "verify",
+        "wait",
+    ];
+
+    fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, bool)>) {
+        let mut below = command.get_subcommands().peekable();
+        if below.peek().is_none() {
+            let has_team = command.get_arguments().any(|arg| arg.get_id() == "team");
+            found.push((path.trim().to_owned(), has_team));
+        }
+        for sub in below {
+            leaves(sub, &format!("{path} {}", sub.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn every_command_either_records_or_reads() {
+        let mut root = Args::command();
+        root.build();
+        let mut found = Vec::new();
+        leaves(&root, "", &mut found);
+        for (path, has_team) in &found {
+            let row = RECORDING.iter().find(|(words, _)| words == path);
+            let reads = READING.contains(&path.as_str());
+            assert!(row.is_some() != reads, "{path} is in one of the two tables");
+            let by_argument = row.is_some_and(|(_, named)| *named == Named::Team);
+            assert!(!by_argument || *has_team, "{path} has no team");
+        }
+        for entry in ENTRIES.iter().filter(|entry| entry.records) {
+            let row = RECORDING.iter().find(|(words, _)| *words == entry.name);
+            assert!(row.is_some(), "{} records", entry.name);
+        }
+        let known = |words: &str| found.iter().any(|(path, _)| path == words);
+        for (words, _) in RECORDING {
+            assert!(known(words), "there is no {words}");
+        }
+        for words in READING {
+            assert!(known(words), "there is no {words}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Artifacts: what became of one, and all of them.
+
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number, plain, styled};
+use teamlog_team::command::artifact::{
+    ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer, ArtifactShown,
+};
+use teamlog_team::engine::Timestamp;
+
+/// `stored fix.patch  120 bytes  artifacts/patches/…-fix.patch`.
+pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
+    let word = match answer.stored {
+        true => view.paint.show(Style::Good, "stored").to_string(),
+        false => view.paint.show(Style::Warn, "there already").to_string(),
+    };
+    vec![format!("{word} {}", line(&answer.artifact))]
+}
+
+/// What was written to a file.
+pub fn got(answer: &ArtifactGetAnswer, _: &View) -> Vec<String> {
+    vec![line(&answer.artifact)]
+}
+
+fn line(artifact: &ArtifactShown) -> String {
+    format!(
+        "{}  {} bytes  {}",
+        visible(&artifact.name),
+        artifact.size,
+        visible(&artifact.path)
+    )
+}
+
+/// A page of artifacts.
+pub fn page(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer.artifacts.iter().map(|one| row(one, view)).collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if shown.is_empty() {
+        shown.push("no artifacts".to_owned());
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+fn row(artifact: &ArtifactShown, view: &View) -> Vec<Cell> {
+    let when = Timestamp::parse(&artifact.stored_at).map(|at| view.ago(at));
+    vec![
+        styled(Style::Bold, &*artifact.name),
+        plain(artifact.kind.name()),
+        number(artifact.size.to_string()),
+        plain(artifact.worker.as_deref().unwrap_or("-")),
+        styled(Style::Dim, when.unwrap_or_default()),
+    ]
+}

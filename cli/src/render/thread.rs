@@ -1,0 +1,123 @@
+//! Threads: one of them, what was said in it, and what a search found.
+
+use crate::render::escape::{visible, visible_lines};
+use crate::render::event::word;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time};
+use serde_json::Value;
+use teamlog_team::command::thread_post::ThreadPostAnswer;
+use teamlog_team::command::thread_search::ThreadSearchAnswer;
+use teamlog_team::command::thread_start::ThreadAnswer;
+use teamlog_team::command::thread_tail::ThreadTailAnswer;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::projections::threads::{PostShown, ThreadShown};
+
+/// One thread in two lines.
+pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {
+    head(&answer.thread, view)
+}
+
+fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
+    let mut about = match thread.participants.is_empty() {
+        true => "nobody takes part".to_owned(),
+        false => thread.participants.join(", "),
+    };
+    if let Some(task) = &thread.task_id {
+        about.push_str(&format!("; about task {task}"));
+    }
+    vec![
+        heading(view, &thread.id, &format!("  {}", thread.title)),
+        format!("  {}", visible(&about)),
+    ]
+}
+
+/// `said msg-…  dev -> qa, lead  (event 12)`.
+pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
+    let post = &answer.message;
+    let said = view.paint.show(Style::Good, "said");
+    vec![format!(
+        "{said} {}  {} -> {}  (event {})",
+        visible(&post.id),
+        visible(&post.from),
+        visible(&told(post)),
+        post.seq
+    )]
+}
+
+fn told(post: &PostShown) -> String {
+    match post.to.is_empty() {
+        true => "nobody".to_owned(),
+        false => post.to.join(", "),
+    }
+}
+
+/// A page of what was said.
+pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
+    let mut shown = head(&answer.thread, view);
+    for post in &answer.messages {
+        let when = Timestamp::parse(&post.ts).map(|at| view.ago(at));
+        let from = visible(&post.from);
+        shown.push(format!(
+            "{}  {}",
+            view.paint.show(Style::Bold, &from),
+            view.paint.show(Style::Dim, &when.unwrap_or_default())
+        ));
+        let text = visible_lines(&post.body);
+        shown.extend(
+            text.lines()
+                .map(|line| format!("  {line}").trim_end().to_owned()),
+        );
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("older: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+/// What a search found.
+pub fn found(answer: &ThreadSearchAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer.threads.iter().map(|one| row(one, view)).collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if shown.is_empty() {
+        shown.push("no threads".to_owned());
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
+    let when = Timestamp::parse(&thread.updated_at).map(|at| view.ago(at));
+    vec![
+        styled(Style::Bold, &*thread.id),
+        plain(&*thread.title),
+        plain(time::plural(thread.messages, "message")),
+        styled(Style::Dim, when.unwrap_or_default()),
+    ]
+}
+
+/// What happened to a thread: `thread-0001  lead: begin`.
+pub fn event(kind: &str, payload: &Value) -> String {
+    let said = match kind {
+        "thread_started" => format!(
+            "{} with {}",
+            word(&payload["title"]),
+            names(&payload["participants"])
+        ),
+        "thread_message_posted" => {
+            format!("{}: {}", word(&payload["from"]), word(&payload["body"]))
+        }
+        _ => format!("about task {}", word(&payload["task_id"])),
+    };
+    format!("{}  {said}", word(&payload["thread_id"]))
+}
+
+fn names(list: &Value) -> String {
+    let names = list.as_array().into_iter().flatten().map(word);
+    match names.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "nobody".to_owned(),
+        names => names,
+    }
+}

@@ -1,0 +1,445 @@
+//! What a command sees of the process that it is for: its variables, its directory, its streams. The one reader of
+//! these in the crate.
+//!
+//! A command may run in another process than the one that was started: the daemon carries out what is forwarded to it,
+//! and then all of this is the caller's. Nothing else may differ between the two, so that nothing else asks the process.
+
+use crate::render::style::Paint;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufRead, Cursor, IsTerminal, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use teamlog_server::forward::{Child, Ended, ForwardIo, ForwardedCall, Terminals, frame};
+
+/// What a command sees of a process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    terminals: Terminals,
+    whose: Whose,
+}
+
+/// Of which process.
+#[derive(Debug, Clone)]
+enum Whose {
+    /// This one.
+    Ours(Arc<Own>),
+    /// One that forwarded its call.
+    Callers(Arc<Caller>),
+}
+
+/// What this process has done with its standard input.
+#[derive(Debug, Default)]
+struct Own {
+    /// What was read of it before the command could.
+    read: Vec<u8>,
+    /// Whether the command has begun to read.
+    begun: AtomicBool,
+}
+
+struct Caller {
+    program: OsString,
+    vars: BTreeMap<OsString, OsString>,
+    here: PathBuf,
+    io: Arc<dyn ForwardIo>,
+}
+
+impl std::fmt::Debug for Caller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caller").field("here", &self.here).finish()
+    }
+}
+
+/// Variables that mean something to a command: these, and those that begin with [`PREFIXES`]. A caller passes on no others.
+const VARIABLES: [&str; 6] = [
+    "RCS_SESSION_ID",
+    "CODEX_SESSION_ID",
+    "SESSION_ID",
+    "NO_COLOR",
+    "TERM",
+    "COLUMNS",
+];
+/// See [`VARIABLES`].
+const PREFIXES: [&str; 3] = ["TEAMLOG_", "PI_", "CLICOLOR"];
+
+/// How often to look whether a program has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn of_process() -> Surroundings {
+        Surroundings {
+            terminals: Terminals {
+                stdin: io::stdin().is_terminal(),
+                stdout: io::stdout().is_terminal(),
+                stderr: io::stderr().is_terminal(),
+            },
+            whose: Whose::Ours(Arc::default()),
+        }
+    }
+
+    /// Those of a process that forwarded its call.
+    pub fn of_caller(call: &ForwardedCall, io: Arc<dyn ForwardIo>) -> Surroundings {
+        Surroundings {
+            terminals: call.terminals,
+            whose: Whose::Callers(Arc::new(Caller {
+                program: call.program.clone(),
+                vars: call.vars.iter().cloned().collect(),
+                here: call.here.clone(),
+                io,
+            })),
+        }
+    }
+
+    /// Which of the standard streams are terminals.
+    pub fn terminals(&self) -> Terminals {
+        self.terminals
+    }
+
+    /// The first word of argv, as it was typed.
+    pub fn program(&self) -> Option<OsString> {
+        match &self.whose {
+            Whose::Ours(_) => std::env::args_os().next(),
+            Whose::Callers(caller) => Some(caller.program.clone()),
+        }
+    }
+
+    /// An environment variable.
+    pub fn var(&self, name: &str) -> Option<OsString> {
+        match &self.whose {
+            Whose::Ours(_) => std::env::var_os(name),
+            Whose::Callers(caller) => caller.vars.get(OsStr::new(name)).cloned(),
+        }
+    }
+
+    /// The same, unless it is empty.
+    pub fn var_set(&self, name: &str) -> Option<OsString> {
+        self.var(name).filter(|value| !value.is_empty())
+    }
+
+    /// All variables that mean something to a command.
+    pub fn vars(&self) -> Vec<(OsString, OsString)> {
+        match &self.whose {
+            Whose::Ours(_) => std::env::vars_os()
+                .filter(|(name, _)| counts(name))
+                .collect(),
+            Whose::Callers(caller) => caller.vars.clone().into_iter().collect(),
+        }
+    }
+
+    /// The working directory.
+    ///
+    /// # Errors
+    /// There is none any more.
+    pub fn here(&self) -> io::Result<PathBuf> {
+        match &self.whose {
+            Whose::Ours(_) => std::env::current_dir(),
+            Whose::Callers(caller) => Ok(caller.here.clone()),
+        }
+    }
+
+    /// A path as this process has to open it. What is shown to people stays as they typed it.
+    pub fn path(&self, typed: &Path) -> PathBuf {
+        match &self.whose {
+            Whose::Ours(_) => typed.to_owned(),
+            Whose::Callers(caller) => caller.here.join(typed),
+        }
+    }
+
+    /// Where temporary files go.
+    pub fn temporary(&self) -> PathBuf {
+        std::env::temp_dir()
+    }
+
+    /// Colours of standard output.
+    pub fn paint_out(&self) -> Paint {
+        self.paint(self.terminals.stdout)
+    }
+
+    /// Colours of standard error.
+    pub fn paint_err(&self) -> Paint {
+        self.paint(self.terminals.stderr)
+    }
+
+    /// Colours on a terminal, unless `NO_COLOR` is set to something or the terminal is dumb.
+    fn paint(&self, is_terminal: bool) -> Paint {
+        let dumb = self.var("TERM").is_some_and(|value| value == "dumb");
+        Paint::new(is_terminal && !dumb && self.var_set("NO_COLOR").is_none())
+    }
+
+    /// Standard input, line by line or whole, for whoever reads it to its end. Nothing is read before it is wanted.
+    pub fn stdin(&self) -> Box<dyn BufRead> {
+        match &self.whose {
+            Whose::Ours(own) => {
+                own.begun.store(true, Ordering::Relaxed);
+                match own.read.is_empty() {
+                    true => Box::new(io::stdin().lock()),
+                    false => Box::new(Cursor::new(own.read.clone()).chain(io::stdin().lock())),
+                }
+            }
+            Whose::Callers(caller) => Box::new(FarInput::new(caller.io.clone(), frame::STDIN)),
+        }
+    }
+
+    /// Whether a command can still be begun anew, as if it had not been.
+    pub fn is_untouched(&self) -> bool {
+        match &self.whose {
+            Whose::Ours(own) => !own.begun.load(Ordering::Relaxed),
+            Whose::Callers(_) => false,
+        }
+    }
+
+    /// The same, where somebody has read so much of standard input already.
+    #[must_use]
+    pub fn having_read(self, bytes: Vec<u8>) -> Surroundings {
+        match self.whose {
+            Whose::Callers(_) => self,
+            Whose::Ours(_) => Surroundings {
+                whose: Whose::Ours(Arc::new(Own {
+                    read: bytes,
+                    begun: AtomicBool::new(false),
+                })),
+                ..self
+            },
+        }
+    }
+
+    /// A file that the user named, to be read once.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(&self, typed: &Path) -> io::Result<Source> {
+        match &self.whose {
+            Whose::Callers(caller) if is_of_process(typed) => {
+                let handle = caller.io.open(typed)?;
+                let far = FarInput::new(caller.io.clone(), handle);
+                Ok(Source::There(Box::new(far)))
+            }
+            _ => File::open(self.path(typed)).map(Source::Here),
+        }
+    }
+
+    /// Standard output, not buffered where it is another process's.
+    pub fn stdout(&self) -> Out {
+        Out(self.clone())
+    }
+
+    /// Says something on standard error. Nobody is left to tell when that is gone.
+    pub fn say(&self, text: &str) {
+        self.say_bytes(text.as_bytes());
+    }
+
+    /// The same of what is text already, or not.
+    pub fn say_bytes(&self, text: &[u8]) {
+        match &self.whose {
+            Whose::Ours(_) => drop(io::stderr().lock().write_all(text)),
+            Whose::Callers(caller) => drop(caller.io.write_err(text)),
+        }
+    }
+
+    /// Runs a program to its end, or to its deadline: without standard input, and with its output on standard error.
+    pub fn run(&self, child: &Child) -> Ended {
+        match &self.whose {
+            Whose::Ours(_) => run(child).unwrap_or_else(|error| Ended::Failed(error.to_string())),
+            Whose::Callers(caller) => caller
+                .io
+                .run_child(child)
+                .unwrap_or_else(|error| Ended::Failed(error.to_string())),
+        }
+    }
+}
+
+/// Whether a path means another file in every process, as those do that a shell makes of `<(command)`.
+fn is_of_process(path: &Path) -> bool {
+    [
+        "/dev/fd",
+        "/dev/stdin",
+        "/dev/tty",
+        "/proc/self",
+        "/proc/thread-self",
+    ]
+    .iter()
+    .any(|special| path.starts_with(special))
+}
+
+fn counts(name: &OsStr) -> bool {
+    let bytes = name.as_encoded_bytes();
+    VARIABLES.iter().any(|known| name == *known)
+        || PREFIXES
+            .iter()
+            .any(|prefix| bytes.starts_with(prefix.as_bytes()))
+}
+
+/// Standard output.
+#[derive(Debug)]
+pub struct Out(Surroundings);
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.0.whose {
+            Whose::Ours(_) => io::stdout().write(bytes),
+            Whose::Callers(caller) => caller.io.write_out(bytes).map(|()| bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &self.0.whose {
+            Whose::Ours(_) => io::stdout().flush(),
+            // Every write is answered once it is out.
+            Whose::Callers(_) => Ok(()),
+        }
+    }
+}
+
+/// A file of the caller, read as it is wanted.
+struct FarInput {
+    io: Arc<dyn ForwardIo>,
+    handle: u32,
+    held: Cursor<Vec<u8>>,
+    ended: bool,
+}
+
+impl FarInput {
+    fn new(io: Arc<dyn ForwardIo>, handle: u32) -> FarInput {
+        FarInput {
+            io,
+            handle,
+            held: Cursor::default(),
+            ended: false,
+        }
+    }
+}
+
+impl Read for FarInput {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let from = self.fill_buf()?;
+        let count = from.len().min(into.len());
+        for (to, from) in into.iter_mut().zip(from) {
+            *to = *from;
+        }
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl BufRead for FarInput {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.held.fill_buf()?.is_empty() && !self.ended {
+            let bytes = self.io.read(self.handle)?;
+            self.ended = bytes.is_empty();
+            self.held = Cursor::new(bytes);
+        }
+        self.held.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.held.consume(count);
+    }
+}
+
+/// A file that is read from its beginning to its end.
+pub enum Source {
+    /// It lies where this process finds it.
+    Here(File),
+    /// Only the caller's process has it.
+    There(Box<dyn Read>),
+}
+
+impl Source {
+    /// Whether it is a directory, which opens and cannot be read.
+    pub fn is_dir(&self) -> bool {
+        match self {
+            Source::Here(file) => file.metadata().is_ok_and(|metadata| metadata.is_dir()),
+            Source::There(_) => false,
+        }
+    }
+
+    /// Who may do what with it; nobody else has what only the caller has.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn mode(&self) -> io::Result<u32> {
+        match self {
+            Source::Here(file) => Ok(file.metadata()?.mode()),
+            Source::There(_) => Ok(0),
+        }
+    }
+
+    /// The file, if it is one that can be read twice.
+    ///
+    /// # Errors
+    /// The source, where it is none.
+    pub fn seekable(self) -> Result<File, Source> {
+        match self {
+            Source::Here(file) if file.metadata().is_ok_and(|metadata| metadata.is_file()) => {
+                Ok(file)
+            }
+            source => Err(source),
+        }
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Source::Here(file) => file.read(into),
+            Source::There(source) => source.read(into),
+        }
+    }
+}
+
+fn run(child: &Child) -> io::Result<Ended> {
+    let started = Instant::now();
+    let mut process = Command::new(&child.program)
+        .args(&child.args)
+        .envs(child.vars.iter().cloned())
+        .stdin(Stdio::null())
+        // Standard output is for the answer.
+        .stdout(io::stderr())
+        .spawn()?;
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(Ended::Exited(status.code()));
+        }
+        if started.elapsed() >= child.deadline {
+            process.kill()?;
+            process.wait()?;
+            return Ok(Ended::TimedOut);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_means_something_is_passed_on() {
+        for name in [
+            "TEAMLOG_TEAM",
+            "PI_AGENT_ID",
+            "SESSION_ID",
+            "CLICOLOR_FORCE",
+            "TERM",
+        ] {
+            assert!(counts(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "AWS_SECRET_ACCESS_KEY",
+            "XTEAMLOG_",
+            "SESSION_ID_",
+            "P",
+        ] {
+            assert!(!counts(OsStr::new(name)), "{name}");
+        }
+    }
+}

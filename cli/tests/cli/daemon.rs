@@ -1,0 +1,72 @@
+//! A daemon as a process, for as long as a test needs it.
+
+use crate::harness::Cli;
+use crate::schemas;
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+/// One daemon. It goes with this value.
+pub struct Daemon {
+    child: Child,
+    /// Its first line.
+    pub ready: Value,
+}
+
+impl Daemon {
+    /// Serves a world.
+    pub fn of(cli: &Cli) -> Daemon {
+        Daemon::with(cli, "")
+    }
+
+    /// The same, with more words.
+    pub fn with(cli: &Cli, words: &str) -> Daemon {
+        let mut child = cli
+            .command(&format!("serve {words} --json"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        assert!(!line.is_empty(), "{:?}", child.wait_with_output());
+        schemas::check(&["serve".to_owned()], &line);
+        Daemon {
+            child,
+            ready: serde_json::from_str(&line).unwrap(),
+        }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where it listens for the command line.
+    pub fn socket(&self) -> PathBuf {
+        PathBuf::from(self.ready["socket"].as_str().unwrap())
+    }
+
+    /// Ends it as the power would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits until it has ended by itself; its exit code, and what it said on standard error.
+    pub fn ended(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
+        (code, said)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,635 @@
+//! The command line through the daemon: the same bytes, the same exit codes, the same history as without it; and what
+//! becomes of a command when the daemon is not what it should be.
+
+use crate::daemon::Daemon;
+use crate::harness::{Cli, ErrorBody, Ran, parse};
+use crate::scenario::{Given, scenario};
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// Every command that records something, well and ill, in an order in which it has something to do. Behind `<<` stands
+/// what is on standard input.
+const HISTORY: &str = r#"
+init demo --members ops
+init demo --members ops --json
+init demo --format binary
+config set demo nudge.idle_seconds 0
+config set demo nudge.idle_seconds nonsense --json
+config set demo no.such.setting 1
+config unset demo nudge.idle_seconds --json
+send demo --from lead --to dev --type handoff --message-id m-1 --payload-json '{"a":1}'
+send demo --from lead --to dev --type handoff --message-id m-1 --payload-json '{"a":1}'
+send demo --to dev --type status --payload-file payload.json --json
+send demo --from lead --to dev --type status --payload-file none.json
+send demo --from lead --to dev --type status --payload-file .
+send demo --from lead --to dev --type status --payload-file - << {"said":"on standard input"}
+send demo --from lead --to dev --type status --payload-file - << {broken
+send demo --from lead --to nobody --type handoff --json
+send demo --from lead --to dev --type task_assign --require-ack --wait --ack-timeout-seconds 1 --max-retries 0 --message-id m-2
+dead-letter requeue demo --message-id m-2
+dead-letter requeue demo --message-id m-9 --json
+ack demo --agent dev --message-id m-1
+ack demo --agent dev --message-id m-1 --json
+ack demo --agent qa --message-id m-1
+task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix it' --trace-id tr-1
+task-update demo --from dev --to lead --task-id T-1 --status in_progress --json
+task-update demo --from dev --to lead --task-id T-1 --status done --receipt
+task-update demo --from dev --to lead --task-id T-1 --status nonsense
+tick demo
+tick demo --json
+nudge demo --dry-run
+nudge demo --idle-seconds 0 --exec ./tell --json
+nudge demo --idle-seconds 0 --cooldown-seconds 0 --exec ./none
+nudge demo --idle-seconds 0 --cooldown-seconds 0 --exec ./slow --exec-timeout-seconds 1 --json
+nudge nosuch
+task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9
+task create demo --subject 'Ship it' --task-id T-9 --blocked-by T-1 --key k-9 --json
+task create demo --subject 'Another' --task-id T-9 --key k-9
+task create demo --subject 'Write it' --task-id T-8 --json
+task claim demo T-8 --worker dev --lease-ms 3600000
+task claim demo T-8 --worker qa --json
+task renew demo T-8 --epoch 1 --json
+task renew demo T-8 --epoch 7
+task release demo T-8 --epoch 1
+task next demo --worker qa
+task complete demo T-9 --epoch 1 --result 'on a branch'
+task complete demo T-9 --epoch 1
+task claim demo T-8 --worker dev --json --receipt
+task fail demo T-8 --epoch 2 --error 'no schema'
+task reopen demo T-8
+task cancel demo T-8 --json
+task cancel demo T-77
+bootstrap start demo --run r-1
+bootstrap start demo --run r-1 --json
+bootstrap record demo --event core_ready_ack --data @ack.json
+bootstrap record demo --event core_ready_ack --data - << {"from":"synthesizer"}
+bootstrap record demo --event nonsense --json
+mode start demo forge --task 'fix every warning' --set owner=dev
+mode start demo blueprint --json
+mode update demo forge --phase executing --input @fields.json
+mode write demo forge --input '{"note":1}' --json
+mode fail demo forge --error 'no disk'
+mode clear demo forge
+mode prompt demo --text '$ultrawork go on'
+mode prompt demo - << $forge ship it
+mode prompt demo --hook << {"prompt":"$team go","session_id":"s-2"}
+mode complete demo ultrawork --json
+mode cancel demo ultrawork
+state write --mode ultrawork --input '{"active":true}'
+state write --input @state.json --json
+state write --input - --json << {"mode":"forge","team":"demo","current_phase":"fixing"}
+state clear --mode forge
+state clear --mode nonsense --json
+append demo --kind build_finished --actor ci --trace-id tr-1 --data '{"ok":true}'
+append demo --kind 'Not a kind' --json
+append demo --batch facts.jsonl --actor ci --json
+append demo --batch - << {"kind":"seen_once"}
+append demo --batch - --json << {"kind":"seen_twice"} nonsense
+append demo --kind k_1 --last-receipt @receipt.json
+append demo --kind k_2 --last-receipt '{"log":"x"}' --json
+api create-task --input '{"team_name":"demo","subject":"S","description":"D"}'
+api create-task --input @task.json --json
+api create-task --json --input - << {"team_name":"demo","subject":"S","description":"D","owner":"dev"}
+api create-task --input @none.json --json
+api create-task --input '{"team_name":"nosuch","subject":"S","description":"D"}' --json
+api create-task --input - << {"team_name":"demo"
+api claim-task --input '{"team_name":"demo","task_id":"no","worker":"dev"}'
+import demo --messages messages.jsonl --json
+import demo --messages - --strict << not json
+import demo --events none.jsonl
+rehydrate demo
+rehydrate demo --workers 1 --json
+convert demo --to binary
+convert demo --to binary --json
+convert demo --to jsonl
+doctor repair demo --to 3
+doctor repair demo --to 999999 --yes --json
+restore ../vault demo
+restore ../nowhere demo --json
+purge demo
+purge demo --yes
+api cleanup --input '{"team_name":"demo","force":true}'
+send demo --from lead --to dev --type handoff
+purge demo --yes --json
+"#;
+
+/// A world with all that the history names, and another one that is the same.
+fn worlds() -> (Cli, Cli) {
+    let direct = Cli::with_team();
+    direct.file("payload.json", r#"{"said":"in a file"}"#);
+    direct.file("ack.json", r#"{"from":"synthesizer"}"#);
+    direct.file("fields.json", r#"{"plan":"docs/plan.md"}"#);
+    direct.file("state.json", r#"{"mode":"forge","active":true}"#);
+    direct.file(
+        "task.json",
+        r#"{"team_name":"demo","subject":"S","description":"in a file"}"#,
+    );
+    direct.file("facts.jsonl", "{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n");
+    direct.file(
+        "messages.jsonl",
+        "{\"id\":\"old-1\",\"type\":\"handoff\",\"from\":\"lead\",\"to\":\"dev\",\"created_at\":\"2024-01-01T00:00:00Z\"}\n",
+    );
+    for (name, text) in [
+        (
+            "tell",
+            "#!/bin/sh\necho \"$TEAMLOG_TEAM $TEAMLOG_NUDGED $TEAMLOG_UNREAD $MARK $(pwd)\" >> told\necho told\n",
+        ),
+        ("slow", "#!/bin/sh\nsleep 30\n"),
+    ] {
+        let path = direct.file(name, text);
+        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let receipt = direct.ok("head demo --json");
+    direct.file("receipt.json", &receipt);
+    direct.ok("backup demo ../vault");
+    let served = direct.copy();
+    (direct, served)
+}
+
+fn ran(cli: &Cli, step: &str) -> Ran {
+    let (line, input) = step.split_once(" << ").unwrap_or((step, ""));
+    let mut command = cli.command(line);
+    command.env("TEAMLOG_AGENT", "lead").env("MARK", "mine");
+    command.env("PATH", "/usr/bin:/bin");
+    with_input(&mut command, input)
+}
+
+fn with_input(command: &mut Command, input: &str) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    Ran::from_output(child.wait_with_output().unwrap())
+}
+
+/// A text without what differs from one world to another: where it lies, its times, its random bits, how long it took.
+fn plain(cli: &Cli, text: &str) -> String {
+    let text = text.replace(&cli.outside().display().to_string(), "WORLD");
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '+');
+    let mut plain = String::new();
+    let mut rest = text.as_str();
+    while let Some(first) = rest.chars().next() {
+        let length = rest
+            .find(|c| is_word(c) != is_word(first))
+            .unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(length);
+        match is_word(first) {
+            true => plain.push_str(&named(
+                word,
+                ["_ms\"", "_second\""]
+                    .iter()
+                    .any(|end| plain.ends_with(end)),
+            )),
+            false => plain.push_str(word),
+        }
+        rest = behind;
+    }
+    plain
+}
+
+fn named(word: &str, is_duration: bool) -> String {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_time =
+        word.len() >= 19 && digits(&word[..4]) && word.contains('T') && word.contains(':');
+    let are_bits = |word: &str| {
+        word.bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+    };
+    if is_time
+        || (is_duration && word.strip_prefix(':').is_some_and(digits))
+        || word.strip_suffix("ms").is_some_and(digits)
+    {
+        return "TIME".to_owned();
+    }
+    // A name may stand before them.
+    match word.len().checked_sub(36).map(|at| word.split_at(at)) {
+        Some((name, bits)) if are_bits(bits) && !are_bits(name) => format!("{name}BITS"),
+        _ if word.len() >= 12 && are_bits(word) => "BITS".to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+#[track_caller]
+fn same(direct: &Cli, served: &Cli, step: &str) {
+    let (alone, through) = (ran(direct, step), ran(served, step));
+    for (what, alone, through) in [
+        ("stdout", &alone.stdout, &through.stdout),
+        ("stderr", &alone.stderr, &through.stderr),
+    ] {
+        assert_eq!(
+            plain(direct, alone),
+            plain(served, through),
+            "{what} of {step}"
+        );
+    }
+    assert_eq!(alone.code, through.code, "{step}: {alone:?}");
+}
+
+#[test]
+fn what_is_typed_says_and_does_the_same_through_the_daemon() {
+    let (direct, served) = worlds();
+    let daemon = Daemon::of(&served);
+    assert_eq!(daemon.ready["teams"], serde_json::json!(["demo"]));
+    let mut events = 0;
+    let steps: Vec<&str> = HISTORY.lines().filter(|line| !line.is_empty()).collect();
+    for (at, step) in steps.iter().enumerate() {
+        same(&direct, &served, step);
+        let is_last = at + 2 >= steps.len();
+        if at % 16 != 0 && !is_last {
+            continue;
+        }
+        // The same was recorded, by the way it is read.
+        let (alone, through) = (direct.run("export demo"), served.run("export demo"));
+        assert_eq!(
+            plain(&direct, &alone.stdout),
+            plain(&served, &through.stdout),
+            "{step}"
+        );
+        events = events.max(alone.stdout.lines().count());
+    }
+    assert!(events > 60, "{events}");
+    let told = |cli: &Cli| {
+        plain(
+            cli,
+            &std::fs::read_to_string(cli.dir().join("told")).unwrap(),
+        )
+    };
+    assert_eq!(told(&direct), told(&served));
+    assert!(
+        told(&direct).contains(" mine WORLD/home"),
+        "{}",
+        told(&direct)
+    );
+}
+
+#[test]
+fn every_operation_of_the_api_answers_the_same_through_the_daemon() {
+    let direct = Cli::with_team();
+    let served = direct.copy();
+    let _daemon = Daemon::of(&served);
+    let (mut of_direct, mut of_served) = (Given::default(), Given::default());
+    for (operation, input) in scenario() {
+        let call = |cli: &Cli, given: &mut Given| {
+            let input = Value::Object(given.fill(input.clone())).to_string();
+            let mut command = cli.command("");
+            command.args(["api", operation, "--json", "--input", &input]);
+            let ran = Ran::of(&mut command);
+            let envelope: Value = parse(&ran.stdout);
+            given.learn(&envelope["data"]);
+            (ran.code, ran.stderr, plain(cli, &ran.stdout))
+        };
+        let (alone, through) = (call(&direct, &mut of_direct), call(&served, &mut of_served));
+        assert_eq!(alone, through, "{operation}");
+    }
+}
+
+#[test]
+fn the_daemon_holds_the_lock_and_only_hands_on_what_records() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind by_the_daemon");
+    // Without the file nobody knows of the daemon.
+    let runtime = cli.dir().join("teams/demo/runtime.json");
+    let aside = cli.dir().join("aside");
+    std::fs::rename(&runtime, &aside).unwrap();
+    let locked = cli.refused_json(75, "append demo --kind alone --lock-timeout 0");
+    assert_eq!(locked.code, "locked");
+    std::fs::rename(&aside, &runtime).unwrap();
+    cli.ok("append demo --kind handed_on --lock-timeout 0");
+    cli.ok("read demo --agent dev");
+    daemon.kill();
+    cli.ok("verify demo");
+}
+
+#[test]
+fn files_are_those_of_the_callers_directory_and_of_its_process() {
+    let cli = Cli::with_team();
+    let below = cli.dir().join("a/b");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::write(below.join("facts.jsonl"), "{\"kind\":\"found_below\"}\n").unwrap();
+    let _daemon = Daemon::of(&cli);
+    let ran = Ran::of(
+        cli.command("append demo --batch facts.jsonl")
+            .current_dir(&below),
+    );
+    assert_eq!(
+        (ran.code, &*ran.stdout),
+        (Some(0), "1 event recorded, 2 to 2\n")
+    );
+    let relative = Ran::of(
+        cli.command("append demo --batch ../b/facts.jsonl --data-root ../..")
+            .current_dir(&below),
+    );
+    assert_eq!(relative.code, Some(0), "{relative:?}");
+    // As a shell passes on what another command prints.
+    let shell = format!(
+        "echo '{{\"kind\":\"piped\"}}' | ( exec 3<&0; exec {} append demo --batch /dev/fd/3 < /dev/null )",
+        env!("CARGO_BIN_EXE_teamlog")
+    );
+    let piped = Ran::of(
+        Command::new("/bin/sh")
+            .args(["-c", &shell])
+            .current_dir(cli.dir())
+            .env_clear(),
+    );
+    assert_eq!(
+        (piped.code, &*piped.stdout),
+        (Some(0), "1 event recorded, 4 to 4\n"),
+        "{piped:?}"
+    );
+    let none = cli.refused_json(1, "append demo --batch /dev/fd/33");
+    assert_eq!(none.code, "invalid_input");
+    assert_eq!(none.message, "batch file not found: /dev/fd/33");
+}
+
+#[test]
+fn a_reader_that_left_or_a_full_disk_is_met_as_without_the_daemon() {
+    let (direct, served) = worlds();
+    let _daemon = Daemon::of(&served);
+    let left = |cli: &Cli| {
+        let mut child = cli
+            .command("send demo --from lead --to dev --type handoff --message-id m")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let ran = Ran::from_output(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+        assert!(
+            cli.ok("replay demo --json")
+                .contains("\"message_id\":\"m\"")
+        );
+    };
+    left(&direct);
+    left(&served);
+    let full = |cli: &Cli| {
+        let full = std::fs::File::options()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut command = cli.command("tick demo --json");
+        let output = command
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        let ran = Ran::from_output(output);
+        (ran.code, ran.stderr)
+    };
+    let alone = full(&direct);
+    assert_eq!(alone.0, Some(74), "{alone:?}");
+    assert_eq!(alone, full(&served));
+}
+
+#[test]
+fn a_daemon_that_was_killed_is_not_waited_for() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    cli.ok("tick demo");
+    daemon.kill();
+    assert!(cli.dir().join("teams/demo/runtime.json").exists());
+    cli.ok("append demo --kind done_alone");
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind done_together");
+    let stopped: Value = parse(&cli.ok("serve --stop --json"));
+    assert_eq!(stopped["status"], "stopped");
+    let (code, said) = daemon.ended();
+    assert_eq!((code, &*said), (Some(0), ""));
+    assert!(!cli.dir().join("teams/demo/runtime.json").exists());
+    cli.ok("append demo --kind done_alone_again");
+    let export = cli.ok("replay demo --json");
+    assert_eq!(export.lines().count(), 4, "{export}");
+    cli.ok("verify demo");
+}
+
+#[test]
+fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
+    let cli = Cli::with_team();
+    for json in [false, true] {
+        let daemon = Daemon::of(&cli);
+        let flag = if json { "--json" } else { "" };
+        let mut child = cli
+            .command(&format!("append demo --batch - {flag}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The daemon has the call once it asks for input: a line that it took is one that it asked for.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{\"kind\":\"half_done\"}\n").unwrap();
+        while unread(&input) {
+            thread::yield_now();
+        }
+        daemon.kill();
+        drop(input);
+        let ran = Ran::from_output(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, &*ran.stdout), (Some(69), ""), "{ran:?}");
+        assert!(ran.stderr.contains("unknown"), "{ran:?}");
+        if json {
+            #[derive(serde::Deserialize)]
+            struct Line {
+                error: ErrorBody,
+            }
+            let line: Line = parse(&ran.stderr);
+            assert_eq!(line.error.code, "daemon_gone");
+        }
+    }
+    cli.ok("append demo --kind afterwards");
+}
+
+/// Whether a pipe still holds what was written to it.
+fn unread(pipe: &std::process::ChildStdin) -> bool {
+    rustix::io::ioctl_fionread(pipe).unwrap() > 0
+}
+
+/// Answers one connection with that, where a daemon would be.
+fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
+    let socket = cli.dir().join("socket");
+    let _ = std::fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket).unwrap();
+    let runtime = serde_json::json!({
+        "url": "http://127.0.0.1:1", "token": "t", "pid": 1, "schemaVersion": "1.0.0",
+        "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
+    });
+    let file = cli.dir().join("teams/demo/runtime.json");
+    std::fs::write(&file, runtime.to_string()).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.extend_from_slice(&byte);
+        }
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.contains("Upgrade: teamlog-forward\r\n"), "{head}");
+        stream.write_all(answer.as_bytes()).unwrap();
+    })
+}
+
+#[test]
+fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
+    let cli = Cli::with_team();
+    let mismatch = "HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n";
+    for (answer, exit, code) in [
+        (mismatch, 69, "daemon_version_mismatch"),
+        ("HTTP/1.1 503 Busy\r\n\r\n", 75, "busy"),
+        ("HTTP/1.1 404 Not Found\r\n\r\n", 69, "daemon_unreachable"),
+        ("SSH-2.0-OpenSSH\r\n\r\n", 69, "daemon_unreachable"),
+        // It took the call, and says what no daemon says.
+        (
+            "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
+            69,
+            "daemon_gone",
+        ),
+        (
+            "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}",
+            69,
+            "daemon_gone",
+        ),
+    ] {
+        let served = impostor(&cli, answer);
+        let refused = cli.refused_json(exit, "tick demo");
+        assert_eq!(refused.code, code, "{answer}: {refused:?}");
+        served.join().unwrap();
+    }
+    // Where every refusal is 1, so is this one, in the words of the contract.
+    let served = impostor(&cli, mismatch);
+    let ran = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}' --json");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("daemon_version_mismatch"), "{ran:?}");
+    served.join().unwrap();
+    // One that hangs up has taken nothing.
+    let served = impostor(&cli, "");
+    cli.ok("tick demo");
+    served.join().unwrap();
+    assert_eq!(cli.ok("replay demo --json").lines().count(), 1);
+}
+
+#[test]
+fn a_file_that_others_may_have_written_is_not_believed() {
+    let cli = Cli::with_team();
+    let file = cli.dir().join("teams/demo/runtime.json");
+    for mode in [0o644, 0o620, 0o604] {
+        std::fs::write(&file, "{\"socket\":\"/tmp/x\"}").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(
+            cli.refused_json(77, "tick demo").code,
+            "not_permitted",
+            "{mode:o}"
+        );
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(cli.dir().join("elsewhere"), &file).unwrap();
+    assert_eq!(cli.refused_json(77, "tick demo").code, "not_permitted");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(cli.refused_json(77, "tick demo").code, "not_permitted");
+    std::fs::remove_dir(&file).unwrap();
+    for text in ["", "[", "{\"socket\":7}"] {
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        assert_eq!(
+            cli.refused_json(69, "tick demo").code,
+            "daemon_unreachable",
+            "{text}"
+        );
+    }
+    // Nothing of it matters to what only reads.
+    cli.ok("status demo");
+}
+
+#[test]
+fn a_copy_of_a_data_root_is_not_served_by_the_daemon_of_the_original() {
+    let original = Cli::with_team();
+    let _daemon = Daemon::of(&original);
+    let copy = original.copy();
+    assert!(copy.dir().join("teams/demo/runtime.json").exists());
+    copy.ok("append demo --kind in_the_copy");
+    assert_eq!(copy.ok("replay demo --json").lines().count(), 2);
+    assert_eq!(original.ok("replay demo --json").lines().count(), 1);
+}
+
+#[test]
+fn many_callers_at_once_each_get_their_own_answer() {
+    let cli = Cli::with_team();
+    let _daemon = Daemon::of(&cli);
+    const CALLERS: usize = 8;
+    const CALLS: usize = 12;
+    thread::scope(|scope| {
+        for caller in 0..CALLERS {
+            let cli = &cli;
+            scope.spawn(move || {
+                for call in 0..CALLS {
+                    let said = cli.ok(&format!(
+                        "send demo --from lead --to dev --type handoff --message-id m-{caller}-{call}"
+                    ));
+                    assert!(said.starts_with(&format!("sent m-{caller}-{call} ")), "{said}");
+                    let refused = cli.refused_json(1, &format!("task cancel demo no-{caller}"));
+                    assert_eq!(refused.details["task_id"], format!("no-{caller}"));
+                }
+            });
+        }
+    });
+    let sent = cli.ok("replay demo --json --kind message_sent");
+    assert_eq!(sent.lines().count(), CALLERS * CALLS);
+    cli.ok("verify demo");
+}
+
+#[test]
+fn the_daemon_is_asked_how_it_is_and_only_one_serves() {
+    let cli = Cli::with_team();
+    let none = cli.refused_json(69, "serve --status");
+    assert_eq!(none.code, "daemon_not_running");
+    let stopped: Value = parse(&cli.ok("serve --stop --json"));
+    assert_eq!(stopped["status"], "not_running");
+    assert_eq!(
+        cli.refused_json(69, "token rotate demo").code,
+        "daemon_not_running"
+    );
+    let daemon = Daemon::of(&cli);
+    assert_eq!(daemon.ready["pid"], daemon.pid());
+    let second = cli.refused_json(75, "serve");
+    assert_eq!(second.code, "already_served");
+    assert!(
+        second.message.contains(&daemon.pid().to_string()),
+        "{second:?}"
+    );
+    let status: Value = parse(&cli.ok("serve --status --json"));
+    assert_eq!(
+        (&status["status"], &status["pid"]),
+        (&"running".into(), &daemon.pid().into())
+    );
+    assert_eq!(status["teams"][0]["team"], "demo");
+    assert_eq!(
+        cli.refused_json(1, "serve --listen 0.0.0.0:0 --data-root a")
+            .code,
+        "data_root_not_found"
+    );
+    let before = std::fs::read_to_string(cli.dir().join("teams/demo/runtime.json")).unwrap();
+    let said = cli.ok("token rotate demo");
+    let after = std::fs::read_to_string(cli.dir().join("teams/demo/runtime.json")).unwrap();
+    let token = |text: &str| -> String {
+        let runtime: Value = serde_json::from_str(text).unwrap();
+        runtime["token"].as_str().unwrap().to_owned()
+    };
+    assert_ne!(token(&before), token(&after));
+    let told = format!("{said}{status}{}", daemon.ready);
+    assert!(!told.contains(&token(&after)) && !told.contains(&token(&before)));
+    assert!(daemon.socket().exists());
+    cli.ok("serve --stop");
+    assert_eq!(daemon.ended().0, Some(0));
+    let other = Cli::with_team();
+    let refused = other.refused_json(1, "serve --listen 0.0.0.0:0");
+    assert_eq!(refused.code, "invalid_input");
+}

@@ -1,0 +1,50 @@
+//! What a writer has written: for those who watch a process that stays.
+
+use std::time::Duration;
+
+/// The bounds of [`WriterCounts::jobs_of_groups`]: a group counts where its jobs are at most so many, the last one holds
+/// the rest.
+pub const JOBS_OF_GROUPS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
+
+/// Sums since the writer was made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WriterCounts {
+    /// Groups: as many writes and as many syncs.
+    pub groups: u64,
+    /// Jobs that took part in them.
+    pub jobs: u64,
+    /// Events in them.
+    pub events: u64,
+    /// Bytes in them.
+    pub bytes: u64,
+    /// What writes and syncs took, in microseconds.
+    pub written_micros: u64,
+    /// How many groups had up to so many jobs, by [`JOBS_OF_GROUPS`].
+    pub jobs_of_groups: [u64; JOBS_OF_GROUPS.len() + 1],
+}
+
+impl WriterCounts {
+    pub(super) fn group(&mut self, jobs: usize, events: usize, bytes: usize, took: Duration) {
+        self.groups += 1;
+        self.jobs += jobs as u64;
+        self.events += events as u64;
+        self.bytes += bytes as u64;
+        self.written_micros += u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let place = JOBS_OF_GROUPS.partition_point(|most| *most < jobs);
+        if let Some(count) = self.jobs_of_groups.get_mut(place) {
+            *count += 1;
+        }
+    }
+
+    /// Adds what another writer has written.
+    pub fn add(&mut self, other: WriterCounts) {
+        self.groups += other.groups;
+        self.jobs += other.jobs;
+        self.events += other.events;
+        self.bytes += other.bytes;
+        self.written_micros += other.written_micros;
+        for (sum, more) in self.jobs_of_groups.iter_mut().zip(other.jobs_of_groups) {
+            *sum += more;
+        }
+    }
+}

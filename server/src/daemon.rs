@@ -1,0 +1,349 @@
+//! The daemon's life: one a root, from the lock to its last connection.
+
+use crate::confine::confine;
+use crate::door::Door;
+use crate::failure::{Result, StartError};
+use crate::figures::Figures;
+use crate::front::Via;
+use crate::gate::bearer::Guesses;
+use crate::keeper::Keeper;
+use crate::listen::accept;
+use crate::lock::{Lock, Running};
+use crate::options::ServeOptions;
+use crate::pool::Pool;
+use crate::runtime::Runtimes;
+use crate::served::Served;
+use crate::socket;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use teamlog_team::Root;
+use teamlog_team::root::TEAMS_DIR;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Threads that read and write connections; what they answer is computed elsewhere.
+const IO_THREADS: usize = 2;
+/// A write beyond the process's file size limit; without a handler it would end the process.
+const SIGXFSZ: i32 = 25;
+
+/// A daemon that runs. Dropping it stops it.
+#[derive(Debug)]
+pub struct Daemon {
+    running: Running,
+    served: Arc<Served>,
+    drain: CancellationToken,
+    confined: bool,
+    main: Option<JoinHandle<bool>>,
+}
+
+/// Starts the daemon of a root; it runs on threads of its own.
+///
+/// # Errors
+/// See [`StartError`].
+pub fn serve(options: ServeOptions) -> Result<Daemon> {
+    if !options.listen.ip().is_loopback() {
+        return Err(StartError::NotLoopback(options.listen));
+    }
+    let root = Root::open(&options.root, options.root_options.clone())?;
+    let lock = Lock::take(&options.root)?;
+    for team in &options.teams {
+        root.team(team)?;
+    }
+    let started_at = root.options().clock.now().to_string();
+    let (tcp, url) = listen(&options)?;
+    let place = socket::place(
+        &options.root,
+        options.socket.as_deref(),
+        options.runtime_dir.as_deref(),
+    )?;
+    let unix = socket::listen(&place)?;
+    let running = Running {
+        pid: std::process::id(),
+        url,
+        socket: place.clone(),
+        version: options.version.clone(),
+        started_at,
+    };
+    let served = Arc::new(Served::new(root));
+    let teams_dir = options.root.join(TEAMS_DIR);
+    let home = Home {
+        served: served.clone(),
+        runtimes: Arc::new(Runtimes::new(teams_dir.clone(), running.clone())),
+        socket: place,
+        _lock: lock,
+    };
+    let names = match options.teams.is_empty() {
+        true => served.root().teams()?,
+        false => options.teams.clone(),
+    };
+    for name in names {
+        let written = home.runtimes.publish(&served, &name);
+        written.map_err(StartError::io(format!("write runtime.json of {name}")))?;
+    }
+    home._lock.note(&running)?;
+    let drain = CancellationToken::new();
+    let (ready, is_ready) = channel();
+    let life = Life {
+        options,
+        teams_dir,
+        tcp,
+        unix,
+        home,
+        drain: drain.clone(),
+    };
+    let main = std::thread::Builder::new()
+        .name("teamd".to_owned())
+        .spawn(move || life.run(&ready))
+        .map_err(StartError::io("start a thread"))?;
+    let gone = || Err(io::Error::other("the daemon's thread ended"));
+    let confined = is_ready.recv().unwrap_or_else(|_| gone());
+    Ok(Daemon {
+        confined: confined.map_err(StartError::io("start"))?,
+        running,
+        served,
+        drain,
+        main: Some(main),
+    })
+}
+
+impl Daemon {
+    /// Where it listens for HTTP.
+    pub fn url(&self) -> &str {
+        &self.running.url
+    }
+    /// Its Unix socket.
+    pub fn socket(&self) -> &Path {
+        &self.running.socket
+    }
+    /// What it says of itself.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+    /// What it serves.
+    pub fn served(&self) -> &Arc<Served> {
+        &self.served
+    }
+    /// Whether the kernel keeps it from writing elsewhere.
+    pub fn is_confined(&self) -> bool {
+        self.confined
+    }
+    /// Waits until it ends; whether everything that ran came to its end.
+    pub fn wait(mut self) -> bool {
+        self.ended()
+    }
+    /// Stops it, and waits as [`Daemon::wait`].
+    pub fn stop(mut self) -> bool {
+        self.drain.cancel();
+        self.ended()
+    }
+    fn ended(&mut self) -> bool {
+        let main = self.main.take();
+        main.is_none_or(|main| main.join().unwrap_or(false))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.drain.cancel();
+        self.ended();
+    }
+}
+
+fn listen(options: &ServeOptions) -> Result<(TcpListener, String)> {
+    let doing = format!("listen at {}", options.listen);
+    let listener = TcpListener::bind(options.listen).map_err(StartError::io(&*doing))?;
+    listener
+        .set_nonblocking(true)
+        .map_err(StartError::io(&*doing))?;
+    let address = listener.local_addr().map_err(StartError::io(doing))?;
+    Ok((listener, format!("http://{address}")))
+}
+
+/// What the daemon leaves behind in the file system, until it takes it away.
+struct Home {
+    served: Arc<Served>,
+    runtimes: Arc<Runtimes>,
+    socket: PathBuf,
+    /// Goes last.
+    _lock: Lock,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        for name in self.served.names() {
+            // What stays behind is known as stale by its process.
+            let _ = self.runtimes.withdraw(&self.served, &name);
+        }
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+/// Everything that the main thread needs.
+struct Life {
+    options: ServeOptions,
+    teams_dir: PathBuf,
+    tcp: TcpListener,
+    unix: UnixListener,
+    home: Home,
+    drain: CancellationToken,
+}
+
+impl Life {
+    /// From here on; whether all that ran came to its end.
+    fn run(self, ready: &Sender<io::Result<bool>>) -> bool {
+        let begun = self.begin();
+        let (runtime, confined) = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return false;
+            }
+        };
+        let Life {
+            options,
+            teams_dir,
+            tcp,
+            unix,
+            home,
+            drain,
+        } = self;
+        let keeper = Keeper::new(
+            &options,
+            &teams_dir,
+            home.served.clone(),
+            home.runtimes.clone(),
+        );
+        let within = options.limits.drain_time;
+        let door = Arc::new(open(options, &tcp, &home, drain));
+        let (stop_keeper, stopped) = channel();
+        let kept = std::thread::Builder::new()
+            .name("keeper".to_owned())
+            .spawn(move || keeper.run(&stopped));
+        let until = runtime.block_on(converse(door.clone(), tcp, unix, ready, confined, within));
+        let Ok((until, all)) = until else {
+            return false;
+        };
+        let left = || until.saturating_duration_since(Instant::now());
+        let done = door.pool.close(left());
+        drop(stop_keeper);
+        let kept = kept.is_ok_and(|kept| ended(kept, left()));
+        runtime.shutdown_timeout(Duration::from_millis(100));
+        drop(door);
+        // Synced and unlocked; what cannot be synced was never acknowledged.
+        let closed = home.served.root().close().is_ok();
+        drop(home);
+        all && done && kept && closed
+    }
+
+    fn begin(&self) -> io::Result<(Runtime, bool)> {
+        let mut writable = vec![self.options.root.clone()];
+        writable.extend(self.home.socket.parent().map(Path::to_owned));
+        let confined = match self.options.confined {
+            true => confine(&writable).map_err(io::Error::other)?,
+            false => false,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(IO_THREADS)
+            .thread_name("teamd-io")
+            .enable_all()
+            .build()?;
+        Ok((runtime, confined))
+    }
+}
+
+fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: CancellationToken) -> Door {
+    let limits = options.limits;
+    Door {
+        served: home.served.clone(),
+        runtimes: home.runtimes.clone(),
+        answer: options.answer,
+        take_over: options.take_over,
+        pool: Pool::new(limits.workers, limits.queue),
+        patient: Pool::new(limits.waits, 0),
+        figures: Figures::new(),
+        guesses: Guesses::new(),
+        bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
+        taken_over: Arc::new(Semaphore::new(limits.taken_over)),
+        drain,
+        port: tcp.local_addr().map_or(0, |address| address.port()),
+        signals: options.signals,
+        limits,
+    }
+}
+
+/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
+/// rest may take, and whether the connections ended.
+async fn converse(
+    door: Arc<Door>,
+    tcp: TcpListener,
+    unix: UnixListener,
+    ready: &Sender<io::Result<bool>>,
+    confined: bool,
+    within: Duration,
+) -> Result<(Instant, bool), ()> {
+    let begun = || {
+        if door.signals {
+            heed(&door.drain)?;
+        }
+        let tcp = tokio::net::TcpListener::from_std(tcp)?;
+        let unix = tokio::net::UnixListener::from_std(unix)?;
+        Ok((tcp, unix))
+    };
+    let (tcp, unix) = match begun() {
+        Ok(begun) => begun,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return Err(());
+        }
+    };
+    let over_tcp = tokio::spawn(accept(tcp, Via::Tcp, door.clone()));
+    let over_socket = tokio::spawn(accept(unix, Via::Socket, door.clone()));
+    let _ = ready.send(Ok(confined));
+    door.drain.cancelled().await;
+    door.served.stop();
+    let until = Instant::now() + within;
+    let taken_over = u32::try_from(door.limits.taken_over).unwrap_or(u32::MAX);
+    let all = async {
+        let _ = over_tcp.await;
+        let _ = over_socket.await;
+        let _ = door.taken_over.acquire_many(taken_over).await;
+    };
+    Ok((until, tokio::time::timeout(within, all).await.is_ok()))
+}
+
+/// Makes signals stop the daemon, and one of them harmless.
+fn heed(drain: &CancellationToken) -> io::Result<()> {
+    for kind in [
+        SignalKind::terminate(),
+        SignalKind::interrupt(),
+        SignalKind::hangup(),
+    ] {
+        let (mut signals, drain) = (signal(kind)?, drain.clone());
+        tokio::spawn(async move {
+            signals.recv().await;
+            drain.cancel();
+        });
+    }
+    // Handled by being received: the write that was too long fails as any other.
+    drop(signal(SignalKind::from_raw(SIGXFSZ))?);
+    Ok(())
+}
+
+fn ended(thread: JoinHandle<()>, within: Duration) -> bool {
+    let until = Instant::now() + within;
+    while !thread.is_finished() {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    thread.join().is_ok()
+}

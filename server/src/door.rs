@@ -1,0 +1,36 @@
+//! What every connection shares.
+
+use crate::figures::Figures;
+use crate::gate::bearer::Guesses;
+use crate::options::{Answering, Limits};
+use crate::pool::Pool;
+use crate::runtime::Runtimes;
+use crate::served::Served;
+use crate::takeover::TakeOver;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// What every connection shares.
+pub(crate) struct Door {
+    pub served: Arc<Served>,
+    pub runtimes: Arc<Runtimes>,
+    pub answer: Answering,
+    pub take_over: Option<Arc<dyn TakeOver>>,
+    pub limits: Limits,
+    pub pool: Pool,
+    /// For calls that wait for something to happen, so that they keep no other from being answered.
+    pub patient: Pool,
+    pub figures: Figures,
+    pub guesses: Guesses,
+    /// Bytes of bodies that may still be read.
+    pub bodies: Arc<Semaphore>,
+    /// Connections that may still be taken over.
+    pub taken_over: Arc<Semaphore>,
+    /// Ends when the daemon is to stop.
+    pub drain: CancellationToken,
+    /// Whether signals stop the daemon.
+    pub signals: bool,
+    /// The port of TCP, which `Host` must name.
+    pub port: u16,
+}

@@ -1,0 +1,224 @@
+//! The daemon in numbers: what came in, how it was answered, how long that took, and what waits.
+
+mod teams;
+
+use crate::front::Via;
+use crate::pool::Pool;
+use crate::reply::{Answer, Reply};
+use crate::served::{Condition, Served};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use teams::Teams;
+
+/// Seconds: from a read in memory to a call that waited for another's sync, and on to one that waited for a lock.
+const BUCKETS: [f64; 14] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
+];
+/// An error's body is never longer.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Status {
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Code {
+    code: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Way {
+    via: &'static str,
+}
+
+/// The numbers.
+pub(crate) struct Figures {
+    registry: Registry,
+    answers: Family<Status, Counter>,
+    refusals: Family<Code, Counter>,
+    seconds: Histogram,
+    connections: Family<Way, Gauge>,
+    accepted: Family<Way, Counter>,
+    turned_away: Counter,
+    streams: Gauge,
+    waiting: Gauge,
+    running: Gauge,
+    served: Gauge,
+    unready: Gauge,
+    teams: Arc<Teams>,
+}
+
+impl Figures {
+    pub fn new() -> Figures {
+        let mut figures = Figures {
+            registry: Registry::with_prefix("teamlog"),
+            answers: Family::default(),
+            refusals: Family::default(),
+            seconds: Histogram::new(BUCKETS),
+            connections: Family::default(),
+            accepted: Family::default(),
+            turned_away: Counter::default(),
+            streams: Gauge::default(),
+            waiting: Gauge::default(),
+            running: Gauge::default(),
+            served: Gauge::default(),
+            unready: Gauge::default(),
+            teams: Arc::default(),
+        };
+        figures.register();
+        figures
+    }
+
+    fn register(&mut self) {
+        let to = &mut self.registry;
+        to.register(
+            "answers",
+            "Answers to calls, by status",
+            self.answers.clone(),
+        );
+        to.register(
+            "refusals",
+            "Answers that say no, by code",
+            self.refusals.clone(),
+        );
+        to.register(
+            "answer_seconds",
+            "From a call's head to its answer",
+            self.seconds.clone(),
+        );
+        to.register("connections", "Open connections", self.connections.clone());
+        to.register(
+            "connections_accepted",
+            "Connections that were served",
+            self.accepted.clone(),
+        );
+        let help = "Connections that were one too many";
+        to.register("connections_turned_away", help, self.turned_away.clone());
+        to.register(
+            "streams",
+            "Clients that follow a stream",
+            self.streams.clone(),
+        );
+        to.register(
+            "calls_waiting",
+            "Calls that wait for a thread",
+            self.waiting.clone(),
+        );
+        to.register(
+            "calls_running",
+            "Calls that a thread answers",
+            self.running.clone(),
+        );
+        to.register("teams_served", "Teams that are served", self.served.clone());
+        let help = "Teams that cannot be read or written";
+        to.register("teams_unready", help, self.unready.clone());
+        to.register_collector(Box::new(self.teams.clone()));
+    }
+
+    /// A connection was taken; it is open as long as what this returns lives.
+    pub fn connected(&self, via: Via) -> Counted {
+        let via = match via {
+            Via::Tcp => Way { via: "tcp" },
+            Via::Socket => Way { via: "socket" },
+        };
+        self.accepted.get_or_create(&via).inc();
+        Counted::new(self.connections.get_or_create_owned(&via))
+    }
+
+    /// A connection was one too many.
+    pub fn turned_away(&self) {
+        self.turned_away.inc();
+    }
+
+    /// A stream begins; it goes on as long as what this returns lives.
+    pub fn streaming(&self) -> Counted {
+        Counted::new(self.streams.clone())
+    }
+
+    /// A call was answered.
+    pub fn answered(&self, answer: &Answer, took: Duration) {
+        self.seconds.observe(took.as_secs_f64());
+        match answer {
+            Answer::Whole(reply) => self.told(reply),
+            Answer::Streamed(_) => {
+                self.answers.get_or_create(&Status { status: 200 }).inc();
+            }
+        }
+    }
+
+    /// A request was turned down before it was one.
+    pub fn refused(&self, reply: &Reply) {
+        self.told(reply);
+    }
+
+    fn told(&self, reply: &Reply) {
+        let status = Status {
+            status: reply.status,
+        };
+        self.answers.get_or_create(&status).inc();
+        if reply.status >= 400
+            && let Some(code) = code(reply)
+        {
+            self.refusals.get_or_create(&Code { code }).inc();
+        }
+    }
+
+    /// All of it, as it is now. Reads every team.
+    ///
+    /// # Errors
+    /// None that a string has.
+    pub fn text(&self, pool: &Pool, served: &Served) -> Result<String, fmt::Error> {
+        let (waiting, running) = pool.load();
+        set(&self.waiting, waiting);
+        set(&self.running, running);
+        let conditions = served.conditions();
+        set(&self.served, conditions.len());
+        let sound = conditions
+            .values()
+            .filter(|c| matches!(c, Condition::Sound));
+        set(&self.unready, conditions.len() - sound.count());
+        self.teams.look(served);
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+fn set(gauge: &Gauge, value: usize) {
+    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+}
+
+/// The code of an error; of ours, so that there are not more of them than the code has.
+fn code(reply: &Reply) -> Option<String> {
+    if reply.body.len() > ERROR_BYTES_MAX {
+        return None;
+    }
+    let body: Value = serde_json::from_slice(&reply.body).ok()?;
+    Some(body.get("error")?.get("code")?.as_str()?.to_owned())
+}
+
+/// Counts one as long as it lives.
+pub(crate) struct Counted(Gauge);
+
+impl Counted {
+    fn new(gauge: Gauge) -> Counted {
+        gauge.inc();
+        Counted(gauge)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

@@ -1,0 +1,97 @@
+//! What lies in front of the calls: who may speak at all, what is told without a token, and the way to the gate.
+
+mod control;
+mod health;
+mod leaving;
+mod page;
+
+use crate::door::Door;
+use crate::gate;
+use crate::reply::Reply;
+use crate::wire::sending;
+use axum::body::Body;
+use axum::routing::{Router, get, post};
+use hyper::service::Service;
+use hyper::{Method, Request, Response};
+use hyper_util::service::TowerToHyperService;
+use std::sync::Arc;
+
+/// Which way a connection came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// Over TCP, from any user of this machine.
+    Tcp,
+    /// Over the Unix socket, from the user whom the daemon runs as.
+    Socket,
+}
+
+/// The way in for connections that came one way.
+#[derive(Clone)]
+pub(crate) struct Front {
+    via: Via,
+    door: Arc<Door>,
+    router: TowerToHyperService<Router>,
+}
+
+impl Front {
+    pub fn new(via: Via, door: Arc<Door>) -> Front {
+        let mut router = Router::new()
+            .route("/", get(page::page))
+            .route("/healthz", get(health::healthz))
+            .route("/readyz", get(health::readyz))
+            .route("/metrics", get(health::metrics));
+        if via == Via::Socket {
+            router = router
+                .route("/control/status", get(control::status))
+                .route("/control/stop", post(control::stop))
+                .route("/control/token/{team}", post(control::token));
+        }
+        let router = router
+            .method_not_allowed_fallback(method_not_allowed)
+            .fallback(gate::admit)
+            .with_state(door.clone());
+        Front {
+            via,
+            door,
+            router: TowerToHyperService::new(router),
+        }
+    }
+
+    /// Answers one request.
+    pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
+        let checked = gate::host::check(&request, self.via, self.door.port)
+            .and_then(|()| gate::origin::check(request.headers(), self.door.port));
+        if let Err(reply) = checked {
+            self.door.figures.refused(&reply);
+            return sending::whole(reply);
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+            let reply = unknown_method(request.method());
+            self.door.figures.refused(&reply);
+            return sending::whole(reply);
+        }
+        request.extensions_mut().insert(self.via);
+        if self.via == Via::Socket && leaving::is_asked(&request) {
+            return leaving::take_over(request, &self.door);
+        }
+        match self.router.call(request).await {
+            Ok(response) => response,
+            Err(never) => match never {},
+        }
+    }
+}
+
+async fn method_not_allowed(method: Method) -> Response<Body> {
+    let message = format!("method must be one of Allow, but is {method}");
+    sending::whole(Reply::error(405, "method_not_allowed", &message))
+}
+
+/// What is answered to a method that nothing has.
+fn unknown_method(method: &Method) -> Reply {
+    let message = format!("method must be GET or POST, but is {method}");
+    let reply = Reply::error(405, "method_not_allowed", &message);
+    // What follows a CONNECT, for one, is no request.
+    reply
+        .header("allow", "GET, HEAD, POST")
+        .header("connection", "close")
+}

@@ -1,0 +1,84 @@
+//! How the daemon is: alive, ready, and in numbers.
+
+use crate::door::Door;
+use crate::front::Via;
+use crate::gate::{bearer, busy};
+use crate::reply::Reply;
+use crate::served::Condition;
+use crate::wire::sending;
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use hyper::Response;
+use hyper::header::HeaderMap;
+use serde_json::json;
+use std::sync::Arc;
+
+const NUMBERS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// That the process answers, and its version.
+pub(super) async fn healthz(State(door): State<Arc<Door>>) -> Response<Body> {
+    let version = &door.runtimes.running().version;
+    sending::whole(Reply::json(
+        200,
+        &json!({"status": "ok", "version": version}),
+    ))
+}
+
+/// Whether every team can be read and written. Who knows a token is told which cannot, and why.
+pub(super) async fn readyz(
+    State(door): State<Arc<Door>>,
+    Extension(via): Extension<Via>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let teams = door.served.conditions();
+    let unready = teams
+        .values()
+        .filter(|condition| !matches!(condition, Condition::Sound))
+        .count();
+    let (status, word) = match (door.served.is_stopping(), unready) {
+        (true, _) => (503, "stopping"),
+        (false, 0) => (200, "ready"),
+        (false, _) => (503, "unready"),
+    };
+    let mut body = json!({"status": word, "served": teams.len(), "unready": unready});
+    if knows(&door, via, &headers) {
+        body["teams"] = json!(teams);
+    }
+    let reply = Reply::json(status, &body);
+    sending::whole(match status {
+        200 => reply,
+        _ => reply.header("retry-after", "1"),
+    })
+}
+
+/// Numbers, for who knows a token or speaks on the socket.
+pub(super) async fn metrics(
+    State(door): State<Arc<Door>>,
+    Extension(via): Extension<Via>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    if via == Via::Tcp
+        && let Err(reply) = bearer::team(&door, &headers).await
+    {
+        return sending::whole(reply);
+    }
+    let all = door.clone();
+    let text = door
+        .pool
+        .run(move || all.figures.text(&all.pool, &all.served));
+    sending::whole(match text.await {
+        Err(_) => busy("the daemon has more to do than it can; try again"),
+        Ok(Ok(text)) => Reply {
+            status: 200,
+            content_type: NUMBERS,
+            headers: Vec::new(),
+            body: text.into_bytes(),
+        },
+        Ok(Err(error)) => Reply::error(500, "internal", &error.to_string()),
+    })
+}
+
+fn knows(door: &Door, via: Via, headers: &HeaderMap) -> bool {
+    via == Via::Socket || bearer::known(door, headers).is_some()
+}

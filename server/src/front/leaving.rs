@@ -1,0 +1,93 @@
+//! The way out of HTTP, on the Unix socket.
+
+use crate::door::Door;
+use crate::gate::busy;
+use crate::reply::Reply;
+use crate::takeover::{Link, TakeOver, VERSION_HEADER};
+use crate::wire::sending;
+use crate::wire::watched::Watched;
+use axum::body::Body;
+use hyper::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
+use hyper::upgrade::Upgraded;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Whether the client asks for it.
+pub(crate) fn is_asked(request: &Request<Body>) -> bool {
+    request.headers().contains_key(UPGRADE)
+}
+
+/// Says yes, and hands the connection over once that is sent.
+pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Response<Body> {
+    let (other, place) = match may_leave(request.headers(), door) {
+        Ok(may) => may,
+        Err(reply) => return sending::whole(reply),
+    };
+    let protocol = HeaderValue::from_static(other.protocol());
+    let version = door.runtimes.running().version.clone();
+    let upgrade = hyper::upgrade::on(&mut request);
+    let door = door.clone();
+    tokio::spawn(async move {
+        // A client that is gone by now has nothing to be told.
+        if let Ok(link) = upgrade.await.map_err(io::Error::other).and_then(plain) {
+            let served = door.served.clone();
+            let thread = std::thread::Builder::new().name("taken-over".to_owned());
+            let _ = thread.spawn(move || {
+                // The client sees its connection end; the daemon goes on.
+                let _ = catch_unwind(AssertUnwindSafe(|| other.serve(&served, link)));
+                drop(place);
+            });
+        }
+    });
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(UPGRADE, protocol);
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    if let Ok(version) = HeaderValue::from_str(&version) {
+        headers.insert(VERSION_HEADER, version);
+    }
+    response
+}
+
+/// Who takes over, and a place to do so.
+fn may_leave(
+    headers: &HeaderMap,
+    door: &Door,
+) -> Result<(Arc<dyn TakeOver>, OwnedSemaphorePermit), Reply> {
+    let asked = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
+    let spoken = |other: &Arc<dyn TakeOver>| {
+        let protocol = other.protocol().as_bytes();
+        protocol.eq_ignore_ascii_case(asked)
+    };
+    let Some(other) = door.take_over.clone().filter(spoken) else {
+        let message = "upgrade must be a protocol that is spoken here";
+        return Err(Reply::error(400, "malformed_request", message));
+    };
+    let ours = &door.runtimes.running().version;
+    let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
+    if version.is_some_and(|version| version != ours.as_bytes()) {
+        let message = format!("{VERSION_HEADER} must be {ours}, that of the daemon");
+        return Err(Reply::error(409, "daemon_version_mismatch", &message));
+    }
+    match door.taken_over.clone().try_acquire_owned() {
+        Ok(place) => Ok((other, place)),
+        Err(_) => Err(busy(
+            "the daemon runs as many commands as it can; try again",
+        )),
+    }
+}
+
+/// The socket beneath, blocking, and what was already read from it.
+fn plain(upgraded: Upgraded) -> io::Result<Link> {
+    let parts = upgraded
+        .downcast::<TokioIo<Watched<tokio::net::UnixStream>>>()
+        .map_err(|_| io::Error::other("no Unix socket"))?;
+    let stream = parts.io.into_inner().into_inner().into_std()?;
+    stream.set_nonblocking(false)?;
+    Ok(Link::new(stream, parts.read_buf.to_vec()))
+}

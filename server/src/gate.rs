@@ -1,0 +1,191 @@
+//! The gate: what a request must be to become a [`Call`]. The order of the checks is fixed, from the cheapest to the
+//! dearest, and nothing of a body is read before its sender has shown a token.
+
+pub(crate) mod bearer;
+mod body;
+pub(crate) mod host;
+pub(crate) mod origin;
+mod target;
+
+use crate::call::{Call, Method};
+use crate::door::Door;
+use crate::pool::Undone;
+use crate::reply::{Answer, Reply};
+use crate::wire::sending;
+use axum::extract::State;
+use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
+use hyper::{Request, Response};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The operations that wait for something to happen.
+const WAITING: [&str; 1] = ["await-event"];
+
+/// Lets a request through to what answers it.
+pub(crate) async fn admit(
+    State(door): State<Arc<Door>>,
+    request: Request<axum::body::Body>,
+) -> Response<axum::body::Body> {
+    let since = Instant::now();
+    let answer = match call(&door, request).await {
+        Ok((call, held)) => {
+            let answer = answer(&door, call).await;
+            drop(held);
+            answer
+        }
+        Err(reply) => Answer::Whole(reply),
+    };
+    door.figures.answered(&answer, since.elapsed());
+    sending::answered(answer, &door)
+}
+
+/// The checks, in their order.
+async fn call(
+    door: &Arc<Door>,
+    request: Request<axum::body::Body>,
+) -> Result<(Call, body::Held), Reply> {
+    let (head, body) = request.into_parts();
+    let method = match head.method {
+        // The body of an answer to HEAD is left out on the wire.
+        hyper::Method::GET | hyper::Method::HEAD => Method::Get,
+        hyper::Method::POST => Method::Post,
+        // None comes so far.
+        _ => {
+            return Err(Reply::error(
+                405,
+                "method_not_allowed",
+                "method must be GET or POST",
+            ));
+        }
+    };
+    let headers = head.headers;
+    if method == Method::Post {
+        check_content(&headers)?;
+    }
+    let team = bearer::team(door, &headers).await?;
+    let (body, held) = body::read(door, &headers, body).await?;
+    let (path, query) = target::decode(&head.uri)?;
+    let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);
+    let call = Call {
+        method,
+        path,
+        query,
+        team,
+        key: text(&headers, "idempotency-key")?,
+        trace_id: trace_id(&headers)?,
+        last_event_id: text(&headers, "last-event-id")?,
+        wants_stream,
+        body,
+    };
+    Ok((call, held))
+}
+
+/// Has the call answered by a thread that may block.
+async fn answer(door: &Arc<Door>, call: Call) -> Answer {
+    let (served, answering) = (door.served.clone(), door.answer.clone());
+    let waits = waits(&call);
+    let work = move || answering(&served, &call);
+    let answered = match waits {
+        false => door.pool.run(work).await,
+        true => tokio::select! {
+            answered = door.patient.run(work) => answered,
+            // It has changed nothing, and may wait on with the next daemon.
+            () = door.drain.cancelled() => return busy("the daemon is stopping").into(),
+        },
+    };
+    match answered {
+        Ok(answer) => answer,
+        Err(Undone::Full) => busy("the daemon has more to do than it can; try again").into(),
+        Err(Undone::Panicked) => Reply::error(
+            500,
+            "internal",
+            "the daemon failed; what was asked may have happened",
+        )
+        .into(),
+    }
+}
+
+/// Whether the call is one that waits for something to happen.
+fn waits(call: &Call) -> bool {
+    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+    matches!(path.as_slice(), ["v1", "api", operation] if WAITING.contains(operation))
+}
+
+/// What is answered where waiting helps.
+pub(crate) fn busy(message: &str) -> Reply {
+    Reply::error(503, "busy", message).header("retry-after", "1")
+}
+
+/// JSON as it is, or nothing that says otherwise: what a form of a web page can send is none of it.
+fn check_content(headers: &HeaderMap) -> Result<(), Reply> {
+    let unsupported = |message: &str| Reply::error(415, "unsupported_media_type", message);
+    let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
+    if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(unsupported("content-encoding must be absent"));
+    }
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    match (types.next(), types.next()) {
+        (None, _) => Ok(()),
+        (Some(only), None) if is_json(only.as_bytes()) => Ok(()),
+        _ => Err(unsupported("content-type must be application/json")),
+    }
+}
+
+fn is_json(content_type: &[u8]) -> bool {
+    let essence = content_type.split(|byte| *byte == b';').next();
+    essence.is_some_and(|essence| {
+        essence
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"application/json")
+    })
+}
+
+fn accepts_stream(headers: &HeaderMap) -> bool {
+    headers.get_all(ACCEPT).iter().any(|value| {
+        value.as_bytes().split(|byte| *byte == b',').any(|range| {
+            let essence = range.split(|byte| *byte == b';').next().unwrap_or_default();
+            essence
+                .trim_ascii()
+                .eq_ignore_ascii_case(b"text/event-stream")
+        })
+    })
+}
+
+/// A header that may stand once; absent is the same as empty.
+fn text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Reply> {
+    let mut values = headers.get_all(name).iter();
+    let (first, more) = (values.next(), values.next());
+    let Some(first) = first else { return Ok(None) };
+    if more.is_some() {
+        let message = format!("{name} must be given once");
+        return Err(Reply::error(400, "invalid_input", &message));
+    }
+    match std::str::from_utf8(first.as_bytes()) {
+        Ok("") => Ok(None),
+        Ok(text) => Ok(Some(text.to_owned())),
+        Err(_) => {
+            let message = format!("{name} must be UTF-8");
+            Err(Reply::error(400, "invalid_input", &message))
+        }
+    }
+}
+
+/// What the request belongs to: our own header goes before that of others, which is only looked at if it is well-formed.
+fn trace_id(headers: &HeaderMap) -> Result<Option<String>, Reply> {
+    if let Some(own) = text(headers, "x-trace-id")? {
+        return Ok(Some(own));
+    }
+    let Ok(Some(parent)) = text(headers, "traceparent") else {
+        return Ok(None);
+    };
+    let mut parts = parent.split('-');
+    let (_version, trace) = (parts.next(), parts.next());
+    let sound = |trace: &&str| {
+        trace.len() == 32
+            && trace
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+            && trace.bytes().any(|byte| byte != b'0')
+    };
+    Ok(trace.filter(sound).map(str::to_owned))
+}

@@ -1,0 +1,63 @@
+//! Who asks: the team whose token is presented. Tokens are compared by their digests, in constant time, with those of
+//! every team; guessing 256 bits is hopeless, and slow on top.
+
+use crate::door::Door;
+use crate::reply::Reply;
+use crate::token::Digest;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The team whose token is presented.
+///
+/// # Errors
+/// 401, after a while if there were many.
+pub(crate) async fn team(door: &Door, headers: &HeaderMap) -> Result<String, Reply> {
+    if let Some(team) = known(door, headers) {
+        return Ok(team);
+    }
+    if door.guesses.one_more(door.limits.guesses) {
+        tokio::time::sleep(door.limits.guess_delay).await;
+    }
+    let message = "authorization must be Bearer and the token of runtime.json";
+    Err(Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer"))
+}
+
+/// The same, where it is no fault to present none.
+pub(crate) fn known(door: &Door, headers: &HeaderMap) -> Option<String> {
+    let token = presented(headers)?;
+    door.served.team_of(&Digest::of(token))
+}
+
+fn presented(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return None;
+    };
+    let (scheme, token) = value.as_bytes().split_at_checked(6)?;
+    let spaced = token.first() == Some(&b' ');
+    let token = token.trim_ascii();
+    let sound = scheme.eq_ignore_ascii_case(b"bearer") && spaced && !token.is_empty();
+    sound.then_some(token)
+}
+
+/// Counts wrong tokens.
+#[derive(Debug)]
+pub(crate) struct Guesses(Mutex<(Instant, u32)>);
+
+impl Guesses {
+    pub fn new() -> Guesses {
+        Guesses(Mutex::new((Instant::now(), 0)))
+    }
+    /// Counts one; whether there were more than `free` within the second.
+    fn one_more(&self, free: u32) -> bool {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, count) = &mut *state;
+        if since.elapsed() >= Duration::from_secs(1) {
+            *since = Instant::now();
+            *count = 0;
+        }
+        *count = count.saturating_add(1);
+        *count > free
+    }
+}

@@ -1,0 +1,84 @@
+//! Bodies on their way in, within limits: a length that is too large is refused before anything is read, one that was
+//! not said as soon as it is, and all bodies together never take more than their share of memory.
+
+use crate::door::Door;
+use crate::gate::busy;
+use crate::reply::Reply;
+use axum::body::Body;
+use http_body_util::BodyExt;
+use hyper::header::{CONTENT_LENGTH, HeaderMap};
+use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// The share of memory that a body holds until its request is answered.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// 400, 408, 413, 503.
+pub(crate) async fn read(
+    door: &Arc<Door>,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(Vec<u8>, Held), Reply> {
+    let declared = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok());
+    let declared: u64 = declared.and_then(|text| text.parse().ok()).unwrap_or(0);
+    if declared > door.limits.body_bytes as u64 {
+        return Err(too_large(door));
+    }
+    let reading = collect(door, body);
+    match tokio::time::timeout(door.limits.body_time, reading).await {
+        Ok(read) => read,
+        Err(_) => Err(
+            Reply::error(408, "request_timeout", "the body must arrive without delay")
+                .header("connection", "close"),
+        ),
+    }
+}
+
+async fn collect(door: &Arc<Door>, mut body: Body) -> Result<(Vec<u8>, Held), Reply> {
+    let (mut bytes, mut held) = (Vec::new(), Held::default());
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| {
+            Reply::error(
+                400,
+                "malformed_request",
+                "the body must be as long as it was said to be",
+            )
+        })?;
+        let Some(data) = frame.data_ref() else {
+            continue;
+        };
+        if bytes.len() + data.len() > door.limits.body_bytes {
+            return Err(too_large(door));
+        }
+        held.grow(door, data.len())?;
+        bytes.extend_from_slice(data);
+    }
+    Ok((bytes, held))
+}
+
+impl Held {
+    fn grow(&mut self, door: &Door, by: usize) -> Result<(), Reply> {
+        let by = u32::try_from(by).unwrap_or(u32::MAX);
+        let Ok(more) = door.bodies.clone().try_acquire_many_owned(by) else {
+            return Err(busy("the daemon holds as many bodies as it can; try again"));
+        };
+        match &mut self.permit {
+            Some(permit) => permit.merge(more),
+            none => *none = Some(more),
+        }
+        Ok(())
+    }
+}
+
+fn too_large(door: &Door) -> Reply {
+    let message = format!("body must have at most {} bytes", door.limits.body_bytes);
+    Reply::error(413, "too_large", &message).header("connection", "close")
+}

@@ -1,0 +1,49 @@
+//! Whom a request believes to speak with. A page whose name was pointed at this machine (DNS rebinding) gives its own
+//! name, and is told that nobody of that name is here.
+
+use crate::front::Via;
+use crate::reply::Reply;
+use crate::wire::watched::malformed;
+use axum::body::Body;
+use hyper::Request;
+use hyper::header::HOST;
+
+/// The names of the loopback.
+pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+/// Checks `Host`, and that the target names no host of its own.
+///
+/// # Errors
+/// 400, 421.
+pub(crate) fn check(request: &Request<Body>, via: Via, port: u16) -> Result<(), Reply> {
+    let uri = request.uri();
+    if uri.scheme().is_some() {
+        return Err(malformed("target must be a path: this is no proxy"));
+    }
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return Err(malformed("host must be given once"));
+    };
+    match std::str::from_utf8(host.as_bytes()) {
+        Ok(host) if is_ours(host, via, port) => Ok(()),
+        _ => Err(Reply::error(
+            421,
+            "misdirected",
+            "host must be the address that the daemon listens on",
+        )),
+    }
+}
+
+fn is_ours(host: &str, via: Via, port: u16) -> bool {
+    NAMES.iter().any(|name| {
+        let Some((given, rest)) = host.split_at_checked(name.len()) else {
+            return false;
+        };
+        given.eq_ignore_ascii_case(name)
+            && match rest.strip_prefix(':') {
+                // No other machine reaches the socket, and who speaks on it knows of no port.
+                None => rest.is_empty() && (port == 80 || via == Via::Socket),
+                Some(digits) => digits == port.to_string(),
+            }
+    })
+}

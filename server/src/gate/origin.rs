@@ -1,0 +1,31 @@
+//! On whose behalf a browser asks. A browser names the page that makes a request; only pages of the daemon itself may.
+
+use crate::gate::host::NAMES;
+use crate::reply::Reply;
+use hyper::header::{HeaderMap, ORIGIN};
+
+/// Checks `Origin`.
+///
+/// # Errors
+/// 403.
+pub(crate) fn check(headers: &HeaderMap, port: u16) -> Result<(), Reply> {
+    let foreign = headers
+        .get_all(ORIGIN)
+        .iter()
+        .any(|origin| !is_ours(origin.as_bytes(), port));
+    match foreign {
+        true => Err(Reply::error(
+            403,
+            "forbidden",
+            "origin must be absent, or the daemon's own",
+        )),
+        false => Ok(()),
+    }
+}
+
+fn is_ours(origin: &[u8], port: u16) -> bool {
+    NAMES.iter().any(|name| {
+        origin == format!("http://{name}:{port}").as_bytes()
+            || (port == 80 && origin == format!("http://{name}").as_bytes())
+    })
+}

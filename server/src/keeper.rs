@@ -1,0 +1,129 @@
+//! The daemon's own work: each second it looks for teams that came or went, and records in every team what is due.
+
+use crate::options::ServeOptions;
+use crate::runtime::Runtimes;
+use crate::served::{Condition, Served};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, SystemTime};
+use teamlog_team::command::tick::Tick;
+use teamlog_team::failure::code_of;
+use teamlog_team::resident::Condition as Found;
+use teamlog_team::{Failure, Root, RootOptions};
+
+/// The clock by which a file system dates a change may stand still for so long: what changed since then may change
+/// again unseen.
+const CLOCK_GRAIN: Duration = Duration::from_secs(2);
+/// How long the timer waits for a team that somebody else writes to.
+const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+
+/// See the module.
+pub(crate) struct Keeper {
+    served: Arc<Served>,
+    runtimes: Arc<Runtimes>,
+    /// Where to look for new teams; nowhere, if only some are served.
+    watched: Option<PathBuf>,
+    every: Duration,
+    /// When what is watched had changed, as last seen.
+    seen: Option<SystemTime>,
+    /// The same open teams, but nobody waits long for a lock: other teams have something due as well.
+    root: Root,
+}
+
+impl Keeper {
+    pub fn new(
+        options: &ServeOptions,
+        teams_dir: &Path,
+        served: Arc<Served>,
+        runtimes: Arc<Runtimes>,
+    ) -> Keeper {
+        let patience = RootOptions {
+            lock_deadline: LOCK_PATIENCE.min(served.root().options().lock_deadline),
+            ..served.root().options().clone()
+        };
+        Keeper {
+            root: served.root().with_options(patience),
+            served,
+            runtimes,
+            watched: options.teams.is_empty().then(|| teams_dir.to_owned()),
+            every: options.limits.tick_time,
+            seen: None,
+        }
+    }
+
+    /// Works until it is told to stop.
+    pub fn run(mut self, stop: &Receiver<()>) {
+        loop {
+            self.adopt();
+            for name in self.served.names() {
+                let condition = self.tick(&name);
+                self.served.found(&name, condition);
+                if self.served.is_stopping() {
+                    return;
+                }
+            }
+            match stop.recv_timeout(self.every) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Serves teams that came, and no longer those that went.
+    fn adopt(&mut self) {
+        let Some(dir) = &self.watched else { return };
+        let Ok(changed) = std::fs::metadata(dir).and_then(|found| found.modified()) else {
+            return;
+        };
+        if self.seen == Some(changed) {
+            return;
+        }
+        let Ok(names) = self.served.root().teams() else {
+            return;
+        };
+        let settled = changed.elapsed().is_ok_and(|age| age > CLOCK_GRAIN);
+        self.seen = settled.then_some(changed);
+        for name in self.served.names() {
+            if !names.contains(&name) {
+                let _ = self.runtimes.withdraw(&self.served, &name);
+            }
+        }
+        for name in names {
+            if !self.served.serves(&name) && self.runtimes.publish(&self.served, &name).is_err() {
+                // Tried again with the next round.
+                self.seen = None;
+            }
+        }
+    }
+
+    /// Records what is due in a team, and tells how it is. The team's lock is taken with the first look and kept.
+    fn tick(&self, name: &str) -> Condition {
+        match self.ticked(name) {
+            // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
+            Ok(condition) => condition,
+            Err(Failure::Refused(_)) => Condition::Sound,
+            Err(failure) => {
+                let code = failure.engine().map_or("failed", code_of);
+                let why = failure.to_string();
+                Condition::Unready { code, why }
+            }
+        }
+    }
+
+    fn ticked(&self, name: &str) -> Result<Condition, Failure> {
+        // A handle of each round: what is behind the name may be another log by now.
+        let mut team = self.root.team(name)?;
+        let (code, why) = match team.condition() {
+            Found::Sound => {
+                team.tick(Tick::default())?;
+                team.finish()?;
+                return Ok(Condition::Sound);
+            }
+            Found::Poisoned(why) => ("poisoned", why),
+            Found::Damaged(why) => ("damaged", why),
+            Found::Unready(why) => ("unready", why),
+        };
+        Ok(Condition::Unready { code, why })
+    }
+}

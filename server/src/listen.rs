@@ -1,0 +1,102 @@
+//! Accepting: as many connections as there may be, and a fast "no" for one more.
+
+use crate::door::Door;
+use crate::front::{Front, Via};
+use crate::gate::busy;
+use crate::wire::{converse, watched};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::Semaphore;
+
+/// Turned away, but still listened to for a moment so that they can read why: never more than this many.
+const TURNED_AWAY_MAX: usize = 256;
+/// How long that moment is.
+const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
+/// How long the loop rests when the system has nothing left for another connection.
+const REST: Duration = Duration::from_millis(50);
+
+/// What a listener needs.
+pub(crate) trait Listen {
+    /// A connection.
+    type Io: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+    /// Waits for one. `None` is one of somebody whom nothing is told.
+    fn next(&self) -> impl Future<Output = io::Result<Option<Self::Io>>> + Send;
+}
+
+impl Listen for TcpListener {
+    type Io = tokio::net::TcpStream;
+    async fn next(&self) -> io::Result<Option<Self::Io>> {
+        let (stream, _) = self.accept().await?;
+        // Answers are written whole; nothing is gained by waiting for more.
+        let _ = stream.set_nodelay(true);
+        Ok(Some(stream))
+    }
+}
+
+impl Listen for UnixListener {
+    type Io = tokio::net::UnixStream;
+    async fn next(&self) -> io::Result<Option<Self::Io>> {
+        let (stream, _) = self.accept().await?;
+        let peer = stream.peer_cred()?.uid();
+        let ours = rustix::process::geteuid().as_raw();
+        Ok((peer == ours).then_some(stream))
+    }
+}
+
+/// Accepts until the daemon stops; ends when the last connection has ended.
+pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
+    let front = Front::new(via, door.clone());
+    let (places, turned_away) = (
+        Arc::new(Semaphore::new(door.limits.connections)),
+        Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
+    );
+    loop {
+        let accepted = tokio::select! {
+            () = door.drain.cancelled() => break,
+            accepted = listener.next() => accepted,
+        };
+        let io = match accepted {
+            Ok(Some(io)) => io,
+            Ok(None) => continue,
+            Err(error) => {
+                // A client that went before it was accepted is no reason to rest; no descriptors left is.
+                if error.kind() != io::ErrorKind::ConnectionAborted {
+                    tokio::time::sleep(REST).await;
+                }
+                continue;
+            }
+        };
+        if let Ok(place) = places.clone().try_acquire_owned() {
+            let (front, door) = (front.clone(), door.clone());
+            tokio::spawn(async move {
+                let counted = door.figures.connected(via);
+                converse(io, front, door).await;
+                drop((counted, place));
+            });
+        } else {
+            door.figures.turned_away();
+            if let Ok(moment) = turned_away.clone().try_acquire_owned() {
+                tokio::spawn(async move {
+                    let _ = tokio::time::timeout(TURNED_AWAY_FOR, turn_away(io)).await;
+                    drop(moment);
+                });
+            }
+        }
+    }
+    drop(listener);
+    let all = u32::try_from(door.limits.connections).unwrap_or(u32::MAX);
+    let _ = places.acquire_many(all).await;
+}
+
+async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {
+    let reply = busy("the daemon has as many connections as it can; try again");
+    let answer = watched::as_bytes("Service Unavailable", &reply);
+    if io.write_all(&answer).await.is_err() || io.shutdown().await.is_err() {
+        return;
+    }
+    let mut space = [0; 1024];
+    while io.read(&mut space).await.is_ok_and(|read| read > 0) {}
+}

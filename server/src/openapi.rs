@@ -1,0 +1,378 @@
+//! The OpenAPI document: put together from the table of routes, the operations and the schemas of their types, so that it
+//! cannot say anything else than they do.
+
+mod schemas;
+
+use crate::call::Method;
+use crate::route::{CODES, ErrorBody, Facts, ROUTES, Route};
+use schemas::Schemas;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use teamlog_team::api::{Envelope, OPERATIONS, Operation};
+
+/// The route that stands for all operations, which are documented one by one.
+const OPERATION: &str = "/v1/api/{operation}";
+
+/// What can go wrong with any call.
+const ALWAYS: &[&str] = &[
+    "invalid_input",
+    "malformed_request",
+    "unauthorized",
+    "forbidden",
+    "team_not_found",
+    "misdirected",
+    "head_too_large",
+    "internal",
+    "io",
+    "busy",
+    "locked",
+    "poisoned",
+    "damaged",
+];
+/// With one that has a body.
+const WITH_BODY: &[&str] = &[
+    "invalid_json",
+    "request_timeout",
+    "too_large",
+    "unsupported_media_type",
+];
+/// With one that records.
+const MUTATING: &[&str] = &[
+    "idempotency_key_reused",
+    "response_too_large",
+    "team_closed",
+];
+
+static TEXT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let mut text = serde_json::to_vec(&document()).unwrap_or_default();
+    text.push(b'\n');
+    text
+});
+
+/// The document as it is served.
+pub fn text() -> &'static [u8] {
+    &TEXT
+}
+
+/// The document.
+pub fn document() -> Value {
+    let mut schemas = Schemas::default();
+    let mut paths = Map::new();
+    for route in ROUTES {
+        if route.facts.pattern != OPERATION {
+            let described = of_route(route, &mut schemas);
+            add(
+                &mut paths,
+                route.facts.pattern,
+                route.facts.method,
+                described,
+            );
+        }
+    }
+    for operation in OPERATIONS {
+        let described = of_operation(operation, &mut schemas);
+        let path = OPERATION.replace("{operation}", operation.name);
+        add(&mut paths, &path, Method::Post, described);
+    }
+    for (path, described) in in_front() {
+        add(&mut paths, path, Method::Get, described);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "teamlog",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "A team's tasks, threads and messages over its log. Every answer is one JSON object and a line end.",
+            "license": {"name": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "Where the document came from; runtime.json of a team names it"}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "schemas": schemas.into_map(),
+            "parameters": parameters(),
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "The team's own token, from its runtime.json; it says which team is meant"},
+            },
+        },
+    })
+}
+
+fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Value) {
+    let item = paths.entry(path).or_insert_with(|| json!({}));
+    let method = match method {
+        Method::Get => "get",
+        Method::Post => "post",
+    };
+    if let Some(item) = item.as_object_mut() {
+        item.insert(method.to_owned(), described);
+    }
+}
+
+/// What stands in headers.
+fn parameters() -> Value {
+    let header = |name: &str, about: &str, max: u32| {
+        json!({"name": name, "in": "header", "required": false, "description": about,
+            "schema": {"type": "string", "minLength": 1, "maxLength": max}})
+    };
+    json!({
+        "key": header("Idempotency-Key", "The same request under the same key is carried out once, and answered with the same bytes", 128),
+        "trace": header("X-Trace-Id", "The story that what is recorded belongs to; else that of `traceparent`, of the task or of the message", 128),
+        "known": {"name": "Last-Event-ID", "in": "header", "required": false,
+            "description": "The last seq that is known, in the place of `after`", "schema": {"type": "integer", "minimum": 0}},
+    })
+}
+
+fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
+    let facts = &route.facts;
+    let input = schemas.inlined(route.input_schema());
+    let (in_path, mut own) = split(&input, route);
+    own.insert(
+        "teamId".to_owned(),
+        json!({"type": "string", "description": "The team, which must be that of the token"}),
+    );
+    let required = required(&input);
+    let mut parameters: Vec<Value> = in_path
+        .into_iter()
+        .map(|(name, schema)| parameter(&name, "path", true, schema))
+        .collect();
+    let mut described = json!({
+        "operationId": facts.id,
+        "summary": facts.doc,
+        "responses": responses(facts, success(route, schemas), &error_schema(schemas)),
+    });
+    match facts.method {
+        Method::Get => parameters.extend(own.into_iter().map(|(name, schema)| {
+            let required = required.contains(&name);
+            parameter(&name, "query", required, without_null(schema))
+        })),
+        Method::Post => {
+            let left: Vec<&String> = required
+                .iter()
+                .filter(|name| own.contains_key(*name))
+                .collect();
+            described["requestBody"] = json!({
+                "required": !left.is_empty(),
+                "content": {"application/json": {"schema": {
+                    "type": "object", "required": left, "properties": own, "additionalProperties": false,
+                }}},
+            });
+        }
+    }
+    parameters.extend(headers(facts.mutates));
+    if facts.streams {
+        parameters.push(json!({"$ref": "#/components/parameters/known"}));
+    }
+    described["parameters"] = parameters.into();
+    described
+}
+
+fn headers(mutates: bool) -> Vec<Value> {
+    let names: &[&str] = if mutates { &["key", "trace"] } else { &[] };
+    let refs = names
+        .iter()
+        .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}));
+    refs.collect()
+}
+
+/// The fields that the path gives, and the others.
+fn split(input: &Value, route: &Route) -> (Map<String, Value>, Map<String, Value>) {
+    let properties = input.get("properties").and_then(Value::as_object);
+    let (mut in_path, mut own) = (Map::new(), Map::new());
+    for (name, schema) in properties.into_iter().flatten() {
+        let place = match route.parameters().any(|parameter| parameter == name) {
+            true => &mut in_path,
+            false => &mut own,
+        };
+        place.insert(name.clone(), schema.clone());
+    }
+    (in_path, own)
+}
+
+fn required(schema: &Value) -> Vec<String> {
+    let names = schema.get("required").and_then(Value::as_array);
+    let names = names.into_iter().flatten().filter_map(Value::as_str);
+    names.map(str::to_owned).collect()
+}
+
+fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Value {
+    let about = schema
+        .as_object_mut()
+        .and_then(|schema| schema.remove("description"));
+    let mut parameter = json!({"name": name, "in": place, "required": required, "schema": schema});
+    if let Some(about) = about {
+        parameter["description"] = about;
+    }
+    parameter
+}
+
+/// A query has no `null`.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            schema["type"] = only.clone();
+        }
+    }
+    if let Some(Value::Array(words)) = schema.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    for choices in ["anyOf", "oneOf"] {
+        if let Some(Value::Array(kinds)) = schema.get_mut(choices) {
+            kinds.retain(|kind| kind.get("type").is_none_or(|name| name != "null"));
+        }
+    }
+    schema
+}
+
+fn success(route: &Route, schemas: &mut Schemas) -> Value {
+    let facts = &route.facts;
+    let mut content = json!({"application/json": {"schema": schemas.named(route.answer_schema())}});
+    if facts.streams {
+        content["text/event-stream"] = json!({"schema": {"type": "string"}});
+    }
+    done(facts.mutates, content)
+}
+
+fn done(mutates: bool, content: Value) -> Value {
+    let mut success = json!({"description": "Done", "content": content});
+    if mutates {
+        success["headers"] = json!({"Idempotent-Replayed": {
+            "description": "`true` where this is the answer to an earlier request under the same key",
+            "schema": {"type": "string", "enum": ["true"]},
+        }});
+    }
+    success
+}
+
+fn error_schema(schemas: &mut Schemas) -> Value {
+    schemas.named(schemars::schema_for!(ErrorBody<'static>))
+}
+
+/// The answers by status: success, and what can go wrong.
+fn responses(facts: &Facts, success: Value, error: &Value) -> Value {
+    let mut codes = facts.codes.to_vec();
+    codes.extend(ALWAYS);
+    if facts.method == Method::Post {
+        codes.extend(WITH_BODY);
+    }
+    if facts.mutates {
+        codes.extend(MUTATING);
+    }
+    let mut responses = failures(&codes, error);
+    responses.insert(facts.status.to_string(), success);
+    responses.into()
+}
+
+fn failures(codes: &[&str], error: &Value) -> Map<String, Value> {
+    let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for row in CODES.iter().filter(|row| codes.contains(&row.code)) {
+        by_status.entry(row.status).or_default().push(row.code);
+    }
+    let described = by_status.into_iter().map(|(status, codes)| {
+        let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+        let response = json!({
+            "description": names.join(", "),
+            "content": {"application/json": {"schema": error}},
+        });
+        (status.to_string(), response)
+    });
+    described.collect()
+}
+
+fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
+    let mut input = schemas.inlined(operation.input_schema());
+    // The token says which team is meant.
+    let required: Vec<String> = required(&input);
+    let required: Vec<String> = required
+        .into_iter()
+        .filter(|name| name != "team_name")
+        .collect();
+    let needs_body = !required.is_empty();
+    input["required"] = required.into();
+    let data = schemas.inlined(operation.data_schema());
+    let envelope = json!({"type": "object",
+    "required": ["schema_version", "timestamp", "command", "ok", "operation", "data"],
+    "properties": {
+        "schema_version": {"type": "string", "const": "1.0"},
+        "timestamp": {"type": "string", "format": "date-time"},
+        "command": {"type": "string"},
+        "ok": {"type": "boolean", "const": true},
+        "operation": {"type": "string", "const": operation.name},
+        "data": data,
+    }});
+    let mut codes: Vec<&str> = [ALWAYS, WITH_BODY].concat();
+    codes.extend([
+        "task_not_found",
+        "worker_not_found",
+        "claim_conflict",
+        "operation_failed",
+    ]);
+    if operation.mutates {
+        codes.extend(MUTATING);
+    }
+    let failed = schemas.named(schemars::schema_for!(Envelope<'static>));
+    let error = error_schema(schemas);
+    // What the gate refuses never becomes an envelope.
+    let mut responses = failures(&codes, &json!({"anyOf": [failed, error]}));
+    let content = json!({"application/json": {"schema": envelope}});
+    responses.insert("200".to_owned(), done(operation.mutates, content));
+    json!({
+        "operationId": format!("api_{}", operation.name.replace('-', "_")),
+        "summary": operation.doc,
+        "parameters": headers(operation.mutates),
+        "requestBody": {"required": needs_body, "content": {"application/json": {"schema": input}}},
+        "responses": responses,
+    })
+}
+
+/// What is answered in front of the routes.
+fn in_front() -> [(&'static str, Value); 4] {
+    let told = |id: &str, about: &str, kind: &str, open: bool| {
+        let schema = match kind {
+            "application/json" => json!({"type": "object"}),
+            _ => json!({"type": "string"}),
+        };
+        let mut described = json!({
+            "operationId": id,
+            "summary": about,
+            "responses": {"200": {"description": "Done", "content": {kind: {"schema": schema}}}},
+        });
+        if open {
+            described["security"] = json!([]);
+        }
+        described
+    };
+    let mut ready = told(
+        "getReadiness",
+        "Whether every team can be read and written",
+        "application/json",
+        true,
+    );
+    ready["responses"]["503"] = json!({"description": "At least one cannot", "content": {"application/json": {"schema": {"type": "object"}}}});
+    let mut numbers = told(
+        "getMetrics",
+        "The daemon in numbers",
+        "application/openmetrics-text",
+        false,
+    );
+    numbers["responses"]["401"] = json!({"description": "`unauthorized`"});
+    [
+        (
+            "/",
+            told("getPage", "What is served, for people", "text/html", true),
+        ),
+        (
+            "/healthz",
+            told(
+                "getHealth",
+                "That the process answers",
+                "application/json",
+                true,
+            ),
+        ),
+        ("/readyz", ready),
+        ("/metrics", numbers),
+    ]
+}

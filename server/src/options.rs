@@ -1,0 +1,147 @@
+//! What the daemon is started with, and its limits. Every limit is a field, so that a test waits milliseconds where the
+//! daemon waits seconds.
+
+use crate::call::Call;
+use crate::reply::Answer;
+use crate::served::Served;
+use crate::takeover::TakeOver;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_team::RootOptions;
+
+/// Answers calls, on a thread that may block.
+pub type Answering = Arc<dyn Fn(&Arc<Served>, &Call) -> Answer + Send + Sync>;
+
+/// What the daemon is started with.
+#[derive(Clone)]
+pub struct ServeOptions {
+    /// The data root, which must exist.
+    pub root: PathBuf,
+    /// How it is opened.
+    pub root_options: RootOptions,
+    /// The teams that are served; all, also those that are still to come, where none is named.
+    pub teams: Vec<String>,
+    /// Where TCP is listened on: an address of the loopback; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where the Unix socket is put; `None` chooses a place.
+    pub socket: Option<PathBuf>,
+    /// Where the socket is put if its path beneath the root would be too long for one: `XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<PathBuf>,
+    /// The version that is told.
+    pub version: String,
+    /// What calls are answered with.
+    pub answer: Answering,
+    /// Takes over connections that were upgraded on the Unix socket.
+    pub take_over: Option<Arc<dyn TakeOver>>,
+    /// Whether `SIGTERM`, `SIGINT` and `SIGHUP` stop the daemon. Off where it is part of another process.
+    pub signals: bool,
+    /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
+    pub confined: bool,
+    /// See [`Limits`].
+    pub limits: Limits,
+}
+
+impl ServeOptions {
+    /// Every team of `root` on a free port, with the limits of a daemon, without signals, unconfined.
+    pub fn new(root: impl Into<PathBuf>, answer: Answering) -> ServeOptions {
+        ServeOptions {
+            root: root.into(),
+            root_options: RootOptions::default(),
+            teams: Vec::new(),
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            socket: None,
+            runtime_dir: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            answer,
+            take_over: None,
+            signals: false,
+            confined: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl fmt::Debug for ServeOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServeOptions")
+            .field("root", &self.root)
+            .field("teams", &self.teams)
+            .field("listen", &self.listen)
+            .field("socket", &self.socket)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What one client, or all of them, may take of the daemon.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Open TCP connections; one more is answered 503 at once. As many again may be open on the Unix socket, so that
+    /// nobody who reaches the port can shut out the command line.
+    pub connections: usize,
+    /// Bytes of a request's head.
+    pub head_bytes: usize,
+    /// Headers of a request.
+    pub headers: usize,
+    /// From the first byte of a head, or from the connection's begin, to the head's end.
+    pub head_time: Duration,
+    /// Bytes of a body.
+    pub body_bytes: usize,
+    /// Bytes of all bodies that wait for their answer.
+    pub bodies_bytes: usize,
+    /// From the end of a head to that of its body.
+    pub body_time: Duration,
+    /// How long a client may take nothing of an answer that waits for it.
+    pub stall_time: Duration,
+    /// How long a connection is kept open between two requests.
+    pub idle_time: Duration,
+    /// How long a closed connection is read to its end, so that what was answered still arrives.
+    pub linger_time: Duration,
+    /// How often a stream that has nothing to tell shows that it is alive.
+    pub pulse_time: Duration,
+    /// Threads that answer calls.
+    pub workers: usize,
+    /// Calls that wait for one of them; one more is answered 503.
+    pub queue: usize,
+    /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
+    pub waits: usize,
+    /// Connections that are taken over at a time.
+    pub taken_over: usize,
+    /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
+    pub guesses: u32,
+    /// By how much they are.
+    pub guess_delay: Duration,
+    /// How long a stop waits for what runs.
+    pub drain_time: Duration,
+    /// How often new teams are looked for and what is due is recorded.
+    pub tick_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 512,
+            head_bytes: 16 * 1024,
+            headers: 100,
+            head_time: Duration::from_secs(5),
+            body_bytes: 8 * 1024 * 1024,
+            bodies_bytes: 128 * 1024 * 1024,
+            body_time: Duration::from_secs(10),
+            stall_time: Duration::from_secs(10),
+            idle_time: Duration::from_secs(30),
+            linger_time: Duration::from_secs(2),
+            pulse_time: Duration::from_secs(15),
+            workers: 64,
+            queue: 1024,
+            waits: 256,
+            taken_over: 64,
+            guesses: 10,
+            guess_delay: Duration::from_secs(1),
+            drain_time: Duration::from_secs(10),
+            tick_time: Duration::from_secs(1),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A call whose input was read, with what its answer is made from.
+
+use super::endpoint::Facts;
+use super::problem::Problem;
+use crate::call::Call;
+use crate::reply::{JSON, Reply};
+use crate::served::Served;
+use serde::Serialize;
+use teamlog_team::act::Control;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::exchange::{Command, Form};
+use teamlog_team::{Exchange, Team};
+
+/// Says that an answer is that of an earlier request under the same key.
+pub const REPLAYED: &str = "Idempotent-Replayed";
+
+/// What a handler has at hand.
+pub struct Asked<'a> {
+    pub served: &'a Served,
+    pub call: &'a Call,
+    facts: &'a Facts,
+    /// Who does it, where the input says.
+    pub actor: Option<String>,
+    /// The body, in its one form.
+    canonical: String,
+}
+
+impl<'a> Asked<'a> {
+    pub fn new(
+        served: &'a Served,
+        call: &'a Call,
+        facts: &'a Facts,
+        canonical: String,
+    ) -> Asked<'a> {
+        Asked {
+            served,
+            call,
+            facts,
+            actor: None,
+            canonical,
+        }
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.served.root().options().clock.now()
+    }
+
+    /// The team that the token belongs to. What it records, it records under the key and in the story of the call.
+    pub fn team(&self) -> Result<Team, Problem> {
+        let mut team = self.served.team(&self.call.team)?;
+        if self.facts.mutates {
+            team.under(self.control());
+        }
+        Ok(team)
+    }
+
+    /// What stands beside the input: the same method, path and body under one key are one request.
+    pub fn control(&self) -> Control {
+        let Facts {
+            method, pattern, ..
+        } = self.facts;
+        let path = serde_json::to_string(&self.call.path).unwrap_or_default();
+        Control {
+            operation: format!("{} {pattern}", method.name()),
+            request: format!("{}\n{path}\n{}", method.name(), self.canonical).into_bytes(),
+            key: self.call.key.clone(),
+            trace_id: self.call.trace_id.clone(),
+            actor: self.actor.clone(),
+        }
+    }
+
+    /// Answers from the state.
+    pub fn look<T: Serialize>(
+        &self,
+        look: impl FnOnce(&mut Team) -> teamlog_team::Result<T>,
+    ) -> Result<Reply, Problem> {
+        let mut team = self.team()?;
+        let answer = look(&mut team)?;
+        Ok(Reply::json(self.facts.status, &answer))
+    }
+
+    /// Carries out a command, and answers in that form.
+    pub fn exchange<T>(
+        &self,
+        mut team: Team,
+        command: impl Command<T>,
+        form: Form<T>,
+    ) -> Result<Reply, Problem> {
+        let Exchange { status, body } = team.exchange(command, form)?;
+        let mut text = body.get().as_bytes().to_vec();
+        text.push(b'\n');
+        let reply = Reply {
+            status,
+            content_type: JSON,
+            headers: Vec::new(),
+            body: text,
+        };
+        Ok(replayed(reply, &team))
+    }
+}
+
+/// Marks the repetition of an earlier answer.
+pub fn replayed(reply: Reply, team: &Team) -> Reply {
+    match team.repeated() {
+        true => reply.header(REPLAYED, "true"),
+        false => reply,
+    }
+}

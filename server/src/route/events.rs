@@ -1,0 +1,83 @@
+//! `GET /v1/events`: the log itself, in pages; as a stream it is answered beside the routes.
+
+use super::asked::Asked;
+use super::endpoint::{Endpoint, Facts};
+use super::problem::Problem;
+use crate::call::Call;
+use crate::reply::Reply;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_team::command::events::{Events as Page, EventsAnswer};
+use teamlog_team::command::replay::Replay;
+
+/// `GET /v1/events`.
+pub struct Events;
+
+/// Which events, from where on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EventsInput {
+    /// The last seq that is known. A page without begins at the beginning, a stream without at now
+    pub after: Option<u64>,
+    /// Most events of a page; else 100. A stream has no end
+    #[schemars(range(min = 1, max = 1_000))]
+    pub limit: Option<usize>,
+    /// Only of that kind
+    pub kind: Option<String>,
+    /// Only those that name that agent
+    pub agent: Option<String>,
+    /// Only those that name that task
+    pub task_id: Option<String>,
+    /// Only those of that story
+    pub trace_id: Option<String>,
+    /// Only those by that actor
+    pub actor: Option<String>,
+}
+
+impl EventsInput {
+    /// Which events are meant.
+    pub fn filter(&self) -> Replay {
+        Replay {
+            kind: self.kind.clone(),
+            actor: self.actor.clone(),
+            trace_id: self.trace_id.clone(),
+            task_id: self.task_id.clone(),
+            agent: self.agent.clone(),
+            ..Replay::default()
+        }
+    }
+}
+
+/// What a client knows already, as its headers say.
+pub fn last_event_id(call: &Call) -> Result<Option<u64>, Problem> {
+    let Some(text) = &call.last_event_id else {
+        return Ok(None);
+    };
+    text.parse().map(Some).map_err(|_| {
+        let message = "Last-Event-ID must be the seq of an event, but is not";
+        Problem::invalid("Last-Event-ID", message)
+    })
+}
+
+impl Endpoint for Events {
+    type Input = EventsInput;
+    type Answer = EventsAnswer;
+    const FACTS: Facts = Facts::get(
+        "/v1/events",
+        "listEvents",
+        "The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded",
+    )
+    .streams()
+    .codes(&["cursor_ahead"]);
+
+    fn answer(input: EventsInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+        let known = last_event_id(asked.call)?;
+        asked.look(|team| {
+            team.events(&Page {
+                after: known.or(input.after).unwrap_or(0),
+                limit: input.limit,
+                filter: input.filter(),
+            })
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! What an agent is to be told.
+
+use super::asked::Asked;
+use super::endpoint::{Endpoint, Facts};
+use super::problem::Problem;
+use super::record::SCHEMA_VERSION;
+use crate::reply::Reply;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_team::command::inbox_feed::InboxFeed;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::feed_entry::FeedEntry;
+
+/// `GET /v1/inbox`.
+pub struct Inbox;
+
+/// Whose, from where on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct InboxInput {
+    /// Whose
+    agent_id: String,
+    /// The `nextSince` of the page before; else from the beginning
+    since: Option<u64>,
+    /// Most entries; else 100
+    #[schemars(range(min = 1, max = 1_000))]
+    limit: Option<usize>,
+}
+
+/// `{schemaVersion, agentId, events, messages, nextSince, more}`.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxBody {
+    /// Always `1.0.0`
+    schema_version: &'static str,
+    /// Whose
+    agent_id: String,
+    /// The entries, oldest first
+    events: Vec<FeedEntry>,
+    /// The same in short
+    messages: Vec<Notice>,
+    /// What to go on from, as text; it never falls behind
+    next_since: String,
+    /// Whether more follow already
+    more: bool,
+}
+
+/// An entry in short.
+#[derive(Serialize, JsonSchema)]
+struct Notice {
+    /// Its id
+    id: String,
+    /// What happened
+    #[serde(rename = "type")]
+    kind: String,
+    /// What it is about
+    payload: About,
+    /// When
+    #[schemars(with = "Timestamp")]
+    ts: String,
+}
+
+/// What an entry is about.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct About {
+    /// The task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<String>,
+    /// The thread
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<String>,
+    /// The message
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<String>,
+    /// Who did it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<String>,
+    /// It in a line
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+}
+
+impl Endpoint for Inbox {
+    type Input = InboxInput;
+    type Answer = InboxBody;
+    const FACTS: Facts = Facts::get(
+        "/v1/inbox",
+        "readInbox",
+        "What an agent is to be told, behind a cursor that never misses and never repeats",
+    )
+    .codes(&["cursor_ahead"]);
+
+    fn answer(input: InboxInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+        asked.look(|team| {
+            let feed = team.inbox_feed(&InboxFeed {
+                worker: input.agent_id,
+                since: input.since,
+                limit: input.limit,
+            })?;
+            Ok(InboxBody {
+                schema_version: SCHEMA_VERSION,
+                agent_id: feed.worker,
+                messages: feed.events.iter().map(Notice::of).collect(),
+                events: feed.events,
+                next_since: feed.next_since.to_string(),
+                more: feed.more,
+            })
+        })
+    }
+}
+
+impl Notice {
+    fn of(entry: &FeedEntry) -> Notice {
+        Notice {
+            id: entry.id.clone(),
+            kind: entry.kind.clone(),
+            payload: About {
+                task_id: entry.task_id.clone(),
+                thread_id: entry.thread_id.clone(),
+                message_id: entry.message_id.clone(),
+                actor: entry.actor.clone(),
+                summary: entry.summary.clone(),
+            },
+            ts: entry.ts.clone(),
+        }
+    }
+}

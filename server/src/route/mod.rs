@@ -1,0 +1,96 @@
+//! Which call is answered how: one table of routes, from which dispatch and the documents are read.
+
+mod asked;
+mod codes;
+mod document;
+mod endpoint;
+mod events;
+mod inbox;
+mod input;
+mod operations;
+mod paths;
+mod problem;
+mod record;
+mod story;
+mod table;
+mod tasks;
+mod teams;
+mod threads;
+
+pub use codes::{CODES, CodeRow};
+pub use endpoint::{Facts, Route};
+pub(crate) use events::{EventsInput, last_event_id};
+pub use problem::{ErrorBody, Problem};
+pub use table::ROUTES;
+
+use crate::call::{Call, Method};
+use crate::reply::Reply;
+use crate::served::Served;
+use asked::Asked;
+use serde::de::DeserializeOwned;
+use table::{Compiled, Found};
+
+/// Answers a call that came through the gate. Waits for the disk; nothing is read from the network.
+pub fn answer(served: &Served, call: &Call) -> Reply {
+    match table::find(call.method, &call.path) {
+        Found::Route(compiled, parameters) => {
+            let answered = carry_out(served, call, compiled, parameters);
+            answered.unwrap_or_else(Problem::into_reply)
+        }
+        Found::OtherMethods(methods) => refuse_method(call, &methods),
+        Found::Nothing => {
+            let path = format!("/{}", call.path.join("/"));
+            let message = format!("the path must be one that is served, but is {path:?}");
+            Problem::new("not_found", message).into_reply()
+        }
+    }
+}
+
+/// The methods that a path takes, as `Allow` lists them; `None` for a path that is not served. Paths that are answered
+/// in front of the routes are not known here.
+pub fn allowed(path: &[String]) -> Option<String> {
+    let methods = table::methods(path);
+    match methods.is_empty() {
+        true => None,
+        false => Some(listed(&methods)),
+    }
+}
+
+fn carry_out(
+    served: &Served,
+    call: &Call,
+    compiled: &Compiled,
+    parameters: Vec<(&'static str, String)>,
+) -> Result<Reply, Problem> {
+    let read = input::read(compiled, call, parameters)?;
+    let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
+    (compiled.route.run)(&mut asked, read.fields)
+}
+
+/// The input of a call as its route reads it.
+pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
+    let Found::Route(compiled, parameters) = table::find(call.method, &call.path) else {
+        return Err(Problem::new(
+            "not_found",
+            "the path must be one that is served",
+        ));
+    };
+    let fields = input::read(compiled, call, parameters)?.fields;
+    endpoint::typed(compiled.route.facts.id, fields)
+}
+
+fn refuse_method(call: &Call, methods: &[Method]) -> Reply {
+    let allow = listed(methods);
+    let message = format!(
+        "the method must be {allow} here, but is {}",
+        call.method.name()
+    );
+    Problem::new("method_not_allowed", message)
+        .into_reply()
+        .header("Allow", allow)
+}
+
+fn listed(methods: &[Method]) -> String {
+    let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+    names.join(", ")
+}

@@ -1,0 +1,115 @@
+//! `POST /v1/api/{operation}`: every operation of the mutation contract, in its own envelope.
+
+use super::asked::{Asked, replayed};
+use super::codes;
+use super::endpoint::{Endpoint, Facts};
+use super::problem::Problem;
+use crate::reply::Reply;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use teamlog_team::act::Control;
+use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
+use teamlog_team::engine::Timestamp;
+
+/// What the envelope says was called.
+const PROGRAM: &str = "teamlog api";
+/// The field by which operations name the team.
+const TEAM_NAME: &str = "team_name";
+
+/// `POST /v1/api/{operation}`.
+pub struct Call;
+
+/// The operation, and its input.
+#[derive(Deserialize, JsonSchema)]
+pub struct CallInput {
+    /// The operation
+    operation: String,
+    /// Its input; `team_name` may be left out
+    #[serde(flatten)]
+    input: Map<String, Value>,
+}
+
+impl Endpoint for Call {
+    type Input = CallInput;
+    type Answer = Envelope<'static>;
+    const FACTS: Facts = Facts::post(
+        "/v1/api/{operation}",
+        "callOperation",
+        "Carry out an operation of the mutation contract, whose envelope is the answer",
+    )
+    .codes(&["unknown_operation"]);
+
+    fn answer(input: CallInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+        let began = asked.now();
+        let Some(operation) = api::find(&input.operation) else {
+            let name: String = input.operation.chars().take(80).collect();
+            let message = format!("operation must be one that there is, but is {name:?}");
+            let fault = Fault::new("unknown_operation", message)
+                .detail("hint", "they are listed by: teamlog api --list");
+            return Ok(failed(None, began, &fault));
+        };
+        let given = input.input.get("key").and_then(Value::as_str);
+        let key = given.map(str::to_owned).or(asked.call.key.clone());
+        let key = key.filter(|_| operation.mutates);
+        Ok(match call(asked, operation, input.input) {
+            Ok(answered) => done(key.as_deref(), operation, began, answered)?,
+            Err(fault) => failed(Some(operation.name), began, &fault),
+        })
+    }
+}
+
+fn call(
+    asked: &Asked<'_>,
+    operation: &Operation,
+    mut input: Map<String, Value>,
+) -> Result<Answered, Fault> {
+    let own = asked.call.team.as_str();
+    let team = input.get(TEAM_NAME).and_then(Value::as_str).map(str::trim);
+    match team {
+        Some(team) if !team.is_empty() && team != own => {
+            let message = format!("{TEAM_NAME} must be that of the token, {own}, but is {team:?}");
+            let fault = Fault::new("team_not_found", message);
+            return Err(fault.detail("field", TEAM_NAME));
+        }
+        _ => input.insert(TEAM_NAME.to_owned(), own.into()),
+    };
+    // The operation says by itself what is one request, so that other surfaces can repeat it.
+    let control = Control {
+        key: asked.call.key.clone(),
+        trace_id: asked.call.trace_id.clone(),
+        ..Control::default()
+    };
+    api::call(asked.served.root(), operation, input, control)
+}
+
+fn done(
+    key: Option<&str>,
+    operation: &'static Operation,
+    began: Timestamp,
+    answered: Answered,
+) -> Result<Reply, Problem> {
+    let Some(mut team) = answered.team else {
+        let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
+        return Ok(Reply::json(200, &envelope));
+    };
+    // Whoever asks again gets the same bytes, the time of the first answer included.
+    let began = match key {
+        Some(key) => team.answered_at(key)?.unwrap_or(began),
+        None => began,
+    };
+    let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
+    Ok(replayed(Reply::json(200, &envelope), &team))
+}
+
+fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {
+    let envelope = Envelope::failed(PROGRAM, operation, began, fault);
+    // Where the contract's code says less than is known, the precise one stands beside it.
+    let precise = fault.details.get("code").and_then(Value::as_str);
+    let row = codes::of(precise.unwrap_or(&fault.code));
+    let reply = Reply::json(row.status, &envelope);
+    match row.retry_after {
+        Some(seconds) => reply.header("Retry-After", seconds.to_string()),
+        None => reply,
+    }
+}

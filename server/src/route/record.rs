@@ -1,0 +1,152 @@
+//! Tasks as HTTP shows them. The order of the fields is part of the shape.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_team::api::milliseconds;
+use teamlog_team::engine::Timestamp;
+use teamlog_team::projections::tasks::Claim;
+use teamlog_team::projections::{self, Priority, Status};
+
+/// The version of every record's shape.
+pub const SCHEMA_VERSION: &str = "1.0.0";
+
+/// A task.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Task {
+    /// Always `1.0.0`
+    schema_version: &'static str,
+    /// Its id
+    pub id: String,
+    /// What it is, in a line
+    title: String,
+    /// What it is, at length
+    description: String,
+    /// Its state
+    #[schemars(with = "Status")]
+    status: &'static str,
+    /// Who works on it, or did
+    owner: Option<String>,
+    /// The tasks it waits for
+    deps: Vec<String>,
+    /// The paths that its holder may write to
+    resources: Vec<String>,
+    /// The claim under which somebody works on it
+    pub lease: Option<Lease>,
+    /// How many claims it has had
+    epoch: u64,
+    /// When it moved
+    timestamps: Timestamps,
+    /// Counts every applied mutation
+    version: u64,
+    /// How urgent it is, if not `normal`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Priority>")]
+    priority: Option<&'static str>,
+    /// Whether others may hold the same paths
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
+    /// Whether the lease ran out, which is not recorded yet
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lease_expired: bool,
+    /// What its completion brought
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    /// Why it failed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// The story it belongs to
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<String>,
+}
+
+/// A claim that counts for a time.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Lease {
+    /// Who has it
+    holder: String,
+    /// The number of the claim, which is presented to renew, complete or fail the task
+    epoch: u64,
+    /// It counts before that moment
+    #[schemars(with = "Timestamp")]
+    expires_at: String,
+}
+
+/// The moments of a task's life.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Timestamps {
+    /// When it came to be
+    #[schemars(with = "Timestamp")]
+    created_at: String,
+    /// When it was last claimed
+    #[schemars(with = "Option<Timestamp>")]
+    started_at: Option<String>,
+    /// When it was completed
+    #[schemars(with = "Option<Timestamp>")]
+    completed_at: Option<String>,
+    /// When it failed
+    #[schemars(with = "Option<Timestamp>")]
+    failed_at: Option<String>,
+    /// When it was canceled
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    canceled_at: Option<String>,
+}
+
+impl Task {
+    /// A task as it stands at `now`.
+    pub fn of(task: projections::Task, now: Timestamp) -> Task {
+        let epoch = task.governed.epoch;
+        let lease = task.claim().map(|claim| Lease::of(claim, epoch));
+        let lease_expired = task.claim().is_some_and(|claim| claim.leased_until <= now);
+        let urgent = task.priority != Priority::Normal;
+        Task {
+            schema_version: SCHEMA_VERSION,
+            timestamps: Timestamps::of(&task),
+            id: task.task_id,
+            title: task.subject.unwrap_or_default(),
+            description: task.details.unwrap_or_default(),
+            status: task.status.name(),
+            owner: task.owner,
+            deps: task.deps,
+            lease,
+            epoch,
+            resources: task.governed.resources,
+            shared: task.governed.shared,
+            version: task.version,
+            priority: urgent.then(|| task.priority.name()),
+            lease_expired,
+            result: task.governed.result,
+            error: task.governed.error,
+            trace_id: task.trace_id,
+        }
+    }
+}
+
+impl Lease {
+    fn of(claim: &Claim, epoch: u64) -> Lease {
+        Lease {
+            holder: claim.owner.clone(),
+            epoch,
+            expires_at: milliseconds(claim.leased_until),
+        }
+    }
+}
+
+impl Timestamps {
+    fn of(task: &projections::Task) -> Timestamps {
+        let ended = |status: Status| {
+            let at = task.governed.completed_at;
+            at.filter(|_| task.status == status).map(milliseconds)
+        };
+        Timestamps {
+            created_at: milliseconds(task.created_at),
+            started_at: task.governed.started_at.map(milliseconds),
+            completed_at: ended(Status::Completed),
+            failed_at: ended(Status::Failed),
+            canceled_at: ended(Status::Canceled),
+        }
+    }
+}

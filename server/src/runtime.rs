@@ -1,0 +1,149 @@
+//! `runtime.json`: what a client of a team needs to know, for the team's owner alone. It holds the token, which is
+//! nowhere else.
+
+use crate::lock::Running;
+use crate::served::Served;
+use crate::token::{self, Digest};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// The file's name in a team's directory.
+pub const RUNTIME_FILE: &str = "runtime.json";
+const SCHEMA_VERSION: &str = "1.0.0";
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+
+/// What stands in `runtime.json`.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Runtime {
+    /// Where the daemon listens for HTTP.
+    pub url: String,
+    /// The team's token.
+    pub token: String,
+    /// The daemon's process.
+    pub pid: u32,
+    /// Of this file.
+    pub schema_version: String,
+    /// The daemon's Unix socket.
+    pub socket: PathBuf,
+    /// The daemon's version.
+    pub version: String,
+    /// The team.
+    pub team_id: String,
+    /// Since when the daemon runs.
+    pub started_at: String,
+}
+
+/// Writes and removes the files of the teams that one daemon serves.
+#[derive(Debug)]
+pub(crate) struct Runtimes {
+    teams: PathBuf,
+    running: Running,
+    /// One change at a time, so that what is compared with is what was written.
+    turn: Mutex<()>,
+}
+
+impl Runtimes {
+    /// `teams` is the directory of the teams.
+    pub fn new(teams: PathBuf, running: Running) -> Runtimes {
+        Runtimes {
+            teams,
+            running,
+            turn: Mutex::default(),
+        }
+    }
+
+    /// Who is told.
+    pub fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// Gives a team a new token, and serves it.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn publish(&self, served: &Served, team: &str) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        let token = token::new()?;
+        let digest = Digest::of(token.as_bytes());
+        let running = self.running.clone();
+        let runtime = Runtime {
+            url: running.url,
+            token,
+            pid: running.pid,
+            schema_version: SCHEMA_VERSION.to_owned(),
+            socket: running.socket,
+            version: running.version,
+            team_id: team.to_owned(),
+            started_at: running.started_at,
+        };
+        let mut text = serde_json::to_vec(&runtime)?;
+        text.push(b'\n');
+        replace(&directory(&self.teams, team)?, &text)?;
+        served.serve(team, digest);
+        Ok(())
+    }
+
+    /// Serves the team no longer, and takes its file away if it is ours.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn withdraw(&self, served: &Served, team: &str) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        served.forget(team);
+        let dir = match directory(&self.teams, team) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            dir => dir?,
+        };
+        let Some(found) = read(&dir)? else {
+            return Ok(());
+        };
+        let ours = found.pid == self.running.pid && found.started_at == self.running.started_at;
+        if ours {
+            rustix::fs::unlinkat(&dir, RUNTIME_FILE, AtFlags::empty())?;
+            rustix::fs::fsync(&dir)?;
+        }
+        Ok(())
+    }
+}
+
+fn directory(teams: &Path, team: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(teams.join(team), flags, Mode::empty())?)
+}
+
+/// Writes the file aside and puts it in the place of the one that is there, whatever that is.
+fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
+    let aside = format!(".{RUNTIME_FILE}.new");
+    // One that a crash left has no other owner: only the holder of the root's lock writes here.
+    match rustix::fs::unlinkat(dir, &aside, AtFlags::empty()) {
+        Err(rustix::io::Errno::NOENT) | Ok(()) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, &aside, flags, Mode::RUSR | Mode::WUSR)?;
+    let mut file = File::from(file);
+    file.write_all(text)?;
+    file.sync_all()?;
+    rustix::fs::renameat(dir, &aside, dir, RUNTIME_FILE)?;
+    rustix::fs::fsync(dir)?;
+    Ok(())
+}
+
+fn read(dir: &OwnedFd) -> io::Result<Option<Runtime>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(dir, RUNTIME_FILE, flags, Mode::empty()) {
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::LOOP) => return Ok(None),
+        file => file?,
+    };
+    let mut text = Vec::new();
+    File::from(file)
+        .take(FILE_BYTES_MAX)
+        .read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text).ok())
+}

@@ -1,0 +1,133 @@
+//! The Unix socket: in a directory that only its owner may enter, for its owner alone.
+
+use crate::failure::{Result, StartError};
+use crate::lock::{DIR, private_dir};
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+const SOCKET_FILE: &str = "teamd.sock";
+/// The system's addresses hold 108 bytes, the last of them zero.
+const PATH_BYTES_MAX: usize = 107;
+
+/// Where the socket of a root lies: where it is told to, else beneath the root, else, where that path is too long for a
+/// socket, in the directory for what lives as long as its user's session.
+///
+/// # Errors
+/// `SocketPathTooLong`; I/O.
+pub(crate) fn place(
+    root: &Path,
+    asked: Option<&Path>,
+    runtime_dir: Option<&Path>,
+) -> Result<PathBuf> {
+    let absolute = |path: &Path| {
+        std::path::absolute(path).map_err(StartError::io(format!(
+            "find the place of {}",
+            path.display()
+        )))
+    };
+    let beneath = absolute(&root.join(DIR).join(SOCKET_FILE))?;
+    let chosen = match (asked, runtime_dir) {
+        (Some(asked), _) => absolute(asked)?,
+        (None, Some(dir)) if !fits(&beneath) => {
+            let of_root = blake3::hash(beneath.as_os_str().as_bytes()).to_hex();
+            let name = format!("teamlog-{}", of_root.get(..16).unwrap_or_default());
+            absolute(&dir.join(name).join(SOCKET_FILE))?
+        }
+        (None, _) => beneath,
+    };
+    match fits(&chosen) {
+        true => Ok(chosen),
+        false => Err(StartError::SocketPathTooLong {
+            path: chosen,
+            max: PATH_BYTES_MAX,
+        }),
+    }
+}
+
+fn fits(path: &Path) -> bool {
+    path.as_os_str().len() <= PATH_BYTES_MAX
+}
+
+/// Listens there. What a dead daemon left is replaced.
+///
+/// # Errors
+/// `SocketDirectory`, `SocketTaken`; I/O.
+pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
+    if let Some(dir) = path.parent() {
+        private_dir(dir)?;
+    }
+    clear(path)?;
+    let doing = format!("listen at {}", path.display());
+    let listener = UnixListener::bind(path).map_err(StartError::io(&*doing))?;
+    // Nobody else can have reached it before, for nobody else may enter the directory.
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))
+        .map_err(StartError::io(&*doing))?;
+    listener
+        .set_nonblocking(true)
+        .map_err(StartError::io(&*doing))?;
+    Ok(listener)
+}
+
+fn clear(path: &Path) -> Result<()> {
+    let doing = format!("look at {}", path.display());
+    match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(StartError::io(doing)(error)),
+        Ok(found) if !found.file_type().is_socket() => {
+            Err(StartError::SocketTaken(path.to_owned()))
+        }
+        Ok(_) => match UnixStream::connect(path) {
+            // Another root's daemon listens there.
+            Ok(_) => Err(StartError::SocketTaken(path.to_owned())),
+            Err(_) => std::fs::remove_file(path)
+                .map_err(StartError::io(format!("remove {}", path.display()))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_too_long_is_replaced_by_one_of_the_session() {
+        let short = place(Path::new("/data"), None, Some(Path::new("/run/me"))).unwrap();
+        assert_eq!(short, Path::new("/data/teamd/teamd.sock"));
+        let long = PathBuf::from(format!("/{}", "d".repeat(100)));
+        let elsewhere = place(&long, None, Some(Path::new("/run/me"))).unwrap();
+        assert!(elsewhere.starts_with("/run/me"), "{elsewhere:?}");
+        let other = place(&long.join("x"), None, Some(Path::new("/run/me"))).unwrap();
+        assert_ne!(elsewhere, other);
+        assert!(matches!(
+            place(&long, None, None),
+            Err(StartError::SocketPathTooLong { max: 107, .. })
+        ));
+    }
+
+    #[test]
+    fn only_what_a_dead_daemon_left_is_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s/teamd.sock");
+        let first = listen(&path).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&dir.path().join("s"))), (0o600, 0o700));
+        assert!(matches!(listen(&path), Err(StartError::SocketTaken(_))));
+        drop(first);
+        drop(listen(&path).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, "kept").unwrap();
+        assert!(matches!(listen(&path), Err(StartError::SocketTaken(_))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"kept");
+    }
+
+    #[test]
+    fn a_directory_that_others_may_enter_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let refused = listen(&dir.path().join("teamd.sock"));
+        assert!(matches!(refused, Err(StartError::SocketDirectory(_))));
+    }
+}

@@ -1,0 +1,153 @@
+//! What one team's listeners hear: the thread that follows the log for them.
+
+use super::frame;
+use super::listener::{Full, Listener};
+use crate::route::Problem;
+use crate::served::Served;
+use hyper::body::Bytes;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use teamlog_team::engine::Event;
+use teamlog_team::follower::Follower;
+use teamlog_team::{Failure, Result, Team};
+
+/// Events that are read before they are handed out.
+const BATCH: usize = 256;
+/// How long nothing is looked at where nothing happens; who joins then waits as long.
+const REST: Duration = Duration::from_millis(20);
+
+/// The listeners of a team.
+#[derive(Debug)]
+pub struct Feed {
+    team: String,
+    door: Mutex<Door>,
+}
+
+/// Where those wait who join.
+#[derive(Debug, Default)]
+struct Door {
+    waiting: Vec<Listener>,
+    /// Whether the thread runs, which looks here again and again.
+    runs: bool,
+}
+
+impl Feed {
+    pub fn new(team: &str) -> Feed {
+        Feed {
+            team: team.to_owned(),
+            door: Mutex::default(),
+        }
+    }
+
+    fn door(&self) -> MutexGuard<'_, Door> {
+        self.door.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more listens.
+    pub fn join(self: &Arc<Feed>, served: &Arc<Served>, listener: Listener) -> Result<(), Problem> {
+        let mut door = self.door();
+        door.waiting.push(listener);
+        if door.runs {
+            return Ok(());
+        }
+        let (feed, served) = (self.clone(), served.clone());
+        let thread = std::thread::Builder::new().name(format!("events of {}", self.team));
+        match thread.spawn(move || feed.run(&served)) {
+            Ok(_) => {
+                door.runs = true;
+                Ok(())
+            }
+            Err(error) => {
+                door.waiting.clear();
+                let message = format!("no thread can be started: {error}");
+                Err(Problem::new("busy", message))
+            }
+        }
+    }
+
+    /// Hands out until nobody listens.
+    fn run(&self, served: &Served) {
+        let mut listeners = Vec::new();
+        let why = match self.hand_out(served, &mut listeners) {
+            Ok(()) => return,
+            Err(failure) => failure.to_string(),
+        };
+        let mut door = self.door();
+        door.runs = false;
+        let waiting = std::mem::take(&mut door.waiting);
+        for listener in listeners.into_iter().chain(waiting) {
+            listener.cut(&why);
+        }
+    }
+
+    fn hand_out(&self, served: &Served, listeners: &mut Vec<Listener>) -> Result<()> {
+        let mut team = served.team(&self.team)?;
+        let mut follower = Follower::start(&mut team, |live, _| Ok(live.seq()))?;
+        while self.admit(served, listeners) {
+            let fresh = read(&mut follower, &team)?;
+            let mut idle = fresh.is_empty();
+            share(listeners, &fresh);
+            for listener in listeners.iter_mut() {
+                if !listener.is_abreast(follower.seq()) {
+                    idle &= !catch_up(listener, &mut team)?;
+                }
+            }
+            if idle {
+                follower.wait(Some(REST))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets those in who wait, and those go who went. Whether anybody is left; if not, the thread has to end.
+    fn admit(&self, served: &Served, listeners: &mut Vec<Listener>) -> bool {
+        let mut door = self.door();
+        listeners.append(&mut door.waiting);
+        listeners.retain(|listener| !listener.is_gone());
+        door.runs = !listeners.is_empty() && !served.is_stopping();
+        door.runs
+    }
+}
+
+/// The events that were recorded since, each rendered once for all.
+fn read(follower: &mut Follower, team: &Team) -> Result<Vec<(Event<'static>, Bytes)>> {
+    let mut fresh = Vec::new();
+    let _ = follower.read(team, |event| {
+        fresh.push((event.clone().into_owned(), frame::event(event)));
+        Ok::<_, Failure>(match fresh.len() < BATCH {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        })
+    })?;
+    Ok(fresh)
+}
+
+/// Hands what is new to those who know all that was before. Whose queue is full is cut.
+fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
+    let Some((first, _)) = fresh.first() else {
+        return;
+    };
+    let (abreast, behind) = std::mem::take(listeners)
+        .into_iter()
+        .partition(|listener: &Listener| listener.is_abreast(first.seq - 1));
+    *listeners = behind;
+    for mut listener in abreast {
+        let taken = fresh
+            .iter()
+            .try_for_each(|(event, frame)| listener.take(event, frame));
+        match taken {
+            Ok(()) => listeners.push(listener),
+            Err(Full) => listener.cut("the client is slower than the log"),
+        }
+    }
+}
+
+/// Reads more of the past for one who is behind, if its queue has room. Whether it got on.
+fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
+    let Some(asked) = listener.wants() else {
+        return Ok(false);
+    };
+    let page = team.events(&asked)?;
+    Ok(listener.take_page(&page).is_ok() && page.next_after > asked.after)
+}

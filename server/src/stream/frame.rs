@@ -1,0 +1,81 @@
+//! What goes over a stream, as `text/event-stream` writes it.
+
+use hyper::body::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use teamlog_team::engine::{Event, codec};
+
+/// How long a client waits before it comes again, in milliseconds.
+const RETRY_MS: u32 = 1_000;
+
+/// What a stream begins with, so that its client knows that it listens.
+pub fn hello(after: u64) -> String {
+    format!("retry: {RETRY_MS}\n: behind {after}\n\n")
+}
+
+/// An event: its seq is what a client comes again with.
+pub fn event(event: &Event<'_>) -> Bytes {
+    let mut text = format!("id: {}\ndata: ", event.seq).into_bytes();
+    // A line: the JSON holds no line end that is not escaped.
+    codec::public_json(event, &mut text);
+    text.extend_from_slice(b"\n\n");
+    text.into()
+}
+
+/// The last word to a client that is cut: where to go on, and why.
+pub fn cut(after: u64, why: &str) -> String {
+    let why = serde_json::Value::from(why);
+    format!("event: cut\nid: {after}\ndata: {{\"after\":{after},\"why\":{why}}}\n\n")
+}
+
+/// Bytes that are counted as long as they wait.
+struct Counted {
+    bytes: Bytes,
+    load: Arc<AtomicUsize>,
+}
+
+/// The same bytes, counted in `load` until they are gone.
+pub fn counted(bytes: Bytes, load: &Arc<AtomicUsize>) -> Bytes {
+    load.fetch_add(bytes.len(), Ordering::Relaxed);
+    Bytes::from_owner(Counted {
+        bytes,
+        load: load.clone(),
+    })
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.load.fetch_sub(self.bytes.len(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_counted_until_it_is_gone() {
+        let load = Arc::new(AtomicUsize::new(0));
+        let frame = counted(Bytes::from_static(b"12345"), &load);
+        let same = frame.clone();
+        drop(frame);
+        assert_eq!(load.load(Ordering::Relaxed), 5);
+        assert_eq!(&same[..], b"12345");
+        drop(same);
+        assert_eq!(load.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn the_last_word_says_where_to_go_on() {
+        assert_eq!(
+            cut(7, "a \"b\"\n"),
+            "event: cut\nid: 7\ndata: {\"after\":7,\"why\":\"a \\\"b\\\"\\n\"}\n\n"
+        );
+    }
+}

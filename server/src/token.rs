@@ -1,0 +1,46 @@
+//! Bearer tokens: 32 random bytes a team, new with every start. The daemon keeps what it compares with, not the token.
+
+use std::fmt;
+
+/// What a token is compared with. Two of them are compared in constant time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Digest(blake3::Hash);
+
+impl Digest {
+    /// Of what a client presents.
+    pub fn of(presented: &[u8]) -> Digest {
+        Digest(blake3::hash(presented))
+    }
+}
+
+impl fmt::Debug for Digest {
+    /// Nobody has a use for it in a log.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Digest")
+    }
+}
+
+/// A new token, as text.
+///
+/// # Errors
+/// The system has no random bytes.
+pub(crate) fn new() -> std::io::Result<String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
+    Ok(blake3::Hash::from_bytes(bytes).to_hex().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_256_bits_and_is_never_the_same() {
+        let (one, other) = (new().unwrap(), new().unwrap());
+        assert_eq!(one.len(), 64);
+        assert!(one.bytes().all(|byte| byte.is_ascii_hexdigit()), "{one}");
+        assert_ne!(one, other);
+        assert_eq!(Digest::of(one.as_bytes()), Digest::of(one.as_bytes()));
+        assert_ne!(Digest::of(one.as_bytes()), Digest::of(other.as_bytes()));
+    }
+}

@@ -1,0 +1,227 @@
+//! A second look at the heads of requests, for what the parser lets pass and two readers could understand in two ways.
+//!
+//! The parser takes a lone line feed for the end of a line, and drops `Content-Length` where there is
+//! `Transfer-Encoding`; who stands between client and server may not. Such a head is refused and its connection closed.
+
+/// The heads of one connection: what was read since the last body ended.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    raw: Vec<u8>,
+    /// Bytes of a body that are still to come.
+    body_left: u64,
+    /// Nothing that follows is a head that anybody will answer.
+    over: bool,
+}
+
+/// What is wrong with a head.
+pub(crate) type Fault = &'static str;
+
+impl Heads {
+    /// Takes what was read.
+    pub fn heard(&mut self, mut bytes: &[u8]) {
+        if self.over {
+            return;
+        }
+        let body = usize::try_from(self.body_left).unwrap_or(usize::MAX);
+        let skipped = body.min(bytes.len());
+        self.body_left -= skipped as u64;
+        bytes = bytes.get(skipped..).unwrap_or_default();
+        self.raw.extend_from_slice(bytes);
+    }
+
+    /// Looks at the head that the parser has just taken. After a fault, and after a head that says `last`, nothing that
+    /// follows is looked at: the connection must be closed.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn next(&mut self) -> Result<(), Fault> {
+        let outcome = self.examine();
+        match outcome {
+            Ok(Framing {
+                head,
+                body: Some(body),
+            }) => {
+                let rest = self.raw.split_off(head.min(self.raw.len()));
+                self.raw.clear();
+                self.body_left = body;
+                self.heard(&rest);
+                Ok(())
+            }
+            Ok(_) => {
+                self.end();
+                Ok(())
+            }
+            Err(fault) => {
+                self.end();
+                Err(fault)
+            }
+        }
+    }
+
+    /// Whether the connection must be closed after the request at hand.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn end(&mut self) {
+        self.over = true;
+        self.raw = Vec::new();
+    }
+
+    fn examine(&self) -> Result<Framing, Fault> {
+        let mut rest = self.raw.as_slice();
+        while let Some(after) = rest.strip_prefix(b"\r\n") {
+            rest = after;
+        }
+        let before = self.raw.len() - rest.len();
+        let Some(end) = rest.windows(4).position(|four| four == b"\r\n\r\n") else {
+            return Err("a line of the head must end in CR LF");
+        };
+        let head = rest.get(..end).unwrap_or_default();
+        let mut lengths = Vec::new();
+        let mut codings = 0;
+        for (number, line) in lines(head)?.into_iter().enumerate().skip(1) {
+            if line
+                .first()
+                .is_some_and(|first| matches!(first, b' ' | b'\t'))
+            {
+                return Err("a header must stand on one line");
+            }
+            let Some(colon) = line.iter().position(|byte| *byte == b':') else {
+                return Err("a header must have a colon");
+            };
+            debug_assert!(number > 0);
+            let (name, value) = line.split_at(colon);
+            if name.eq_ignore_ascii_case(b"content-length") {
+                lengths.push(value.get(1..).unwrap_or_default().trim_ascii());
+            } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
+                codings += 1;
+            }
+        }
+        let body = match (lengths.as_slice(), codings) {
+            ([], 0) => Some(0),
+            ([length], 0) => Some(decimal(length)?),
+            ([], 1) => None,
+            ([], _) => return Err("transfer-encoding must be given once"),
+            (_, 0) => return Err("content-length must be given once"),
+            _ => return Err("content-length must not be given beside transfer-encoding"),
+        };
+        Ok(Framing {
+            head: before + end + 4,
+            body,
+        })
+    }
+}
+
+/// Where a head ends, and how long the body is; `None` for one in chunks, whose end only the parser knows.
+struct Framing {
+    head: usize,
+    body: Option<u64>,
+}
+
+fn lines(head: &[u8]) -> Result<Vec<&[u8]>, Fault> {
+    let mut lines = Vec::new();
+    for line in head.split(|byte| *byte == b'\n') {
+        lines.push(line);
+    }
+    let count = lines.len();
+    for (number, line) in lines.iter_mut().enumerate() {
+        // What follows the last line is the end that was cut off.
+        if number + 1 == count {
+            continue;
+        }
+        match line.strip_suffix(b"\r") {
+            Some(stripped) => *line = stripped,
+            None => return Err("a line of the head must end in CR LF"),
+        }
+    }
+    Ok(lines)
+}
+
+fn decimal(digits: &[u8]) -> Result<u64, Fault> {
+    let number = std::str::from_utf8(digits)
+        .ok()
+        .filter(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|text| text.parse().ok());
+    number.ok_or("content-length must be a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(head: &str) -> Option<Fault> {
+        let mut heads = Heads::default();
+        heads.heard(head.as_bytes());
+        let fault = heads.next().err();
+        assert_eq!(fault.is_some(), heads.is_over(), "{head:?}");
+        fault
+    }
+
+    #[test]
+    fn what_can_be_understood_in_two_ways_is_refused() {
+        let one_line = "a line of the head must end in CR LF";
+        let both = "content-length must not be given beside transfer-encoding";
+        let cases = [
+            ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", None),
+            ("\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", None),
+            ("POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", None),
+            ("GET / HTTP/1.1\nHost: h\r\n\r\n", Some(one_line)),
+            ("GET / HTTP/1.1\r\nHost: h\n\n", Some(one_line)),
+            ("GET / HTTP/1.1\r\nA: b\nC: d\r\n\r\n", Some(one_line)),
+            ("\nGET / HTTP/1.1\r\n\r\n", Some(one_line)),
+            (
+                "GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+                Some("a header must stand on one line"),
+            ),
+            (
+                "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n",
+                Some(both),
+            ),
+            (
+                "POST / HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
+                Some(both),
+            ),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n",
+                Some("content-length must be given once"),
+            ),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: +2\r\n\r\n",
+                Some("content-length must be a number"),
+            ),
+            (
+                "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+                Some("content-length must be a number"),
+            ),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(fault(head), expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_found_behind_the_body_before_it_however_the_bytes_arrive() {
+        let stream = "POST /1 HTTP/1.1\r\nContent-Length: 9\r\n\r\nbare\nline\
+                      GET /2 HTTP/1.1\r\nHost: h\r\n\r\n\r\nGET /3 HTTP/1.1\nHost: h\r\n\r\n";
+        for size in 1..stream.len() {
+            let mut heads = Heads::default();
+            for piece in stream.as_bytes().chunks(size) {
+                heads.heard(piece);
+            }
+            assert_eq!(heads.next(), Ok(()), "by {size}");
+            assert_eq!(heads.next(), Ok(()), "by {size}");
+            assert!(heads.next().is_err(), "by {size}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_looked_for_behind_a_body_in_chunks() {
+        let mut heads = Heads::default();
+        heads.heard(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+        assert_eq!(heads.next(), Ok(()));
+        assert!(heads.is_over());
+        heads.heard(b"GET / HTTP/1.1\r\n\r\n");
+        assert!(heads.raw.is_empty());
+    }
+}

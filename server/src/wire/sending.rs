@@ -1,0 +1,167 @@
+//! Bodies on their way out.
+
+use crate::door::Door;
+use crate::figures::Counted;
+use crate::reply::{Answer, Reply, Streamed};
+use crate::wire::pulse::Pulse;
+use crate::wire::watched::MARK;
+use axum::body::Body;
+use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// A whole answer.
+pub(crate) fn whole(reply: Reply) -> Response<Body> {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    headed(
+        status,
+        reply.content_type,
+        reply.headers,
+        Body::from(reply.body),
+    )
+}
+
+/// An answer of either sort. Streams end when the daemon does.
+pub(crate) fn answered(answer: Answer, door: &Door) -> Response<Body> {
+    match answer {
+        Answer::Whole(reply) => whole(reply),
+        Answer::Streamed(Streamed {
+            content_type,
+            headers,
+            frames,
+            pulse: beat,
+        }) => {
+            let every = door.limits.pulse_time;
+            let stream = Stream {
+                frames,
+                beat,
+                every,
+                next: Box::pin(sleep(every)),
+                drained: Box::pin(door.drain.clone().cancelled_owned()),
+                ending: false,
+                _counted: door.figures.streaming(),
+            };
+            headed(StatusCode::OK, content_type, headers, Body::new(stream))
+        }
+    }
+}
+
+fn headed(
+    status: StatusCode,
+    content_type: &'static str,
+    headers: Vec<(&'static str, String)>,
+    body: Body,
+) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let to = response.headers_mut();
+    to.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    for (name, value) in headers {
+        let name = HeaderName::from_bytes(name.as_bytes());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(&value)) {
+            to.append(name, value);
+        }
+    }
+    response
+}
+
+/// Sets what every answer has.
+pub(crate) fn guarded(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    let fixed = [
+        (MARK, "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// A body that tells the connection when it has been handed over.
+pub(crate) struct Told {
+    inner: Body,
+    pulse: Arc<Pulse>,
+}
+
+impl Told {
+    pub fn new(inner: Body, pulse: Arc<Pulse>) -> Told {
+        Told { inner, pulse }
+    }
+}
+
+impl HttpBody for Told {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.inner).poll_frame(cx)
+    }
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.pulse.answered();
+    }
+}
+
+/// The body of a stream: its frames, a sign of life between them, an end when the daemon stops.
+struct Stream {
+    frames: tokio::sync::mpsc::Receiver<Bytes>,
+    beat: &'static [u8],
+    every: Duration,
+    next: Pin<Box<Sleep>>,
+    drained: Pin<Box<WaitForCancellationFutureOwned>>,
+    ending: bool,
+    _counted: Counted,
+}
+
+impl HttpBody for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let this = &mut *self;
+        if !this.ending && this.drained.as_mut().poll(cx).is_ready() {
+            // Nothing more is taken; what was told already goes out.
+            this.frames.close();
+            this.ending = true;
+        }
+        if let Poll::Ready(frame) = this.frames.poll_recv(cx) {
+            this.next.as_mut().reset(Instant::now() + this.every);
+            return Poll::Ready(frame.map(|bytes| Ok(Frame::data(bytes))));
+        }
+        if this.next.as_mut().poll(cx).is_ready() {
+            this.next.as_mut().reset(Instant::now() + this.every);
+            if !this.beat.is_empty() {
+                return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(this.beat)))));
+            }
+            // The new time has to be waited for.
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}

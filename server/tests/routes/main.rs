@@ -1,0 +1,12 @@
+//! The routes, called without sockets.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod document;
+mod events;
+mod fencing;
+mod inputs;
+mod keys;
+mod operations;
+mod tasks;
+mod threads;
+mod world;

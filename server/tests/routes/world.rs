@@ -1,0 +1,150 @@
+//! A served team in memory, with its own time and its own randomness.
+
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_server::{Call, Method, Reply, Served, route};
+use teamlog_team::command::init::Init;
+use teamlog_team::engine::storage::Memory;
+use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
+use teamlog_team::{Root, RootOptions};
+
+pub const SECOND: i64 = 1_000_000;
+
+pub struct World {
+    pub served: Arc<Served>,
+    pub memory: Arc<Memory>,
+    pub clock: Arc<ManualClock>,
+}
+
+/// An answer, read.
+#[derive(Debug, PartialEq)]
+pub struct Said {
+    pub status: u16,
+    pub json: Value,
+    pub reply: Reply,
+}
+
+impl Said {
+    pub fn code(&self) -> &str {
+        self.json["error"]["code"].as_str().unwrap_or("-")
+    }
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let header = self.reply.headers.iter().find(|(own, _)| *own == name);
+        header.map(|(_, value)| value.as_str())
+    }
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) -> &Self {
+        assert_eq!((self.status, self.code()), (status, code), "{}", self.json);
+        self
+    }
+    #[track_caller]
+    pub fn done(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.json);
+        self.json
+    }
+}
+
+impl World {
+    /// The open team `demo`.
+    pub fn new() -> World {
+        World::with(&[])
+    }
+
+    /// The team `demo`: closed with members.
+    pub fn with(members: &[&str]) -> World {
+        let memory = Arc::new(Memory::new());
+        let clock = Arc::new(ManualClock::new(
+            Timestamp::parse("2026-11-21T12:00:00.000000Z").unwrap(),
+        ));
+        let served = served(&memory, &clock);
+        let init = Init {
+            members: members.iter().map(|name| name.to_string()).collect(),
+            ..Init::of("demo")
+        };
+        served.root().init(init).unwrap();
+        World {
+            served,
+            memory,
+            clock,
+        }
+    }
+
+    /// The same data under a daemon that was started anew.
+    pub fn restarted(self) -> World {
+        let World {
+            served: old,
+            memory,
+            clock,
+        } = self;
+        drop(old);
+        World {
+            served: served(&memory, &clock),
+            memory,
+            clock,
+        }
+    }
+
+    pub fn later(&self, micros: i64) {
+        self.clock.advance(micros);
+    }
+
+    pub fn get(&self, target: &str) -> Said {
+        self.ask(call(Method::Get, target, ""))
+    }
+
+    pub fn post(&self, target: &str, body: Value) -> Said {
+        self.ask(call(Method::Post, target, &body.to_string()))
+    }
+
+    pub fn post_text(&self, target: &str, body: &str) -> Said {
+        self.ask(call(Method::Post, target, body))
+    }
+
+    pub fn keyed(&self, key: &str, target: &str, body: Value) -> Said {
+        self.ask(Call {
+            key: Some(key.to_owned()),
+            ..call(Method::Post, target, &body.to_string())
+        })
+    }
+
+    pub fn ask(&self, call: Call) -> Said {
+        let reply = route::answer(&self.served, &call);
+        assert_eq!(reply.body.last(), Some(&b'\n'), "{reply:?}");
+        Said {
+            status: reply.status,
+            json: serde_json::from_slice(&reply.body).unwrap(),
+            reply,
+        }
+    }
+}
+
+fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
+    let options = RootOptions {
+        clock: clock.clone(),
+        ids: Arc::new(SeededIds(7.into())),
+        lock_deadline: Duration::from_secs(5),
+        ..RootOptions::default()
+    };
+    Arc::new(Served::new(Root::on(memory.clone(), options)))
+}
+
+/// A call on `demo`; the target is not escaped, so `%2F` is written `/` by whoever needs it in a segment.
+pub fn call(method: Method, target: &str, body: &str) -> Call {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    Call {
+        method,
+        path: path.split('/').skip(1).map(str::to_owned).collect(),
+        query: pairs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        team: "demo".to_owned(),
+        key: None,
+        trace_id: None,
+        last_event_id: None,
+        wants_stream: false,
+        body: body.as_bytes().to_vec(),
+    }
+}

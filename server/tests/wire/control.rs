@@ -1,0 +1,168 @@
+//! The Unix socket: what its user may do there without a token, and what not.
+
+use crate::stand::{Client, Stand};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use teamlog_server::takeover::Link;
+use teamlog_server::{Served, TakeOver, serve};
+
+#[test]
+fn the_socket_is_for_its_user_alone() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(daemon.socket()), 0o600);
+    assert_eq!(mode(daemon.socket().parent().unwrap()), 0o700);
+}
+
+#[test]
+fn calls_want_a_token_there_too() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let mut client = Client::unix(&daemon);
+    assert_eq!(client.get("/v1/x").status, 401);
+    let answer = client.call(&stand.token("demo"), "GET /v1/x", "");
+    assert_eq!(answer.json()["team"], "demo");
+    assert_eq!(client.get("/metrics").status, 200);
+}
+
+#[test]
+fn what_its_user_controls_nobody_controls_over_tcp() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    for line in [
+        "GET /control/status",
+        "POST /control/stop",
+        "POST /control/token/demo",
+    ] {
+        assert_eq!(
+            Client::tcp(&daemon).ask(line, &[], "").status,
+            401,
+            "{line}"
+        );
+        let answer = Client::tcp(&daemon).call(&token, line, "");
+        // A call like any other, that the routes know nothing of.
+        assert_eq!(answer.json()["path"][0], "control", "{line}");
+    }
+    assert_eq!(stand.token("demo"), token);
+    let status = Client::unix(&daemon).get("/control/status").json();
+    assert_eq!(status["pid"], std::process::id());
+    assert_eq!(status["url"], daemon.url());
+    assert_eq!(status["stopping"], false);
+    assert!(status["teams"]["demo"].is_object());
+    assert!(!status.to_string().contains(&token));
+}
+
+#[test]
+fn a_token_that_is_rotated_is_worth_nothing() {
+    let stand = Stand::new(&["demo", "other"]);
+    let daemon = stand.serve();
+    let (old, other) = (stand.token("demo"), stand.token("other"));
+    let mut client = Client::unix(&daemon);
+    let answer = client.ask("POST /control/token/demo", &[], "");
+    assert_eq!(
+        (answer.status, answer.json()["rotated"].as_bool()),
+        (200, Some(true))
+    );
+    let new = stand.token("demo");
+    assert_ne!(old, new);
+    assert!(!answer.body.contains(&new));
+    assert_eq!(client.call(&old, "GET /v1/x", "").status, 401);
+    assert_eq!(client.call(&new, "GET /v1/x", "").status, 200);
+    assert_eq!(client.call(&other, "GET /v1/x", "").status, 200);
+    let mode = std::fs::metadata(stand.runtime_path("demo"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let answer = client.ask("POST /control/token/nobody", &[], "");
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (404, "team_not_found")
+    );
+}
+
+#[test]
+fn its_user_stops_the_daemon() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let answer = Client::unix(&daemon).ask("POST /control/stop", &[], "");
+    assert_eq!(
+        (answer.status, answer.json()["stopping"].as_bool()),
+        (202, Some(true))
+    );
+    assert!(daemon.wait());
+}
+
+/// Says back what it hears, in capitals.
+struct Echo;
+
+impl TakeOver for Echo {
+    fn protocol(&self) -> &'static str {
+        "echo"
+    }
+    fn serve(&self, served: &Arc<Served>, mut link: Link) {
+        assert_eq!(served.names(), ["demo"]);
+        let mut byte = [0];
+        while link.read(&mut byte).unwrap() == 1 {
+            assert_ne!(byte[0], b'!', "on purpose");
+            link.write_all(&byte.map(|byte| byte.to_ascii_uppercase()))
+                .unwrap();
+        }
+    }
+}
+
+#[test]
+fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
+    let stand = Stand::new(&["demo"]);
+    let mut options = stand.options();
+    options.take_over = Some(Arc::new(Echo));
+    let daemon = serve(options).unwrap();
+    let asking = |protocol: &str, version: &str| {
+        format!(
+            "GET /v1/forward HTTP/1.1\r\nHost: localhost\r\nConnection: upgrade\r\n\
+             Upgrade: {protocol}\r\nteamlog-version: {version}\r\n\r\n"
+        )
+    };
+    let ours = &daemon.running().version;
+    let mut client = Client::unix(&daemon);
+    client.say(format!("{}early ", asking("echo", ours)).as_bytes());
+    let answer = client.hear().unwrap();
+    assert_eq!(
+        (answer.status, answer.header("upgrade")),
+        (101, Some("echo"))
+    );
+    assert_eq!(answer.header("teamlog-version"), Some(ours.as_str()));
+    client.say(b"and late");
+    client.stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(client.rest(), b"EARLY AND LATE");
+
+    let mut client = Client::unix(&daemon);
+    client.say(asking("echo", "0.0.0").as_bytes());
+    let answer = client.hear().unwrap();
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (409, "daemon_version_mismatch")
+    );
+    client.say(asking("websocket", ours).as_bytes());
+    assert_eq!(client.hear().unwrap().status, 400);
+
+    // One that fails ends alone.
+    let mut client = Client::unix(&daemon);
+    client.say(asking("echo", ours).as_bytes());
+    assert_eq!(client.hear().unwrap().status, 101);
+    client.say(b"!");
+    assert!(client.is_over());
+
+    let mut client = Client::tcp(&daemon);
+    client.say(
+        asking("echo", ours)
+            .replace("localhost", &daemon.url()[7..])
+            .as_bytes(),
+    );
+    assert_eq!(client.hear().unwrap().status, 401);
+    assert!(daemon.stop());
+}

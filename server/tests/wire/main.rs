@@ -1,0 +1,16 @@
+//! The daemon from outside: what it reads, what it refuses, whom it lets wait and whom it cuts, and how it begins and
+//! ends. What calls are answered with is another matter: here they are answered with what they are.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a helper of tests may panic as tests do"
+)]
+
+mod control;
+mod corpus;
+mod crowd;
+mod gate;
+mod life;
+mod limits;
+mod numbers;
+mod stand;

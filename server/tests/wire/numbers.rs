@@ -1,0 +1,151 @@
+//! `/metrics`, `/healthz`, `/readyz`.
+
+use crate::stand::{Client, Stand, until};
+use serde_json::json;
+use std::collections::BTreeSet;
+use teamlog_team::command::task_create::TaskCreate;
+
+/// The number of a series.
+pub fn value(text: &str, series: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(series));
+    let line = line.unwrap_or_else(|| panic!("no {series} in\n{text}"));
+    line.trim().parse::<f64>().unwrap() as u64
+}
+
+#[test]
+fn what_happened_is_counted() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    let mut client = Client::tcp(&daemon);
+    for _ in 0..3 {
+        client.call(&token, "GET /v1/x", "");
+    }
+    client.call("wrong", "GET /v1/x", "");
+    let answer = client.call(&token, "GET /metrics", "");
+    assert!(
+        answer
+            .header("content-type")
+            .unwrap()
+            .starts_with("application/openmetrics-text")
+    );
+    let numbers = answer.body;
+    assert!(numbers.ends_with("# EOF\n"));
+    for (series, expected) in [
+        ("teamlog_answers_total{status=\"200\"}", 3),
+        ("teamlog_answers_total{status=\"401\"}", 1),
+        ("teamlog_refusals_total{code=\"unauthorized\"}", 1),
+        ("teamlog_answer_seconds_count", 4),
+        ("teamlog_connections{via=\"tcp\"}", 1),
+        ("teamlog_teams_served", 1),
+    ] {
+        assert_eq!(value(&numbers, series), expected, "{series}\n{numbers}");
+    }
+    assert!(!numbers.contains(&token));
+}
+
+#[test]
+fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
+    let stand = Stand::new(&["demo", "other"]);
+    let daemon = stand.serve();
+    let numbers = || Client::unix(&daemon).get("/metrics").body;
+    let in_log = value(&numbers(), "teamlog_events{team=\"demo\"}");
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let served = daemon.served().clone();
+            std::thread::spawn(move || {
+                let create = TaskCreate {
+                    subject: format!("t{number}"),
+                    ..TaskCreate::default()
+                };
+                served.team("demo").unwrap().task_create(create).unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    let numbers = numbers();
+    let of = |name: &str| value(&numbers, &format!("teamlog_{name}{{team=\"demo\"}}"));
+    assert_eq!((of("events"), of("appends_total")), (in_log + 8, 8));
+    assert_eq!((of("commands_total"), of("batch_sum")), (8, 8));
+    assert_eq!(of("syncs_total"), of("batch_count"));
+    assert!((1..=8).contains(&of("syncs_total")), "{numbers}");
+    assert!(of("appended_bytes_total") > 8 * 100, "{numbers}");
+    assert_eq!((of("projection_lag"), of("views_behind")), (0, 0));
+    let pending = "teamlog_tasks{team=\"demo\",status=\"pending\"}";
+    assert_eq!(value(&numbers, pending), 8);
+    let endless = "teamlog_batch_bucket{le=\"+Inf\",team=\"demo\"}";
+    assert_eq!(value(&numbers, endless), of("syncs_total"));
+    assert_eq!(value(&numbers, "teamlog_appends_total{team=\"other\"}"), 0);
+}
+
+#[test]
+fn every_number_is_explained_and_every_explained_number_is_there() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let mut client = Client::tcp(&daemon);
+    client.call("wrong", "GET /v1/x", "");
+    let numbers = client.call(&stand.token("demo"), "GET /metrics", "").body;
+    let given: BTreeSet<String> = numbers
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "))
+        .map(|line| match line.split_once(' ').unwrap() {
+            (name, "counter") => format!("{name}_total"),
+            (name, _) => name.to_owned(),
+        })
+        .collect();
+    let document = include_str!("../../../docs/http.md");
+    let explained: BTreeSet<String> = document
+        .split('`')
+        .filter(|word| word.starts_with("teamlog_"))
+        .map(|word| word.split('{').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(given, explained);
+}
+
+#[test]
+fn a_daemon_is_ready_when_its_teams_are() {
+    let stand = Stand::new(&["demo", "ill"]);
+    let events = stand.dir.path().join("teams/ill/events");
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    let mut client = Client::tcp(&daemon);
+    until("it is ready", || client.get("/readyz").status == 200);
+    assert_eq!(
+        client.get("/readyz").json(),
+        json!({"status": "ready", "served": 2, "unready": 0})
+    );
+    let full = client.call(&token, "GET /readyz", "").json();
+    assert_eq!(full["teams"]["ill"], json!({"condition": "sound"}));
+    assert!(daemon.stop());
+
+    // A byte in the middle of what was acknowledged is another one.
+    let segment = std::fs::read_dir(&events)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let middle = bytes.len() - 20;
+    bytes[middle] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    let mut client = Client::tcp(&daemon);
+    until("what is damaged is found", || {
+        client.call(&token, "GET /readyz", "").json()["teams"]["ill"]["condition"] == "unready"
+    });
+    until("the other one is sound", || {
+        client.get("/readyz").json()["unready"] == 1
+    });
+    let answer = client.call(&token, "GET /readyz", "");
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("1"))
+    );
+    assert_eq!(answer.json()["teams"]["ill"]["code"], "damaged");
+    assert!(client.get("/readyz").json().get("teams").is_none());
+    assert_eq!(client.get("/healthz").json()["status"], "ok");
+}

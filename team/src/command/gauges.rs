@@ -1,0 +1,45 @@
+//! What somebody who watches a team reads again and again: each number is kept, none is counted.
+
+use crate::failure::Result;
+use crate::projections::Status;
+use crate::team::Team;
+use teamlog_engine::WriterCounts;
+
+/// A team in numbers.
+#[derive(Debug, Clone, Default)]
+pub struct Gauges {
+    /// Events in the log.
+    pub events: u64,
+    /// How many of them the state does not cover yet.
+    pub lag: u64,
+    /// Whether view files fell behind until the next command.
+    pub views_behind: bool,
+    /// Tasks by status.
+    pub tasks: Vec<(&'static str, u64)>,
+    /// What the writer that stays has written.
+    pub written: WriterCounts,
+}
+
+impl Team {
+    /// The team in numbers, as it is now.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn gauges(&mut self) -> Result<Gauges> {
+        let gauges = self.query(|live, reader| {
+            let counts = live.task_counts()?;
+            let tasks = Status::ALL.iter().zip(counts.by_status);
+            Ok(Gauges {
+                events: reader.head().last_seq,
+                lag: reader.head().last_seq.saturating_sub(live.seq()),
+                views_behind: live.views_error().is_some(),
+                tasks: tasks
+                    .map(|(status, count)| (status.name(), count))
+                    .collect(),
+                written: WriterCounts::default(),
+            })
+        })?;
+        let written = self.counts();
+        Ok(Gauges { written, ..gauges })
+    }
+}

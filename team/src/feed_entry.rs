@@ -1,0 +1,162 @@
+//! An entry of an agent's feed: an event as the agent is told it.
+
+use crate::failure::Result;
+use crate::projections::fact::thread::ThreadAct;
+use crate::projections::fact::{self, TaskAct, TaskFact};
+use crate::projections::threads::SCHEMA_VERSION;
+use crate::projections::{Fact, Message, MessageType};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Event, Timestamp};
+
+/// Most characters of what is only an excerpt.
+const SUMMARY_MAX: usize = 120;
+
+/// `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, actor?, summary?, content?, ts}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedEntry {
+    /// The version of this shape
+    pub schema_version: String,
+    /// `inbox-` and the cursor in eight digits
+    pub id: String,
+    /// The event's seq
+    pub cursor: u64,
+    /// `message`, `thread_message`, `task_assigned`, `task_unblocked`, `task_claimed`, `task_completed`, `task_failed`,
+    /// `task_canceled`, `task_lease_expired`
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The team
+    pub team_id: String,
+    /// Whose feed
+    pub agent_id: String,
+    /// The task concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The thread concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The message concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Who did it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// It in a line
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// All of what was said
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+    /// When
+    #[schemars(with = "Timestamp")]
+    pub ts: String,
+}
+
+impl FeedEntry {
+    /// What an event tells an agent; `None` where it tells nobody anything.
+    pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
+        let said = match Fact::decode(event)? {
+            Fact::MessageSent(_) => mail(&fact::message(event)?),
+            Fact::Thread(fact) => match &fact.act {
+                ThreadAct::Posted(posted) => FeedEntry {
+                    kind: "thread_message".to_owned(),
+                    thread_id: Some(fact.thread_id.clone()),
+                    message_id: Some(format!("msg-{}", event.id)),
+                    actor: Some(posted.from.clone()),
+                    summary: Some(excerpt(&posted.body)),
+                    content: Some(posted.body.clone()),
+                    ..FeedEntry::default()
+                },
+                _ => return Ok(None),
+            },
+            Fact::Task(fact) => match task(&fact, &event.actor) {
+                Some(entry) => entry,
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(FeedEntry {
+            schema_version: SCHEMA_VERSION.to_owned(),
+            id: format!("inbox-{:08}", event.seq),
+            cursor: event.seq,
+            team_id: team.to_owned(),
+            agent_id: agent.to_owned(),
+            ts: event.created_at.to_string(),
+            ..said
+        }))
+    }
+}
+
+/// Mail: an assignment by its subject, plain mail by its body, anything else by its payload.
+fn mail(message: &Message) -> FeedEntry {
+    let payload = message.payload.as_str();
+    let fields: Map<String, Value> = serde_json::from_str(payload).unwrap_or_default();
+    let text = |field: &str| fields.get(field).and_then(Value::as_str).map(str::to_owned);
+    let (kind, content, line) = match message.kind {
+        MessageType::TaskAssign => ("task_assigned", text("details"), text("subject")),
+        MessageType::Message => ("message", text("body"), text("body")),
+        _ => ("message", None, None),
+    };
+    let line = line.unwrap_or_else(|| message.kind.name().to_owned());
+    FeedEntry {
+        kind: kind.to_owned(),
+        task_id: message.task_id.clone(),
+        message_id: Some(message.id.clone()),
+        actor: Some(message.from.clone()),
+        summary: Some(excerpt(&line)),
+        content: Some(content.unwrap_or_else(|| payload.to_owned())),
+        ..FeedEntry::default()
+    }
+}
+
+/// What happened to a task.
+fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
+    let id = &fact.task_id;
+    let (kind, actor, summary, content) = match &fact.act {
+        TaskAct::Created(created) => {
+            let content = Some(created.description.clone()).filter(|text| !text.is_empty());
+            ("task_assigned", actor, excerpt(&created.subject), content)
+        }
+        TaskAct::Claimed(claimed) => {
+            let worker = &*claimed.lease.held.worker;
+            let summary = format!("Task {id} claimed by {worker}");
+            ("task_claimed", worker, summary, None)
+        }
+        TaskAct::Completed(held, result) => {
+            let summary = format!("Task {id} completed by {}", held.worker);
+            ("task_completed", &*held.worker, summary, result.clone())
+        }
+        TaskAct::Failed(held, error) => {
+            let summary = format!("Task {id} failed by {}", held.worker);
+            ("task_failed", &*held.worker, summary, error.clone())
+        }
+        TaskAct::Unblocked => {
+            let summary = format!("Task {id} waits for nothing any more");
+            ("task_unblocked", actor, summary, None)
+        }
+        TaskAct::Canceled(canceled) => {
+            let summary = format!("Task {id} canceled by {actor}");
+            ("task_canceled", actor, summary, canceled.reason.clone())
+        }
+        TaskAct::LeaseExpired(_) => {
+            let summary = format!("The lease of task {id} ran out");
+            ("task_lease_expired", actor, summary, None)
+        }
+        _ => return None,
+    };
+    Some(FeedEntry {
+        kind: kind.to_owned(),
+        task_id: Some(id.clone()),
+        actor: Some(actor.to_owned()),
+        summary: Some(summary),
+        content,
+        ..FeedEntry::default()
+    })
+}
+
+/// The beginning of a text.
+fn excerpt(text: &str) -> String {
+    text.chars().take(SUMMARY_MAX).collect()
+}

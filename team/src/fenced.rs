@@ -1,0 +1,139 @@
+//! What a holder does to its task where the epoch of its claim fences, and it also says who it is.
+//!
+//! The checks have one order, so that each caller learns what is wrong with *its* view of the task: the task, the epoch,
+//! the state, the holder, the lease.
+
+use crate::act::{Act, Ruling};
+use crate::command::task_finish::TaskFinish;
+use crate::command::task_renew::TaskRenew;
+use crate::failure::Result;
+use crate::holding::{Hold, Scene, Standing};
+use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use teamlog_engine::{Event, Timestamp};
+
+/// A claim as its holder presents it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fence {
+    /// The task.
+    pub task_id: String,
+    /// The number of the claim.
+    pub epoch: u64,
+    /// Who holds it, if the caller says.
+    pub agent: Option<String>,
+}
+
+/// A command on a task behind a fence.
+#[derive(Debug, Clone)]
+pub struct Fenced<A> {
+    fence: Fence,
+    act: A,
+}
+
+impl Fence {
+    /// More time for the claim.
+    pub fn renew(self, lease_ms: u64) -> Fenced<TaskRenew> {
+        let act = TaskRenew {
+            task_id: self.task_id.clone(),
+            epoch: Some(self.epoch),
+            lease_ms: Some(lease_ms),
+            ..TaskRenew::default()
+        };
+        Fenced { fence: self, act }
+    }
+
+    /// The task is done.
+    pub fn complete(self, result: Option<String>) -> Fenced<TaskFinish> {
+        let act = TaskFinish {
+            result,
+            ..self.finish(Status::Completed)
+        };
+        Fenced { fence: self, act }
+    }
+
+    /// The task is given up.
+    pub fn fail(self, error: Option<String>) -> Fenced<TaskFinish> {
+        let act = TaskFinish {
+            error,
+            ..self.finish(Status::Failed)
+        };
+        Fenced { fence: self, act }
+    }
+
+    fn finish(&self, to: Status) -> TaskFinish {
+        TaskFinish {
+            task_id: self.task_id.clone(),
+            from: Status::InProgress.name().to_owned(),
+            to: to.name().to_owned(),
+            epoch: Some(self.epoch),
+            ..TaskFinish::default()
+        }
+    }
+
+    fn check(&self, scene: &Scene) -> Result<(), Refusal> {
+        self.check_epoch(scene)?;
+        scene.check_open()?;
+        let hold = Hold {
+            token: None,
+            epoch: Some(self.epoch),
+        };
+        // Whose lease ran out is told so, whoever records that; the task itself is as good as free.
+        if let Ok(Standing::GaveUp | Standing::Unclaimed) = scene.standing(hold) {
+            return scene.held(hold).map(drop);
+        }
+        self.check_holder(scene)?;
+        scene.held(hold).map(drop)
+    }
+
+    fn check_epoch(&self, scene: &Scene) -> Result<(), Refusal> {
+        let (task, epoch) = (&scene.task, self.epoch);
+        let last = task.governed.epoch;
+        if epoch == last {
+            return Ok(());
+        }
+        let message = format!(
+            "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
+            task.task_id
+        );
+        let refusal = scene.refusal(Code::EpochMismatch, message).field("epoch");
+        Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
+    }
+
+    fn check_holder(&self, scene: &Scene) -> Result<(), Refusal> {
+        let claim = scene.task.governed.claim.as_ref();
+        match (claim, &self.agent) {
+            (Some(claim), Some(agent)) if claim.owner != *agent => {
+                let message = format!(
+                    "agent must be the one who claimed task {}, {}, but is {agent:?}",
+                    scene.task.task_id, claim.owner
+                );
+                Err(scene.refusal(Code::NotHolder, message).field("agent"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<A: Act> Act for Fenced<A> {
+    type Verdict = A::Verdict;
+    type Answer = A::Answer;
+    const WHEN_CLOSED: bool = A::WHEN_CLOSED;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
+        let scene = Scene::of(live, &self.fence.task_id, now)?;
+        match scene.ruling(|scene| Ok(self.fence.check(scene)?))? {
+            Ruling::Granted((), _) => self.act.decide(live, now),
+            Ruling::Denied(refusal, events) => Ok(Ruling::Denied(refusal, events)),
+        }
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        verdict: &A::Verdict,
+        events: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<A::Answer> {
+        self.act.answer(live, verdict, events, now)
+    }
+}

@@ -1,0 +1,346 @@
+//! A team that stays open between commands: its lock, its state and its views are kept by one writer, which all handles
+//! of the process share, so that commands of many threads go out with one sync.
+//!
+//! | seat | meaning |
+//! |---|---|
+//! | empty | nobody wrote yet, the writer gave way to a command on the whole log, or it failed: the next one opens the log again, which recovers it |
+//! | taken | the writer is there; the log's lock is held |
+//! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
+
+use crate::failure::{Failure, Result};
+use crate::team::{Team, input_fault};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::collections::BTreeMap;
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
+use std::time::Instant;
+use teamlog_engine::identity::LogId;
+use teamlog_engine::{CommitError, Committed, Error, Reader, Writer, WriterCounts};
+use teamlog_projections::Live;
+
+/// The most that is merged at a time behind the answers.
+const MERGE_BYTES_MAX: u64 = 1 << 30;
+
+/// The teams of a root that stay open, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Residents {
+    teams: Mutex<BTreeMap<String, Arc<Resident>>>,
+}
+
+/// One team that stays open.
+pub(crate) struct Resident {
+    seat: RwLock<Seat>,
+    /// How many commands on the whole log want the writer to stay away.
+    pauses: Mutex<usize>,
+    resumed: Condvar,
+    /// Wakes the thread that looks after the state.
+    tend: Sender<()>,
+    /// What writers that are gone have written.
+    before: Mutex<WriterCounts>,
+}
+
+enum Seat {
+    Empty,
+    Taken { log: LogId, writer: Writer<Live> },
+    Dead(String),
+}
+
+/// How a team is that stays open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// It can be read and written.
+    Sound,
+    /// A sync failed: nothing more is written until the process is started anew.
+    Poisoned(String),
+    /// The log is damaged; it is read as far as it goes.
+    Damaged(String),
+    /// It cannot be written at the moment.
+    Unready(String),
+}
+
+/// While it lives, the writer of a team stays away.
+pub(crate) struct Pause(Arc<Resident>);
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        *locked(&self.0.pauses) -= 1;
+        self.0.resumed.notify_all();
+    }
+}
+
+impl Residents {
+    /// The team of that name, empty at first.
+    pub fn of(&self, name: &str) -> Arc<Resident> {
+        let mut teams = locked(&self.teams);
+        match teams.get(name) {
+            Some(resident) => Arc::clone(resident),
+            None => {
+                let resident = Resident::new();
+                teams.insert(name.to_owned(), Arc::clone(&resident));
+                resident
+            }
+        }
+    }
+
+    /// Closes every writer: all is synced and unlocked.
+    pub fn close(&self) -> Result<()> {
+        let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
+        let mut outcome = Ok(());
+        for resident in teams {
+            outcome = outcome.and(resident.close());
+        }
+        outcome
+    }
+}
+
+impl std::fmt::Debug for Resident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resident")
+    }
+}
+
+impl Resident {
+    fn new() -> Arc<Resident> {
+        let (tend, due) = bounded(1);
+        let resident = Arc::new(Resident {
+            seat: RwLock::new(Seat::Empty),
+            pauses: Mutex::default(),
+            resumed: Condvar::new(),
+            tend,
+            before: Mutex::default(),
+        });
+        let weak = Arc::downgrade(&resident);
+        // Without the thread the state is as right, and only slower to open.
+        let _ = std::thread::Builder::new()
+            .name("teamlog-tend".into())
+            .spawn(move || look_after(&weak, &due));
+        resident
+    }
+
+    /// Lets `record` write through the kept writer, which is opened if there is none.
+    pub fn commit<R>(
+        &self,
+        team: &Team,
+        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
+    ) -> Result<Committed<R>> {
+        let seat = self.seated(team)?;
+        let Seat::Taken { writer, .. } = &*seat else {
+            return Err(unseated());
+        };
+        match record(writer) {
+            Ok(committed) => {
+                if writer.try_state(|live| live.wants_tending()) == Some(true) {
+                    // Full means that it is going to be looked after anyway.
+                    let _ = self.tend.try_send(());
+                }
+                Ok(committed)
+            }
+            Err(CommitError::Refused(failure)) => {
+                if failure.is_derived() {
+                    writer.with_state(Live::repair)?;
+                }
+                Err(failure)
+            }
+            Err(CommitError::Failed(error)) => {
+                let unsynced = matches!(&error, Error::Io { doing: "sync", .. });
+                let failure = input_fault(error);
+                if failure.is_derived() {
+                    writer.with_state(Live::repair)?;
+                }
+                if writer.is_poisoned() {
+                    drop(seat);
+                    self.vacate(unsynced.then(|| failure.to_string()));
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
+    pub fn query<A>(
+        &self,
+        team: &Team,
+        answer: &mut impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Option<Result<A>> {
+        let seat = self.seated(team).ok()?;
+        let Seat::Taken { writer, .. } = &*seat else {
+            return None;
+        };
+        writer.with_reader(|live, reader| {
+            // What a failed group folded is not durable.
+            if live.seq() != reader.head().last_seq {
+                return None;
+            }
+            let answered = answer(live, reader);
+            if !answered.as_ref().is_err_and(Failure::is_derived) {
+                return Some(answered);
+            }
+            match live.repair() {
+                Ok(()) => Some(answer(live, reader)),
+                Err(error) => Some(Err(error.into())),
+            }
+        })
+    }
+
+    /// How the team is: opens it if it is not open.
+    pub fn condition(&self, team: &Team) -> Condition {
+        match self.seated(team) {
+            Ok(_) => Condition::Sound,
+            Err(failure) => {
+                let why = failure.to_string();
+                match failure.engine() {
+                    Some(Error::Poisoned(why)) => Condition::Poisoned(why.clone()),
+                    Some(
+                        Error::Corrupt { .. }
+                        | Error::ForeignFile { .. }
+                        | Error::UnsupportedFormat { .. },
+                    ) => Condition::Damaged(why),
+                    _ => Condition::Unready(why),
+                }
+            }
+        }
+    }
+
+    /// What was written so far.
+    pub fn counts(&self) -> WriterCounts {
+        let seat = self.read();
+        let mut counts = *locked(&self.before);
+        if let Seat::Taken { writer, .. } = &*seat {
+            counts.add(writer.counts());
+        }
+        counts
+    }
+
+    /// Gives the lock of the log back, and keeps it so while the pause lives.
+    pub fn pause(self: &Arc<Resident>) -> Pause {
+        *locked(&self.pauses) += 1;
+        let pause = Pause(Arc::clone(self));
+        self.vacate(None);
+        pause
+    }
+
+    fn close(&self) -> Result<()> {
+        match std::mem::replace(&mut *self.write(), Seat::Empty) {
+            Seat::Taken { writer, .. } => Ok(writer.close().map(drop)?),
+            Seat::Empty | Seat::Dead(_) => Ok(()),
+        }
+    }
+
+    /// Empties the seat, or ends it for good where `dead` says why.
+    fn vacate(&self, dead: Option<String>) {
+        let mut seat = self.write();
+        let next = match (&*seat, dead) {
+            (Seat::Dead(why), _) => Seat::Dead(why.clone()),
+            (_, Some(why)) => Seat::Dead(why),
+            (_, None) => Seat::Empty,
+        };
+        if let Seat::Taken { writer, .. } = std::mem::replace(&mut *seat, next) {
+            locked(&self.before).add(writer.counts());
+            // Nothing is buffered, and a writer that failed has nothing left to say.
+            let _ = writer.release();
+        }
+    }
+
+    /// The seat, taken, with the writer of the team's log.
+    fn seated(&self, team: &Team) -> Result<RwLockReadGuard<'_, Seat>> {
+        let deadline = Instant::now() + team.options.lock_deadline;
+        loop {
+            self.wait_until_resumed(team, deadline)?;
+            let seat = self.read();
+            match &*seat {
+                Seat::Dead(why) => return Err(Error::Poisoned(why.clone()).into()),
+                Seat::Taken { log, .. } if *log == team.log.identity().log => return Ok(seat),
+                Seat::Taken { .. } | Seat::Empty => drop(seat),
+            }
+            self.take(team)?;
+        }
+    }
+
+    /// Opens the log for writing, unless somebody else did meanwhile or wants the writer to stay away.
+    fn take(&self, team: &Team) -> Result<()> {
+        let mut seat = self.write();
+        let stays = match &*seat {
+            Seat::Empty => false,
+            Seat::Taken { log, .. } => *log == team.log.identity().log,
+            Seat::Dead(_) => true,
+        };
+        if stays || *locked(&self.pauses) > 0 {
+            return Ok(());
+        }
+        // The lock of the log before comes back first.
+        *seat = Seat::Empty;
+        let (exclusive, live) = team.exclusive_alone()?;
+        let log = exclusive.identity().log;
+        *seat = Seat::Taken {
+            log,
+            writer: exclusive.into_writer(live),
+        };
+        Ok(())
+    }
+
+    fn wait_until_resumed(&self, team: &Team, deadline: Instant) -> Result<()> {
+        let mut pauses = locked(&self.pauses);
+        while *pauses > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let waited = team.options.lock_deadline.as_millis();
+                return Err(Error::Locked {
+                    path: team.log.dir().join(teamlog_engine::lock::LOCK_FILE),
+                    holder: "this daemon, for a command on the whole log".into(),
+                    waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
+                }
+                .into());
+            }
+            let waited = self.resumed.wait_timeout(pauses, left);
+            pauses = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(())
+    }
+
+    /// Puts the tail into a run and merges runs. The merge holds up nobody.
+    fn tend(&self) -> Result<()> {
+        let seat = self.read();
+        let Seat::Taken { writer, .. } = &*seat else {
+            return Ok(());
+        };
+        let store = writer.with_reader(|live, reader| {
+            if live.views_error().is_some() {
+                live.keep_views(reader)?;
+            }
+            live.flush()?;
+            Ok::<_, Failure>(live.store())
+        })?;
+        if let Some(merged) = store.merge(MERGE_BYTES_MAX)? {
+            writer.with_state(|live| live.adopt(merged));
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Seat> {
+        self.seat.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Seat> {
+        self.seat.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn look_after(resident: &Weak<Resident>, due: &Receiver<()>) {
+    while due.recv().is_ok() {
+        let Some(resident) = resident.upgrade() else {
+            return;
+        };
+        // What fails here costs time later and loses nothing; whoever meets damage repairs it.
+        let _ = resident.tend();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Only for the compiler: whoever is seated has a writer.
+fn unseated() -> Failure {
+    Error::Poisoned("the writer left its seat".into()).into()
+}

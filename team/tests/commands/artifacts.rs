@@ -1,0 +1,258 @@
+//! Files that agents leave for others.
+
+use crate::world::{World, events, refused, settled_digest};
+use proptest::prelude::*;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use teamlog_engine::Format;
+use teamlog_engine::storage::{Fault, Faulty, Storage};
+use teamlog_team::act::Control;
+use teamlog_team::command::artifact::{
+    ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactGet, ArtifactList, ArtifactPut, ArtifactPutAnswer,
+};
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::doctor::DoctorCheck;
+use teamlog_team::{Code, Failure, Root, Team};
+
+fn text(name: &str, content: &str) -> ArtifactPut {
+    ArtifactPut {
+        name: name.to_owned(),
+        content: content.to_owned(),
+        ..ArtifactPut::default()
+    }
+}
+
+fn put(team: &mut Team, name: &str, content: &str) -> ArtifactPutAnswer {
+    team.artifact_put(text(name, content)).unwrap()
+}
+
+fn get(name: &str) -> ArtifactGet {
+    ArtifactGet {
+        name: name.to_owned(),
+    }
+}
+
+fn content(team: &mut Team, name: &str) -> String {
+    team.artifact_get(&get(name)).unwrap().content.unwrap()
+}
+
+fn files(world: &World, kind: &str) -> Vec<String> {
+    let dir = Path::new("teams/demo/artifacts").join(kind);
+    world.memory.list(&dir).unwrap_or_default()
+}
+
+fn path(answer: &ArtifactPutAnswer) -> PathBuf {
+    Path::new("teams/demo").join(&answer.artifact.path)
+}
+
+#[test]
+fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    let bytes = vec![0, 159, 146, 150];
+    let file = ArtifactFile::new(text("core.bin", ""), bytes.clone());
+    let first = team.artifact_put_file(file.clone()).unwrap();
+    assert!(first.stored);
+    assert_eq!(
+        (first.artifact.kind.name(), first.artifact.size),
+        ("summaries", 4)
+    );
+    let (shown, back) = team.artifact_bytes(&get("core.bin")).unwrap();
+    assert_eq!((shown, back), (first.artifact.clone(), bytes));
+    assert_eq!(team.artifact_get(&get("core.bin")).unwrap().content, None);
+    let before = events(&mut team).len();
+    let again = team.artifact_put_file(file).unwrap();
+    assert_eq!((again.stored, again.artifact), (false, first.artifact));
+    assert_eq!(events(&mut team).len(), before);
+    put(&mut team, "fix.patch", "--- a");
+    assert_eq!(content(&mut team, "fix.patch"), "--- a");
+    assert_eq!(files(&world, "patches").len(), 1);
+    put(&mut team, "empty", "");
+    assert_eq!(content(&mut team, "empty"), "");
+    settled_digest(&mut team);
+    // Nothing that rebuilds views takes artifacts for one.
+    team.rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(content(&mut team, "fix.patch"), "--- a");
+}
+
+#[test]
+fn another_one_of_that_name_needs_to_be_told_so_and_the_first_stays_beside_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    put(&mut team, "notes", "one");
+    let refusal = refused(
+        team.artifact_put(text("notes", "two")),
+        Code::ArtifactExists,
+    );
+    assert!(refusal.details.contains_key("digest"));
+    assert_eq!(files(&world, "summaries").len(), 1, "refused, not written");
+    let two = ArtifactPut {
+        replace: true,
+        kind: Some("patches".to_owned()),
+        ..text("notes", "two")
+    };
+    let answer = team.artifact_put(two).unwrap();
+    assert_eq!((answer.stored, answer.artifact.versions), (true, 2));
+    assert_eq!(content(&mut team, "notes"), "two");
+    assert_eq!(files(&world, "summaries").len(), 1);
+    let list = |team: &mut Team, kind: &str| {
+        let list = ArtifactList {
+            kind: Some(kind.to_owned()),
+            ..ArtifactList::default()
+        };
+        let listed = team.artifact_list(&list).unwrap().artifacts;
+        listed.into_iter().map(|one| one.name).collect::<Vec<_>>()
+    };
+    assert_eq!(list(&mut team, "summaries"), [""; 0]);
+    assert_eq!(list(&mut team, "patches"), ["notes"]);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn what_may_not_be_left() {
+    let world = World::new();
+    let mut team = world.demo();
+    let before = events(&mut team).len();
+    for name in ["", "../x", "a/b", ".hidden", "-x", "a b", &"x".repeat(129)] {
+        refused(team.artifact_put(text(name, "x")), Code::InvalidInput);
+    }
+    let large = vec![0; ARTIFACT_BYTES_MAX as usize + 1];
+    let large = ArtifactFile::new(text("large", ""), large);
+    refused(team.artifact_put_file(large), Code::TooLarge);
+    let wrong = [
+        (Some("binaries"), None, None, Code::InvalidInput),
+        (None, Some("9"), None, Code::TaskNotFound),
+        (None, None, Some("stranger"), Code::WorkerNotFound),
+    ];
+    for (kind, task, worker, code) in wrong {
+        let put = ArtifactPut {
+            kind: kind.map(str::to_owned),
+            task_id: task.map(str::to_owned),
+            worker: worker.map(str::to_owned),
+            ..text("x", "x")
+        };
+        refused(team.artifact_put(put), code);
+    }
+    assert_eq!(events(&mut team).len(), before);
+    refused(team.artifact_get(&get("x")), Code::ArtifactNotFound);
+    let list = ArtifactList {
+        cursor: Some("x".to_owned()),
+        ..ArtifactList::default()
+    };
+    refused(team.artifact_list(&list), Code::CursorUnknown);
+}
+
+#[test]
+fn a_list_goes_on_where_the_page_before_ended() {
+    let world = World::new();
+    let mut team = world.demo();
+    for name in ["b", "a", "c.patch"] {
+        put(&mut team, name, name);
+    }
+    let mut list = ArtifactList {
+        limit: Some(2),
+        ..ArtifactList::default()
+    };
+    let page = team.artifact_list(&list).unwrap();
+    assert_eq!(page.next_cursor.as_deref(), Some("b"));
+    list.cursor = page.next_cursor;
+    let rest = team.artifact_list(&list).unwrap();
+    assert_eq!(
+        (&*rest.artifacts[0].name, rest.next_cursor),
+        ("c.patch", None)
+    );
+}
+
+#[test]
+fn a_file_that_is_not_what_was_left_is_told_and_mended_by_leaving_it_again() {
+    let world = World::new();
+    let mut team = world.demo();
+    let answer = put(&mut team, "notes", "one");
+    let health = |team: &str| {
+        let check = DoctorCheck {
+            team: team.to_owned(),
+            sample_size: 0,
+            program: "teamlog".to_owned(),
+        };
+        let report = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
+        let found = report
+            .checks
+            .into_iter()
+            .find(|one| one.name == "artifacts");
+        let found = found.unwrap();
+        (json!(found.status), found.details["damaged"].clone())
+    };
+    assert_eq!(health("demo"), (json!("healthy"), json!(0)));
+    for bytes in [Some(&b"onE"[..]), Some(b"on"), None] {
+        match bytes {
+            Some(bytes) => world.memory.replace(&path(&answer), bytes, false).unwrap(),
+            None => world.memory.remove_file(&path(&answer)).unwrap(),
+        }
+        refused(team.artifact_get(&get("notes")), Code::ArtifactDamaged);
+        assert_eq!(health("demo"), (json!("unhealthy"), json!(1)));
+        assert!(!put(&mut team, "notes", "one").stored);
+        assert_eq!(content(&mut team, "notes"), "one");
+    }
+}
+
+#[test]
+fn under_a_key_the_first_answer_is_given_again_whatever_came_after() {
+    let world = World::new();
+    let mut team = world.team(None, Format::Binary);
+    let keyed = |team: &mut Team, key: Option<&str>, put: ArtifactPut| {
+        team.under(Control {
+            operation: "artifact-put".to_owned(),
+            request: put.content.clone().into_bytes(),
+            key: key.map(str::to_owned),
+            ..Control::default()
+        });
+        team.artifact_put(put)
+    };
+    let first = keyed(&mut team, Some("k"), text("n", "one")).unwrap();
+    let two = ArtifactPut {
+        replace: true,
+        ..text("n", "two")
+    };
+    keyed(&mut team, None, two).unwrap();
+    assert_eq!(
+        keyed(&mut team, Some("k"), text("n", "one")).unwrap(),
+        first
+    );
+    assert_eq!(content(&mut team, "n"), "two");
+    refused(
+        keyed(&mut team, Some("k"), text("n", "three")),
+        Code::IdempotencyKeyReused,
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Whichever call to the storage fails, what the log says of an artifact is there whole.
+    #[test]
+    fn what_the_log_says_is_there_whatever_fails(call in 0..120_usize, replace in any::<bool>()) {
+        let world = World::new();
+        put(&mut world.demo(), "n", "one");
+        let faulty = Faulty::new(world.memory.clone());
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let root = Root::on(storage, world.root.options().clone());
+        faulty.arm(call, Fault::Error(std::io::ErrorKind::Other));
+        let outcome = root.team("demo").and_then(|mut team| {
+            let name = if replace { "n" } else { "m" };
+            team.artifact_put(ArtifactPut { replace, ..text(name, "two") })
+        });
+        drop(root);
+        let mut team = world.root.team("demo").unwrap();
+        for artifact in team.artifact_list(&ArtifactList::default()).unwrap().artifacts {
+            let (_, bytes) = team.artifact_bytes(&get(&artifact.name)).unwrap();
+            prop_assert!(bytes == b"one" || bytes == b"two");
+        }
+        if let Ok(answer) = outcome {
+            prop_assert_eq!(content(&mut team, &answer.artifact.name), "two");
+        } else if let Err(Failure::Refused(refusal)) = outcome {
+            prop_assert!(false, "{refusal}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Teams that stay open: many handles, one writer; what it gives way to, and what ends it.
+
+use crate::world::{World, assign, message, refused, settled_digest};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::storage::Fault;
+use teamlog_engine::storage::{Faulty, Files, Storage};
+use teamlog_engine::{Error, Format};
+use teamlog_team::command::init::Init;
+use teamlog_team::command::read::Read;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::task_claim::TaskClaim;
+use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::{Code, Condition, Failure, Root, RootOptions, Team};
+
+fn resident(world: &World) -> Root {
+    world.root.clone().resident()
+}
+
+fn create(subject: &str) -> TaskCreate {
+    TaskCreate {
+        subject: subject.into(),
+        ..TaskCreate::default()
+    }
+}
+
+fn inbox(team: &mut Team, agent: &str) -> usize {
+    let read = Read {
+        agent: agent.into(),
+        ..Read::default()
+    };
+    team.read(read).unwrap().messages.len()
+}
+
+fn locked<T: std::fmt::Debug>(outcome: Result<T, Failure>) -> bool {
+    let error = outcome.unwrap_err();
+    matches!(error.engine(), Some(Error::Locked { .. }))
+}
+
+#[test]
+fn handles_share_one_writer_and_see_what_each_other_did() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        drop(world.team(Some(&["lead", "dev"]), format));
+        let root = resident(&world);
+        let mut one = root.team("demo").unwrap();
+        let mut two = root.team("demo").unwrap();
+        drop(one.send(message("lead", "dev")).unwrap());
+        drop(two.task_assign(assign("T-1", "dev")).unwrap());
+        assert_eq!(inbox(&mut one, "dev"), 2);
+        let status = two.status(Status::default()).unwrap();
+        assert_eq!(status.message_count, 2);
+        // Two commands, two groups; the counts are of the writer, not of a handle.
+        assert_eq!((one.counts().groups, two.counts().jobs), (2, 2));
+        let live = one
+            .status(Status {
+                digest: true,
+                ..Status::default()
+            })
+            .unwrap();
+        root.close().unwrap();
+        let mut after = world.root.team("demo").unwrap();
+        assert_eq!(Some(settled_digest(&mut after)), live.state_digest);
+    }
+}
+
+#[test]
+fn the_lock_is_kept_until_the_root_is_closed() {
+    let world = World::new();
+    drop(world.demo());
+    let root = resident(&world);
+    let mut kept = root.team("demo").unwrap();
+    drop(kept.send(message("lead", "dev")).unwrap());
+    let mut outside = world.root.team("demo").unwrap();
+    assert!(locked(outside.send(message("dev", "lead"))));
+    // Reading needs no lock.
+    assert_eq!(inbox(&mut outside, "dev"), 1);
+    root.close().unwrap();
+    drop(outside.send(message("dev", "lead")).unwrap());
+    // And the next command opens the team again, with what others did.
+    assert_eq!(inbox(&mut kept, "lead"), 1);
+    drop(kept.send(message("lead", "dev")).unwrap());
+}
+
+#[test]
+fn the_writer_gives_way_to_a_command_on_the_whole_log() {
+    let world = World::new();
+    drop(world.demo());
+    let root = resident(&world);
+    let mut kept = root.team("demo").unwrap();
+    drop(kept.send(message("lead", "dev")).unwrap());
+    let mut whole = root.team("demo").unwrap();
+    let rebuilt = whole
+        .rehydrate(Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(rebuilt.event_count, 2);
+    // While that handle lives, the writer stays away, and whoever would write waits as for any other holder.
+    assert!(locked(kept.send(message("lead", "dev"))));
+    // The handle itself goes on.
+    drop(whole.send(message("lead", "dev")).unwrap());
+    drop(whole);
+    drop(kept.send(message("lead", "dev")).unwrap());
+    assert_eq!(inbox(&mut kept, "dev"), 3);
+}
+
+#[test]
+fn the_past_is_as_it_was() {
+    let world = World::new();
+    drop(world.demo());
+    let root = resident(&world);
+    let mut kept = root.team("demo").unwrap();
+    drop(kept.send(message("lead", "dev")).unwrap());
+    drop(kept.send(message("lead", "dev")).unwrap());
+    let mut past = root
+        .team("demo")
+        .unwrap()
+        .at(teamlog_engine::reader::Point::Seq(2))
+        .unwrap();
+    assert_eq!(inbox(&mut past, "dev"), 1);
+    refused(past.send(message("lead", "dev")), Code::PastReadOnly);
+}
+
+/// A team on a disk that fails where it is told to.
+fn on_disk(dir: &std::path::Path) -> (Faulty, Root) {
+    let files: Arc<dyn Storage> = Arc::new(Files::open(dir).unwrap());
+    let faulty = Faulty::new(files);
+    let options = RootOptions {
+        lock_deadline: Duration::from_secs(5),
+        ..RootOptions::default()
+    };
+    let root = Root::on(Arc::new(faulty.clone()), options).resident();
+    root.init(Init::of("demo")).unwrap();
+    (faulty, root)
+}
+
+/// Arms the next call of that name on a segment.
+fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
+    // The calls of one command are those of the next one like it.
+    let before = faulty.count();
+    drop(team.send(message("lead", "dev")).unwrap());
+    let calls = faulty.calls();
+    let own = &calls[before..];
+    let at = own
+        .iter()
+        .position(|(call, path)| *call == name && path.to_string_lossy().contains("events"))
+        .unwrap();
+    faulty.arm(faulty.count() + at, fault);
+}
+
+#[test]
+fn behind_a_failed_write_the_log_is_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (faulty, root) = on_disk(dir.path());
+    let mut team = root.team("demo").unwrap();
+    drop(team.send(message("lead", "dev")).unwrap());
+    fail_next(&faulty, &mut team, "write_at", Fault::ShortWrite);
+    let failure = team.send(message("lead", "dev")).unwrap_err();
+    assert!(
+        matches!(failure.engine(), Some(Error::Io { .. })),
+        "{failure}"
+    );
+    assert_eq!(team.condition(), Condition::Sound);
+    drop(team.send(message("lead", "dev")).unwrap());
+    assert_eq!(inbox(&mut team, "dev"), 3);
+}
+
+#[test]
+fn behind_a_failed_sync_nothing_is_written_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let (faulty, root) = on_disk(dir.path());
+    let mut team = root.team("demo").unwrap();
+    drop(team.send(message("lead", "dev")).unwrap());
+    fail_next(&faulty, &mut team, "sync_data", Fault::Os(5));
+    let failure = team.send(message("lead", "dev")).unwrap_err();
+    assert!(
+        matches!(failure.engine(), Some(Error::Io { .. })),
+        "{failure}"
+    );
+    assert!(matches!(team.condition(), Condition::Poisoned(_)));
+    let again = team.send(message("lead", "dev")).unwrap_err();
+    assert!(
+        matches!(again.engine(), Some(Error::Poisoned(_))),
+        "{again}"
+    );
+    // What was durable before can be read; what was not is not shown as if it were.
+    assert!(inbox(&mut team, "dev") >= 2);
+    // Another process finds out what is there.
+    root.close().unwrap();
+}
+
+#[test]
+fn a_damaged_log_is_no_sound_team() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, root) = on_disk(dir.path());
+    let mut team = root.team("demo").unwrap();
+    for _ in 0..3 {
+        drop(team.send(message("lead", "dev")).unwrap());
+    }
+    root.close().unwrap();
+    let events = dir.path().join("teams/demo/events");
+    let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
+    let mut bytes = std::fs::read(segment.path()).unwrap();
+    let middle = bytes.len() - 20;
+    bytes.truncate(middle);
+    std::fs::write(segment.path(), bytes).unwrap();
+    assert!(matches!(team.condition(), Condition::Damaged(_)));
+    let failure = team.send(message("lead", "dev")).unwrap_err();
+    assert!(
+        matches!(failure.engine(), Some(Error::Corrupt { .. })),
+        "{failure}"
+    );
+}
+
+#[test]
+fn commands_of_many_threads_share_syncs_and_none_is_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::open(dir.path(), RootOptions::default())
+        .unwrap()
+        .resident();
+    root.init(Init::of("demo")).unwrap();
+    const THREADS: usize = 32;
+    const EACH: usize = 40;
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let root = root.clone();
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    let mut team = root.team("demo").unwrap();
+                    let answer = team
+                        .task_create(create(&format!("{thread}-{number}")))
+                        .unwrap();
+                    let id = answer.task.id;
+                    drop(
+                        team.task_claim(TaskClaim {
+                            task_id: id,
+                            worker: format!("w{thread}"),
+                            ..TaskClaim::default()
+                        })
+                        .unwrap(),
+                    );
+                }
+            });
+        }
+    });
+    let mut team = root.team("demo").unwrap();
+    let counts = team.counts();
+    assert_eq!(counts.jobs as usize, THREADS * EACH * 2);
+    // How many share one depends on the machine; that any do does not.
+    assert!(counts.groups < counts.jobs, "{counts:?}");
+    assert_eq!(
+        counts.jobs_of_groups.iter().sum::<u64>(),
+        counts.groups,
+        "{counts:?}"
+    );
+    assert_eq!(
+        team.status(Status::default()).unwrap().task_count as usize,
+        THREADS * EACH
+    );
+    root.close().unwrap();
+    settled_digest(&mut team);
+}

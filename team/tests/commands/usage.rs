@@ -1,0 +1,342 @@
+//! Tokens that were used, and what a budget allows.
+
+use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, update};
+use serde_json::json;
+use teamlog_engine::Format;
+use teamlog_team::command::broadcast::Broadcast;
+use teamlog_team::command::claim_next::ClaimNext;
+use teamlog_team::command::send_message::SendMessage;
+use teamlog_team::command::task_claim::TaskClaim;
+use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::command::task_finish::TaskFinish;
+use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::command::thread_post::ThreadPost;
+use teamlog_team::command::thread_start::ThreadStart;
+use teamlog_team::command::usage::{ReportUsage, SetBudget, TOKENS_MAX, Usage, UsageAnswer};
+use teamlog_team::{Code, Failure, Refusal, Team};
+
+fn report(team: &mut Team, worker: &str, tokens: u64) -> UsageAnswer {
+    let report = ReportUsage {
+        worker: worker.to_owned(),
+        tokens: Some(tokens),
+        ..ReportUsage::default()
+    };
+    team.report_usage(report).unwrap()
+}
+
+fn hard(team: &mut Team, max: Option<u64>, per_agent: Option<u64>) {
+    let set = SetBudget {
+        max_tokens: max,
+        per_agent_tokens: per_agent,
+        hard_limit: true,
+        ..SetBudget::default()
+    };
+    team.set_budget(set).unwrap();
+}
+
+fn create() -> TaskCreate {
+    TaskCreate {
+        subject: "one".to_owned(),
+        ..TaskCreate::default()
+    }
+}
+
+fn claim(worker: &str) -> TaskClaim {
+    TaskClaim {
+        task_id: "1".to_owned(),
+        worker: worker.to_owned(),
+        ..TaskClaim::default()
+    }
+}
+
+fn mail(from: &str) -> SendMessage {
+    SendMessage {
+        from_worker: from.to_owned(),
+        to_worker: "qa".to_owned(),
+        body: "hello".to_owned(),
+    }
+}
+
+/// What everything that begins something comes to, if `worker` does it.
+fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
+    let next = ClaimNext {
+        worker: worker.to_owned(),
+        ..ClaimNext::default()
+    };
+    let post = ThreadPost {
+        thread_id: "thread-0001".to_owned(),
+        body: "x".to_owned(),
+        worker: Some(worker.to_owned()),
+        to: None,
+    };
+    let start = ThreadStart {
+        worker: Some(worker.to_owned()),
+        ..ThreadStart::default()
+    };
+    let broadcast = Broadcast {
+        from_worker: worker.to_owned(),
+        body: "all".to_owned(),
+    };
+    let assignment = teamlog_team::command::task_assign::TaskAssign {
+        from: worker.to_owned(),
+        ..assign("x-1", "qa")
+    };
+    vec![
+        team.task_claim(claim(worker)).map(drop),
+        team.claim_next(next).map(drop),
+        team.thread_start(start).map(drop),
+        team.thread_post(post).map(drop),
+        team.send_message(mail(worker)).map(drop),
+        team.broadcast(broadcast).map(drop),
+        team.send(message(worker, "qa")).map(drop),
+        team.task_assign(assignment).map(drop),
+    ]
+}
+
+fn is_exceeded(outcome: Result<(), Failure>) -> Refusal {
+    refused(outcome, Code::BudgetExceeded)
+}
+
+#[test]
+fn reports_add_up_and_are_shown_by_agent_and_task() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(create()).unwrap();
+    let first = ReportUsage {
+        worker: "dev".to_owned(),
+        task_id: Some("1".to_owned()),
+        input_tokens: Some(30),
+        output_tokens: Some(12),
+        tokens: None,
+    };
+    let answer = team.report_usage(first.clone()).unwrap();
+    let used = json!({"input_tokens": 30, "output_tokens": 12, "tokens": 42, "reports": 1});
+    assert_eq!(
+        json(&answer),
+        json!({"used": used, "task": used, "agents": [
+            {"worker": "dev", "input_tokens": 30, "output_tokens": 12, "tokens": 42, "reports": 1}
+        ]})
+    );
+    // More than what was read and written, as where something came out of a cache.
+    let more = ReportUsage {
+        tokens: Some(100),
+        ..first.clone()
+    };
+    team.report_usage(more).unwrap();
+    report(&mut team, "qa", 7);
+    let page = Usage {
+        limit: Some(1),
+        ..Usage::default()
+    };
+    let page = team.usage(&page).unwrap();
+    assert_eq!((page.used.tokens, page.used.reports), (149, 3));
+    assert_eq!(
+        (&*page.agents[0].worker, page.agents[0].used.tokens),
+        ("dev", 142)
+    );
+    let rest = Usage {
+        cursor: page.next_cursor,
+        ..Usage::default()
+    };
+    let rest = team.usage(&rest).unwrap();
+    assert_eq!((&*rest.agents[0].worker, rest.next_cursor), ("qa", None));
+    let one = Usage {
+        worker: Some("nobody".to_owned()),
+        task_id: Some("1".to_owned()),
+        ..Usage::default()
+    };
+    let one = team.usage(&one).unwrap();
+    assert_eq!(
+        (one.agents[0].used.tokens, one.task.unwrap().tokens),
+        (0, 142)
+    );
+    let before = events(&mut team).len();
+    let wrong = [
+        (
+            ReportUsage {
+                tokens: Some(41),
+                ..first.clone()
+            },
+            Code::InvalidInput,
+        ),
+        (
+            ReportUsage {
+                input_tokens: None,
+                output_tokens: None,
+                ..first.clone()
+            },
+            Code::InvalidInput,
+        ),
+        (
+            ReportUsage {
+                tokens: Some(TOKENS_MAX + 1),
+                ..first.clone()
+            },
+            Code::InvalidInput,
+        ),
+        (
+            ReportUsage {
+                task_id: Some("9".to_owned()),
+                ..first.clone()
+            },
+            Code::TaskNotFound,
+        ),
+        (
+            ReportUsage {
+                worker: "stranger".to_owned(),
+                ..first
+            },
+            Code::WorkerNotFound,
+        ),
+    ];
+    for (report, code) in wrong {
+        refused(team.report_usage(report), code);
+    }
+    assert_eq!(events(&mut team).len(), before);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(create()).unwrap();
+    team.thread_start(ThreadStart::default()).unwrap();
+    let claimed = team.task_claim(claim("dev")).unwrap();
+    let sent = team.send(message("lead", "dev")).unwrap().message;
+    hard(&mut team, Some(10), None);
+    report(&mut team, "dev", 9);
+    team.thread_start(ThreadStart::default()).unwrap();
+    let spent = report(&mut team, "dev", 1);
+    assert_eq!(
+        spent.warning.as_deref(),
+        Some("budget used up: 10 of 10 tokens used")
+    );
+    let before = events(&mut team).len();
+    let refusal = is_exceeded(team.task_create(create()).map(drop));
+    assert_eq!(
+        (
+            &refusal.details["used_tokens"],
+            &refusal.details["max_tokens"]
+        ),
+        (&json!(10), &json!(10))
+    );
+    for outcome in begun(&mut team, "lead")
+        .into_iter()
+        .chain(begun(&mut team, "qa"))
+    {
+        is_exceeded(outcome);
+    }
+    assert_eq!(events(&mut team).len(), before, "nothing was recorded");
+
+    report(&mut team, "qa", 5);
+    // The same message once more is no new one.
+    let again = teamlog_team::command::send::Send {
+        message_id: Some(sent.id.clone()),
+        ..message("lead", "dev")
+    };
+    team.send(again).unwrap();
+    let ack = teamlog_team::command::ack::Ack {
+        agent: "dev".to_owned(),
+        message_id: sent.id.clone(),
+        ..Default::default()
+    };
+    team.ack(ack).unwrap();
+    team.task_update(update("x-2", "in_progress")).unwrap();
+    let renew = TaskRenew {
+        task_id: "1".to_owned(),
+        epoch: Some(claimed.epoch),
+        ..TaskRenew::default()
+    };
+    team.task_renew(renew).unwrap();
+    let finish = TaskFinish {
+        task_id: "1".to_owned(),
+        from: "in_progress".to_owned(),
+        to: "completed".to_owned(),
+        epoch: Some(claimed.epoch),
+        ..TaskFinish::default()
+    };
+    team.task_finish(finish).unwrap();
+    // More is allowed, and everything goes on.
+    hard(&mut team, Some(16), None);
+    team.task_create(create()).unwrap();
+    settled_digest(&mut team);
+}
+
+#[test]
+fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
+    let world = World::new();
+    let mut team = world.team(Some(&["lead", "dev", "qa"]), Format::Binary);
+    team.thread_start(ThreadStart::default()).unwrap();
+    hard(&mut team, None, Some(10));
+    report(&mut team, "dev", 10);
+    team.task_create(create()).unwrap();
+    for outcome in begun(&mut team, "dev") {
+        assert_eq!(is_exceeded(outcome).details["worker"], json!("dev"));
+    }
+    for outcome in begun(&mut team, "qa") {
+        match outcome {
+            Ok(()) => {}
+            Err(Failure::Refused(refusal)) => assert_ne!(refusal.code, Code::BudgetExceeded),
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+}
+
+#[test]
+fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
+    let world = World::new();
+    let mut team = world.demo();
+    let soft = |max, soft| SetBudget {
+        max_tokens: max,
+        soft_limit_tokens: soft,
+        ..SetBudget::default()
+    };
+    team.set_budget(soft(Some(100), Some(50))).unwrap();
+    let reached = |team: &mut Team| {
+        let kinds = kinds(team);
+        let kinds = kinds
+            .iter()
+            .filter(|kind| *kind == "budget_soft_limit_reached");
+        kinds.count()
+    };
+    report(&mut team, "dev", 49);
+    assert_eq!(
+        (reached(&mut team), team.budget_warning().unwrap()),
+        (0, None)
+    );
+    let answer = report(&mut team, "dev", 1);
+    assert!(answer.budget.unwrap().soft_limit_reached);
+    report(&mut team, "dev", 1);
+    assert_eq!(reached(&mut team), 1);
+    let warned = team.budget_warning().unwrap();
+    assert_eq!(
+        warned.as_deref(),
+        Some("soft limit of 50 reached: 51 of 100 tokens used")
+    );
+    // The same budget again changes nothing; another limit is reached by itself.
+    let before = events(&mut team).len();
+    team.set_budget(soft(Some(100), Some(50))).unwrap();
+    assert_eq!(events(&mut team).len(), before);
+    team.set_budget(soft(None, Some(20))).unwrap();
+    assert_eq!(reached(&mut team), 2);
+    let warned = team.budget_warning().unwrap();
+    assert_eq!(
+        warned.as_deref(),
+        Some("soft limit of 20 reached: 51 tokens used")
+    );
+    team.set_budget(SetBudget::default()).unwrap();
+    assert_eq!(team.budget_warning().unwrap(), None);
+    team.task_create(create()).unwrap();
+    for wrong in [
+        soft(Some(10), Some(11)),
+        SetBudget {
+            hard_limit: true,
+            ..SetBudget::default()
+        },
+        soft(Some(TOKENS_MAX + 1), None),
+    ] {
+        refused(team.set_budget(wrong), Code::InvalidInput);
+    }
+    settled_digest(&mut team);
+}
