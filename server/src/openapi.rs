@@ -241,6 +241,9 @@ fn done(mutates: bool, content: Value) -> Value {
         success["headers"] = json!({"Idempotent-Replayed": {
             "description": "`true` where this is the answer to an earlier request under the same key",
             "schema": {"type": "string", "enum": ["true"]},
+        }, "X-Budget-Warning": {
+            "description": "What the team is to be warned of, where it used as many tokens as it should",
+            "schema": {"type": "string"},
         }});
     }
     success

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::Forwarding;
-use teamlog_server::{Daemon, Running, ServeOptions, StartError, route, running};
+use teamlog_server::{Daemon, Running, ServeOptions, StartError, running, stream};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -148,10 +148,7 @@ impl Args {
         let failed =
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
         let resident = Resident::new(&root).map_err(failed)?;
-        let mut options = ServeOptions::new(
-            root.clone(),
-            Arc::new(|served, call| route::answer(served, call).into()),
-        );
+        let mut options = ServeOptions::new(root.clone(), stream::answering());
         options.root_options = context.options();
         options.teams = self.teams;
         options.listen = self.listen;

@@ -14,6 +14,9 @@ use teamlog_team::{Exchange, Team};
 /// Says that an answer is that of an earlier request under the same key.
 pub const REPLAYED: &str = "Idempotent-Replayed";
 
+/// Says that the team used as many tokens as it should.
+pub const WARNING: &str = "X-Budget-Warning";
+
 /// What a handler has at hand.
 pub struct Asked<'a> {
     pub served: &'a Served,
@@ -95,14 +98,18 @@ impl<'a> Asked<'a> {
             headers: Vec::new(),
             body: text,
         };
-        Ok(replayed(reply, &team))
+        Ok(after(reply, &mut team))
     }
 }
 
-/// Marks the repetition of an earlier answer.
-pub fn replayed(reply: Reply, team: &Team) -> Reply {
-    match team.repeated() {
-        true => reply.header(REPLAYED, "true"),
-        false => reply,
+/// Says beside an answer whether it is the repetition of an earlier one, and what the team is to be warned of.
+pub fn after(mut reply: Reply, team: &mut Team) -> Reply {
+    if team.repeated() {
+        reply = reply.header(REPLAYED, "true");
+    }
+    // What was asked is done; a warning that cannot be had changes nothing of that.
+    match team.budget_warning() {
+        Ok(Some(warning)) => reply.header(WARNING, warning),
+        _ => reply,
     }
 }

@@ -16,6 +16,7 @@ mod table;
 mod tasks;
 mod teams;
 mod threads;
+mod usage;
 
 pub use codes::{CODES, CodeRow};
 pub use endpoint::{Facts, Route};

@@ -1,6 +1,6 @@
 //! `POST /v1/api/{operation}`: every operation of the mutation contract, in its own envelope.
 
-use super::asked::{Asked, replayed};
+use super::asked::{Asked, after};
 use super::codes;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
@@ -99,7 +99,11 @@ fn done(
         None => began,
     };
     let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
-    Ok(replayed(Reply::json(200, &envelope), &team))
+    let reply = Reply::json(200, &envelope);
+    Ok(match operation.mutates {
+        true => after(reply, &mut team),
+        false => reply,
+    })
 }
 
 fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {

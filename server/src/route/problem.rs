@@ -37,12 +37,14 @@ struct ErrorShape<'a> {
 }
 
 /// What this surface calls the fields that commands name in their refusals.
-const FIELDS: [(&str, &str); 13] = [
+const FIELDS: [(&str, &str); 15] = [
     ("agent", "agentId"),
     ("blocked_by", "deps"),
     ("expected_version", "expectedVersion"),
+    ("input_tokens", "inputTokens"),
     ("key", "Idempotency-Key"),
     ("lease_ms", "ttlMs"),
+    ("output_tokens", "outputTokens"),
     ("session_id", "sessionId"),
     ("subject", "title"),
     ("task_id", "taskId"),

@@ -1,7 +1,7 @@
 //! The table of routes, and how a path finds its row.
 
 use super::endpoint::{Route, parameter, row};
-use super::{document, events, inbox, operations, paths, story, tasks, teams, threads};
+use super::{document, events, inbox, operations, paths, story, tasks, teams, threads, usage};
 use crate::call::Method;
 use std::sync::LazyLock;
 use teamlog_team::api::shape::Shape;
@@ -29,6 +29,9 @@ pub static ROUTES: &[Route] = &[
     row::<threads::Tail>(),
     row::<threads::Link>(),
     row::<inbox::Inbox>(),
+    // what it costs
+    row::<usage::Show>(),
+    row::<usage::Report>(),
     // what happened, and what goes on
     row::<events::Events>(),
     row::<story::Trace>(),

@@ -7,6 +7,7 @@ mod fencing;
 mod inputs;
 mod keys;
 mod operations;
+mod same;
 mod tasks;
 mod threads;
 mod world;

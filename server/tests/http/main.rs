@@ -1,0 +1,8 @@
+//! The daemon and its routes together, as clients see them.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod endpoints;
+mod exchanges;
+mod restarts;
+mod stand;
+mod tour;
