@@ -29,6 +29,7 @@ mod mcp;
 mod modes;
 mod moving;
 mod operations;
+mod paths;
 mod processes;
 mod prompts;
 mod races;
