@@ -54,6 +54,11 @@ const GOOD: &[(&str, &str, &str)] = &[
     ),
     ("getUsage", "/v1/usage?agentId=ada", ""),
     ("listTeams", "/v1/teams", ""),
+    (
+        "setUpTeam",
+        "/v1/teams",
+        r#"{"teamId":"demo","agents":[{"id":"ada","role":"parser"}],"budget":{"maxTokens":1000000,"hardLimit":true}}"#,
+    ),
     ("getTeam", "/v1/teams/demo", ""),
     ("getStatus", "/v1/status", ""),
     ("listEvents", "/v1/events?after=0&limit=5", ""),
