@@ -133,8 +133,12 @@ fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
 fn carry_out(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Exit {
     let json = args.global.json;
     let is_api = matches!(args.command, Command::Api(_));
-    attempt(args, surroundings, resident)
-        .unwrap_or_else(|error| report(is_api, json, &error, surroundings))
+    let guards = matches!(args.command, Command::Guard(_));
+    attempt(args, surroundings, resident).unwrap_or_else(|error| match guards {
+        // An agent takes any other end for a yes.
+        true => error.ending(Exit::Usage).report(json, surroundings),
+        false => report(is_api, json, &error, surroundings),
+    })
 }
 
 fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Outcome {

@@ -415,7 +415,7 @@ impl Context {
             }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
             "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
-            | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
+            | "resource_conflict" | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
                 Some(task) => error.and_hint(&command(format!("task show {team} {task}"))),
                 None => error,
             },

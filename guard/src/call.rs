@@ -20,6 +20,17 @@ pub struct Call {
     pub deed: Deed,
     /// Where it runs, if the call says so.
     pub cwd: Option<String>,
+    /// The form of the hook that it was shown to.
+    pub form: Form,
+}
+
+/// How a call is written down, and how its answer is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// `{tool_name, tool_input}`: a native hook.
+    Native,
+    /// Any other.
+    Plain,
 }
 
 /// What a tool call does.
@@ -141,6 +152,10 @@ impl Call {
             tool: tool.to_owned(),
             deed: deed(tool, input),
             cwd: cwd.map(str::to_owned),
+            form: match call.contains_key("tool_name") {
+                true => Form::Native,
+                false => Form::Plain,
+            },
         })
     }
 
@@ -156,6 +171,7 @@ impl Call {
             Deed::Files(files) => {
                 let mut writes = Writes::default();
                 for file in files {
+                    let file = &at_home(file, &place);
                     match place.resolve(file) {
                         Some(path) => writes.write(path, false, &self.tool),
                         None => writes.doubt(format!(
@@ -172,6 +188,14 @@ impl Call {
                 writes
             }
         }
+    }
+}
+
+/// Some tools know the home by its sign.
+fn at_home(file: &str, place: &Place) -> String {
+    match (file.strip_prefix("~/"), &place.home) {
+        (Some(rest), Some(home)) => format!("{home}/{rest}"),
+        _ => file.to_owned(),
     }
 }
 

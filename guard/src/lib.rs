@@ -19,7 +19,7 @@ mod place;
 pub mod shell;
 mod writes;
 
-pub use call::{Call, CallError, Deed};
+pub use call::{Call, CallError, Deed, Form};
 pub use patch::files as patched_files;
 pub use place::Place;
 pub use writes::{Doubt, Target, Writes};

@@ -7,30 +7,33 @@ pub struct Place {
     pub dir: Option<String>,
     /// What `~` stands for.
     pub home: Option<String>,
+    /// The top of the repository, absolute: what `git` changes as a whole.
+    pub top: Option<String>,
 }
 
 impl Place {
-    /// At a directory, with no home.
+    /// At a directory, with no home and in no repository.
     pub fn at(dir: &str) -> Place {
         Place {
             dir: Some(dir.to_owned()),
-            home: None,
+            ..Place::default()
         }
     }
-    /// A path as seen from here; `None` where that depends on a directory which is not known.
+    /// A path as seen from here; `None` where that depends on a directory which is not known. A `..` stays where it is:
+    /// where it leads depends on the links before it.
     pub fn resolve(&self, path: &str) -> Option<String> {
         match (path.starts_with('/'), &self.dir) {
-            (true, _) => Some(tidy(path)),
-            (false, Some(dir)) => Some(tidy(&format!("{dir}/{path}"))),
+            (true, _) => Some(joined(path)),
+            (false, Some(dir)) => Some(joined(&format!("{dir}/{path}"))),
             (false, None) => None,
         }
     }
-    /// The same, behind a change of the directory.
+    /// The same, behind a change of the directory. Shells resolve its `..` by text.
     #[must_use]
     pub fn within(&self, dir: &str) -> Place {
         Place {
-            dir: self.resolve(dir),
-            home: self.home.clone(),
+            dir: self.resolve(dir).map(|dir| tidy(&dir)),
+            ..self.clone()
         }
     }
     /// The same, with a directory that nobody can say.
@@ -38,17 +41,37 @@ impl Place {
     pub fn nowhere(&self) -> Place {
         Place {
             dir: None,
-            home: self.home.clone(),
+            ..self.clone()
+        }
+    }
+    /// The top of the repository that this is in, else the directory itself.
+    pub(crate) fn whole(&self) -> &str {
+        match (&self.top, &self.dir) {
+            (Some(top), Some(dir)) if is_within(dir, top) => top,
+            _ => ".",
         }
     }
 }
 
-/// An absolute path without `.`, `..`, `//` and a slash at its end; what leads above the root stays there.
+fn is_within(dir: &str, top: &str) -> bool {
+    let rest = dir.strip_prefix(top.trim_end_matches('/'));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// An absolute path without `.`, `//` and a slash at its end.
+fn joined(path: &str) -> String {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    format!("/{}", parts.join("/"))
+}
+
+/// The same without `..`; what leads above the root stays there.
 fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
+    for part in path.split('/').filter(|part| !part.is_empty()) {
         match part {
-            "" | "." => {}
             ".." => {
                 parts.pop();
             }
@@ -68,13 +91,28 @@ mod tests {
         for (path, expected) in [
             ("x", "/repo/a/x"),
             ("./x/", "/repo/a/x"),
-            ("../../../..", "/"),
-            ("..//b/./c", "/repo/b/c"),
-            ("/etc/../x", "/x"),
+            ("../../../..", "/repo/a/../../../.."),
+            ("..//b/./c", "/repo/a/../b/c"),
+            ("/etc/../x", "/etc/../x"),
             (".", "/repo/a"),
             ("", "/repo/a"),
         ] {
             assert_eq!(here.resolve(path).as_deref(), Some(expected), "{path}");
+        }
+        for (dir, expected) in [
+            ("..", "/repo"),
+            ("../../../..", "/"),
+            ("b/../c/", "/repo/a/c"),
+        ] {
+            assert_eq!(here.within(dir).dir.as_deref(), Some(expected), "{dir}");
+        }
+        assert_eq!(here.whole(), ".");
+        for (top, expected) in [("/repo", "/repo"), ("/repo/", "/repo/"), ("/rep", ".")] {
+            let here = Place {
+                top: Some(top.into()),
+                ..here.clone()
+            };
+            assert_eq!(here.whole(), expected);
         }
         assert_eq!(here.nowhere().resolve("x"), None);
         assert_eq!(here.nowhere().resolve("/x").as_deref(), Some("/x"));

@@ -14,7 +14,9 @@ mod word;
 use crate::place::Place;
 use crate::writes::Writes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 /// A longer command is not read.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
@@ -23,23 +25,28 @@ const OPENED_MAX: usize = 200;
 /// The parser descends once for each bracket.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
+/// A command that takes longer is not read to its end: who asks does not wait for ever, and takes silence for a yes.
+const READ_FOR: Duration = Duration::from_secs(2);
+
 /// What a command would write, run by a shell at `place`.
 pub fn writes(command: &str, place: &Place) -> Writes {
-    apart(command, |writes| {
-        walk::Walker::new(place.clone()).run(command, writes);
+    let (script, place) = (command.to_owned(), place.clone());
+    apart(command, move |writes| {
+        walk::Walker::new(place).run(&script, writes);
     })
 }
 
 /// What a program with these arguments would write, run at `place` without a shell around it.
 pub fn program_writes(words: &[String], place: &Place) -> Writes {
     let values = words.iter().cloned().map(word::Value::Plain).collect();
-    apart(&words.join(" "), |writes| {
-        walk::Walker::new(place.clone()).program(values, None, writes);
+    let place = place.clone();
+    apart(&words.join(" "), move |writes| {
+        walk::Walker::new(place).program(values, None, writes);
     })
 }
 
 /// Bounds what the parser is shown, and outlives what it does.
-fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send) -> Writes {
+fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send + 'static) -> Writes {
     let mut writes = Writes::default();
     let opened = shown.bytes().filter(|byte| b"({`[".contains(byte)).count();
     if shown.len() > COMMAND_BYTES_MAX {
@@ -52,20 +59,19 @@ fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send) -> Writes {
         writes.doubt(format!("the command opens more than {OPENED_MAX} brackets"));
         return writes;
     }
-    let looked = thread::scope(|scope| {
-        let spawned = thread::Builder::new()
-            .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, || {
-                let mut writes = Writes::default();
-                catch_unwind(AssertUnwindSafe(|| look(&mut writes)))
-                    .is_ok()
-                    .then_some(writes)
-            });
-        spawned.ok().and_then(|thread| thread.join().ok()).flatten()
-    });
-    match looked {
-        Some(writes) => writes,
-        None => {
+    let (told, heard) = mpsc::channel();
+    let spawned = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || {
+            let mut writes = Writes::default();
+            if catch_unwind(AssertUnwindSafe(|| look(&mut writes))).is_ok() {
+                // Nobody listens any more once it took too long.
+                let _ = told.send(writes);
+            }
+        });
+    match spawned.map(|_| heard.recv_timeout(READ_FOR)) {
+        Ok(Ok(writes)) => writes,
+        _ => {
             writes.doubt("the command could not be read");
             writes
         }

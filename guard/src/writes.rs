@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 /// Something that would be written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// The path: absolute, or as it was given where the working directory is not known. Its `.` and `..` are resolved
-    /// by text alone.
+    /// The path: absolute, without `.` and `//`. A `..` stays where it is.
     pub path: String,
     /// Whether anything below it may be written, not it alone.
     pub below: bool,

@@ -2,12 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::time::{Duration, Instant};
 use teamlog_guard::{Place, Writes, shell};
 
 fn place() -> Place {
     Place {
         dir: Some("/repo".into()),
         home: Some("/home/u".into()),
+        ..Place::default()
     }
 }
 
@@ -75,6 +77,26 @@ fn a_directory_that_is_not_known_leaves_only_absolute_paths() {
 }
 
 #[test]
+fn git_changes_the_tree_as_a_whole_from_anywhere_in_it() {
+    let below = Place {
+        dir: Some("/repo/src".into()),
+        top: Some("/repo".into()),
+        ..Place::default()
+    };
+    for (command, expected) in [
+        ("git checkout main", "/repo/**"),
+        ("git reset --hard", "/repo/**"),
+        ("git stash", "/repo/**"),
+        ("cd io && git pull", "/repo/**"),
+        ("git clean -fd", "/repo/src/**"),
+        ("git checkout -- a", "/repo/src/a"),
+        ("cd /other && git pull", "/other/**"),
+    ] {
+        assert_eq!(told(&shell::writes(command, &below)), expected, "{command}");
+    }
+}
+
+#[test]
 fn what_is_too_long_or_too_deep_is_not_read() {
     for command in [
         "(".repeat(100_000),
@@ -88,5 +110,47 @@ fn what_is_too_long_or_too_deep_is_not_read() {
             "{}",
             command.len()
         );
+    }
+}
+
+#[test]
+fn no_command_takes_long_however_it_is_nested() {
+    for part in [
+        "(",
+        "{ ",
+        "((",
+        "$((",
+        "$(",
+        "`",
+        "[[ ( ",
+        "${a:-",
+        "$[",
+        "<(",
+        "\"$(",
+        "if ",
+        "case x in (",
+        "a() { ",
+        "while ",
+        "! ",
+        "{a,",
+        "+(",
+        "eval '",
+        "sh -c \"",
+        "cat <<",
+        "a=(",
+        "\\",
+        "'",
+        "\"",
+        "$'",
+        "&& ",
+        "| ",
+    ] {
+        for count in [10, 40, 95, 190] {
+            let command = part.repeat(count);
+            let begun = Instant::now();
+            shell::writes(&command, &place());
+            let took = begun.elapsed();
+            assert!(took < Duration::from_secs(4), "{part:?} {count}: {took:?}");
+        }
     }
 }

@@ -14,23 +14,25 @@ mod server;
 mod state;
 
 pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
-pub use server::Server;
+pub use query::Fault;
+pub use server::{Elsewhere, Server, carry_out};
 
 use std::io;
 use teamlog_team::Root;
 
 /// Serves one client on standard input and output until it closes them.
 ///
-/// `team` is the one that is meant where a call names none.
+/// `team` is the one that is meant where a call names none; what records is handed to `elsewhere` first.
 ///
 /// # Errors
 /// The runtime cannot be started, or the client's first message is none of this protocol.
-pub fn serve_stdio(root: Root, team: Option<String>) -> io::Result<()> {
+pub fn serve_stdio(root: Root, team: Option<String>, elsewhere: Elsewhere) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
     let served = runtime.block_on(async {
-        let running = rmcp::serve_server(Server::new(root, team), rmcp::transport::stdio()).await;
+        let server = Server::new(root, team).with(elsewhere);
+        let running = rmcp::serve_server(server, rmcp::transport::stdio()).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
             // It came and went without a word.

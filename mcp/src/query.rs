@@ -41,7 +41,8 @@ type Answer = fn(&Root, &str, Map<String, Value>) -> Result<String, Fault>;
 pub struct Fault(pub String);
 
 impl Fault {
-    fn new(code: &str, message: &str, hint: Option<&str>) -> Fault {
+    /// Why, in words and in one stable word.
+    pub fn new(code: &str, message: &str, hint: Option<&str>) -> Fault {
         let mut fault = json!({"error": message, "code": code});
         if let (Some(hint), Some(fields)) = (hint, fault.as_object_mut()) {
             fields.insert("hint".to_owned(), hint.into());
@@ -88,22 +89,32 @@ impl Query {
         &self,
         root: &Root,
         team: Option<&str>,
-        mut arguments: Map<String, Value>,
+        arguments: Map<String, Value>,
     ) -> Result<String, Fault> {
-        let named = match arguments.remove("team") {
-            None | Some(Value::Null) => team.map(str::to_owned),
-            Some(Value::String(named)) => Some(named),
-            Some(other) => {
-                let message = format!("team must be a string, but is {other}");
-                return Err(Fault::new("invalid_input", &message, None));
-            }
-        };
-        let team = match named {
-            Some(team) => team,
-            None => root.only_team().map_err(|failure| Fault::of(&failure))?,
-        };
+        let (team, arguments) = meant(root, team, arguments)?;
         (self.answer)(root, &team, arguments)
     }
+}
+
+/// The team that is meant, and the other arguments.
+pub(crate) fn meant(
+    root: &Root,
+    team: Option<&str>,
+    mut arguments: Map<String, Value>,
+) -> Result<(String, Map<String, Value>), Fault> {
+    let named = match arguments.remove("team") {
+        None | Some(Value::Null) => team.map(str::to_owned),
+        Some(Value::String(named)) => Some(named),
+        Some(other) => {
+            let message = format!("team must be a string, but is {other}");
+            return Err(Fault::new("invalid_input", &message, None));
+        }
+    };
+    let team = match named {
+        Some(team) => team,
+        None => root.only_team().map_err(|failure| Fault::of(&failure))?,
+    };
+    Ok((team, arguments))
 }
 
 /// Arguments of a query, and what answers them.

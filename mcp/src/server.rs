@@ -1,6 +1,6 @@
 //! The protocol's side: lists, calls, reads.
 
-use crate::query::{QUERIES, Query};
+use crate::query::{Fault, QUERIES, Query, meant};
 use crate::state::STATES;
 use crate::{legacy, resources};
 use rmcp::model::{
@@ -11,6 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_team::Root;
 
@@ -18,17 +19,62 @@ const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; re
 modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \
 TEAM --agent YOU` what to do next.";
 
+/// Carries out a tool that records, where somebody else has the team: the tool's name, the team, the arguments.
+/// `None` where nobody has it.
+pub type Elsewhere =
+    Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, Fault>> + Send + Sync>;
+
 /// A server for one client. It keeps nothing between calls.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Server {
     root: Root,
     team: Option<String>,
+    elsewhere: Option<Elsewhere>,
+}
+
+/// Carries a tool that records out, here and now.
+///
+/// # Errors
+/// The tool's own faults; there is no such tool.
+pub fn carry_out(
+    root: &Root,
+    tool: &str,
+    team: &str,
+    arguments: Map<String, Value>,
+) -> Result<String, Fault> {
+    match STATES
+        .iter()
+        .find(|query| query.name == tool && query.mutates)
+    {
+        Some(query) => query.answer(root, Some(team), arguments),
+        None => Err(Fault::new("invalid_input", "there is no such tool", None)),
+    }
 }
 
 impl Server {
     /// Serves the teams of a root; `team` is meant where a call names none.
     pub fn new(root: Root, team: Option<String>) -> Server {
-        Server { root, team }
+        Server {
+            root,
+            team,
+            elsewhere: None,
+        }
+    }
+
+    /// The same, with what records handed on first.
+    #[must_use]
+    pub fn with(mut self, elsewhere: Elsewhere) -> Server {
+        self.elsewhere = Some(elsewhere);
+        self
+    }
+
+    fn answer(&self, query: &Query, arguments: Map<String, Value>) -> Result<String, Fault> {
+        let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| query.mutates) else {
+            return query.answer(&self.root, self.team.as_deref(), arguments);
+        };
+        let (team, arguments) = meant(&self.root, self.team.as_deref(), arguments)?;
+        elsewhere(query.name, &team, &arguments)
+            .unwrap_or_else(|| query.answer(&self.root, Some(&team), arguments))
     }
 
     fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -39,7 +85,7 @@ impl Server {
         let Some(query) = tools().find(|tool| tool.name == request.name) else {
             return failed(format!("Unknown tool: {}", request.name));
         };
-        match query.answer(&self.root, self.team.as_deref(), arguments) {
+        match self.answer(query, arguments) {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(fault) => failed(fault.0),
         }

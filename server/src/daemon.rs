@@ -14,6 +14,7 @@ use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
 use crate::socket;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -250,6 +251,9 @@ impl Life {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
+        if self.options.signals {
+            take_descriptors();
+        }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(IO_THREADS)
             .thread_name("teamd-io")
@@ -257,6 +261,15 @@ impl Life {
             .build()?;
         Ok((runtime, confined))
     }
+}
+
+/// Lets this process have as many open files as it may: every team that stays open holds a few. Shells give few to begin
+/// with, for the sake of programs that are not meant here.
+fn take_descriptors() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // As many as before will do for most.
+    let _ = setrlimit(Resource::Nofile, limit);
 }
 
 fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: CancellationToken) -> Door {

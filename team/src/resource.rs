@@ -7,4 +7,4 @@ pub mod pattern;
 
 pub(crate) use held::{Holdings, declared};
 pub use held::{Overlap, RESOURCES_MAX};
-pub(crate) use links::Tree;
+pub use links::Tree;

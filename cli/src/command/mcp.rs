@@ -1,7 +1,13 @@
 //! `mcp`: a server for agents that speak the Model Context Protocol.
 
+use crate::command::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward;
+use serde_json::{Map, Value};
+use std::ffi::OsString;
+use std::sync::Arc;
+use teamlog_mcp::{Elsewhere, Fault};
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
@@ -13,10 +19,16 @@ pub struct Args {
     /// The team that is meant where a call names none
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
+    /// One tool, by the process that has the team: its arguments are on standard input
+    #[arg(long, hide = true, value_name = "TOOL", requires = "team")]
+    tool: Option<String>,
 }
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
+        if let (Some(tool), Some(team)) = (&self.tool, &self.team) {
+            return one(context, tool, team);
+        }
         let root = match &self.team {
             // Better said now than to an agent.
             Some(team) => {
@@ -25,8 +37,48 @@ impl Args {
             }
             None => context.data()?,
         };
-        teamlog_mcp::serve_stdio(root, self.team)
+        let elsewhere = elsewhere(context);
+        teamlog_mcp::serve_stdio(root, self.team, elsewhere)
             .map_err(|error| CommandError::io("serve", "standard input and output", &error))?;
         Ok(Exit::Done)
     }
+}
+
+/// Hands a tool to the daemon, where one has the team.
+fn elsewhere(context: &Context) -> Elsewhere {
+    let (root, surroundings) = (
+        context.data_root().to_owned(),
+        context.surroundings().clone(),
+    );
+    Arc::new(move |tool, team, arguments: &Map<String, Value>| {
+        let words = [
+            "teamlog",
+            "mcp",
+            "--tool",
+            tool,
+            "--team",
+            team,
+            "--data-root",
+        ];
+        let mut argv: Vec<OsString> = words.map(OsString::from).to_vec();
+        argv.push(root.clone().into());
+        let input = Value::Object(arguments.clone()).to_string();
+        match forward::collected(argv, &root, team, input, &surroundings) {
+            Ok(None) => None,
+            Ok(Some((0, text))) => Some(Ok(text)),
+            Ok(Some((_, text))) => Some(Err(Fault(text))),
+            Err(error) => Some(Err(Fault::new(error.code(), error.message(), None))),
+        }
+    })
+}
+
+/// One tool: what it answers, or why it does not, and nothing else.
+fn one(context: &mut Context, tool: &str, team: &str) -> Outcome {
+    let arguments = given::object(context.surroundings(), "input", "-")?;
+    let (exit, text) = match teamlog_mcp::carry_out(&context.data()?, tool, team, arguments) {
+        Ok(text) => (Exit::Done, text),
+        Err(fault) => (Exit::Refused, fault.0),
+    };
+    context.out.text(&text)?;
+    Ok(exit)
 }

@@ -17,7 +17,9 @@ mod diff;
 mod doctor;
 mod export;
 mod given;
+mod guard;
 mod head;
+mod hooks;
 mod import;
 mod init;
 mod keygen;
@@ -137,6 +139,8 @@ commands! {
     Tasks(tasks) = "tasks": "List tasks, in natural order of their ids",
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
     CanWrite(can_write) = "can-write": "Say whether an agent may write a path now",
+    Guard(guard) = "guard": "Say whether a coding agent may carry out a tool call; for its hooks",
+    Hooks(hooks) = "hooks": "Make a coding agent ask the guard before it writes",
     Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",

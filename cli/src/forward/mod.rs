@@ -6,12 +6,14 @@
 //! here, as every other one does. In the daemon, [`resident`] runs the same code on the teams that it has open.
 
 mod client;
+mod collected;
 pub mod control;
 mod input;
 mod resident;
 pub mod runtime;
 mod table;
 
+pub use collected::collected;
 pub use input::Place;
 pub use resident::Resident;
 pub use table::Meant;

@@ -23,6 +23,7 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("ack", Named::Team),
     ("api", Named::Operation),
     ("append", Named::Team),
+    ("artifact put", Named::Team),
     ("bootstrap record", Named::Team),
     ("bootstrap start", Named::Team),
     ("config set", Named::Team),
@@ -58,7 +59,12 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("task reopen", Named::Team),
     ("task-assign", Named::Team),
     ("task-update", Named::Team),
+    ("thread link", Named::Team),
+    ("thread post", Named::Team),
+    ("thread start", Named::Team),
     ("tick", Named::Team),
+    // Shows only, where neither --report nor --set is given.
+    ("usage", Named::Team),
 ];
 
 /// A command that records, as it was typed.
@@ -144,11 +150,14 @@ mod tests {
 
     /// Commands that record nothing in a team; a daemon in the way does not matter to them.
     const READING: &[&str] = &[
+        "artifact get",
+        "artifact list",
         "await",
         "backup",
         "bootstrap evidence",
         "bootstrap explain",
         "bootstrap show",
+        "can-write",
         "completions",
         "config get",
         "config list",
@@ -157,7 +166,9 @@ mod tests {
         "diff",
         "doctor check",
         "export",
+        "guard",
         "head",
+        "hooks install",
         "keygen",
         "man",
         "mcp",
@@ -178,6 +189,8 @@ mod tests {
         "tail",
         "task show",
         "tasks",
+        "thread search",
+        "thread tail",
         "token rotate",
         "trace",
         "verify",

@@ -3,8 +3,10 @@
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
+use crate::mcp::Client;
 use crate::scenario::{Given, scenario};
-use serde_json::Value;
+use crate::terminal::on_terminal;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -98,6 +100,24 @@ api create-task --input @none.json --json
 api create-task --input '{"team_name":"nosuch","subject":"S","description":"D"}' --json
 api create-task --input - << {"team_name":"demo"
 api claim-task --input '{"team_name":"demo","task_id":"no","worker":"dev"}'
+thread start demo --title 'How to ship' --participants dev,qa
+thread start demo --title 'How to ship' --participants dev,qa --json --key th-1
+thread post demo thread-0001 'let us see'
+thread post demo thread-0001 - --json << on standard input
+thread post demo thread-0099 'nobody hears'
+thread link demo thread-0001 T-1
+artifact put demo payload.json --name notes.md
+artifact put demo payload.json --name notes.md --json
+artifact put demo ack.json --name notes.md
+artifact put demo - --name fix.patch --task-id T-1 << +line
+artifact put demo none.json --json
+usage demo --set --max-tokens 100 --hard-limit
+usage demo --report --agent dev --input-tokens 60 --json
+usage demo --report --agent dev --input-tokens 60
+send demo --from lead --to dev --type handoff
+usage demo --json
+usage demo --set
+task create demo --subject 'Write' --task-id T-50 --resource src/io --json
 import demo --messages messages.jsonl --json
 import demo --messages - --strict << not json
 import demo --events none.jsonl
@@ -236,7 +256,7 @@ fn same(direct: &Cli, served: &Cli, step: &str) {
 fn what_is_typed_says_and_does_the_same_through_the_daemon() {
     let (direct, served) = worlds();
     let daemon = Daemon::of(&served);
-    assert_eq!(daemon.ready["teams"], serde_json::json!(["demo"]));
+    assert_eq!(daemon.ready["teams"], json!(["demo"]));
     let mut events = 0;
     let steps: Vec<&str> = HISTORY.lines().filter(|line| !line.is_empty()).collect();
     for (at, step) in steps.iter().enumerate() {
@@ -456,7 +476,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
     let socket = cli.dir().join("socket");
     let _ = std::fs::remove_file(&socket);
     let listener = UnixListener::bind(&socket).unwrap();
-    let runtime = serde_json::json!({
+    let runtime = json!({
         "url": "http://127.0.0.1:1", "token": "t", "pid": 1, "schemaVersion": "1.0.0",
         "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
     });
@@ -632,4 +652,57 @@ fn the_daemon_is_asked_how_it_is_and_only_one_serves() {
     let other = Cli::with_team();
     let refused = other.refused_json(1, "serve --listen 0.0.0.0:0");
     assert_eq!(refused.code, "invalid_input");
+}
+
+#[test]
+fn tools_that_write_go_through_the_daemon() {
+    let alone = Cli::with_team();
+    let served = alone.copy();
+    let _daemon = Daemon::of(&served);
+    alone.ok("append demo --kind by_nobody");
+    // From here on the daemon has the lock.
+    served.ok("append demo --kind by_the_daemon");
+    let said = |world: &Cli| {
+        let (mut client, _) = Client::initialized(world, "mcp --team demo --lock-timeout 0");
+        let said = [
+            ("state_write", json!({"mode": "forge", "active": true})),
+            ("state_write", json!({"mode": "nonsense"})),
+            (
+                "state_write",
+                json!({"mode": "blueprint", "active": true, "team": "demo"}),
+            ),
+            (
+                "state_write",
+                json!({"mode": "forge", "note": "x", "team": "nosuch"}),
+            ),
+            ("state_clear", json!({"mode": "forge"})),
+            ("state_read", json!({"mode": "forge"})),
+        ]
+        .map(|(tool, arguments)| client.call(tool, arguments));
+        client.end();
+        said.map(|(text, failed)| (plain(world, &text), failed))
+    };
+    let answers = said(&alone);
+    assert_eq!(answers, said(&served));
+    let failed: Vec<bool> = answers.iter().map(|(_, failed)| *failed).collect();
+    assert_eq!(
+        failed,
+        [false, true, true, true, false, false],
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn a_terminal_is_the_callers() {
+    let alone = Cli::with_team();
+    let served = alone.copy();
+    let _daemon = Daemon::of(&served);
+    let line = "init demo --members ops";
+    for set in [&[][..], &[("NO_COLOR", "1")][..]] {
+        let Some(shown) = on_terminal(&alone, line, set) else {
+            return;
+        };
+        assert_eq!(shown.contains("\x1b[1m"), set.is_empty(), "{shown:?}");
+        assert_eq!(on_terminal(&served, line, set).as_ref(), Some(&shown));
+    }
 }

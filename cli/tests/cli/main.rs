@@ -37,6 +37,7 @@ mod replay;
 #[path = "../../../team/tests/commands/scenario.rs"]
 mod scenario;
 mod schemas;
+mod sharing;
 mod surface;
 mod tasks;
 mod terminal;

@@ -72,7 +72,7 @@ impl Client {
     }
 
     /// The text of a tool's answer, and whether it is an error.
-    fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let content = result["content"].as_array().unwrap();
         assert_eq!(content.len(), 1, "{result}");

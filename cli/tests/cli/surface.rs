@@ -4,7 +4,7 @@ use crate::answers::{Sent, Status};
 use crate::harness::{Cli, Ran, parse};
 use std::fs::OpenOptions;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 31] = [
     "init",
     "send",
     "task-assign",

@@ -4,7 +4,7 @@ use crate::harness::{Cli, Ran};
 use std::process::Command;
 
 /// Runs on a terminal of its own; `None` where the machine has no `script`.
-fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
+pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
     let shell = format!("{} {line}", env!("CARGO_BIN_EXE_teamlog"));
     let mut command = Command::new("script");
     command

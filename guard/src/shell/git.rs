@@ -47,7 +47,7 @@ const LEAVES: [&str; 38] = [
     "diff-tree",
 ];
 /// Subcommands that may write anything in it.
-const REPLACES: [&str; 13] = [
+const REPLACES: [&str; 12] = [
     "switch",
     "merge",
     "rebase",
@@ -55,7 +55,6 @@ const REPLACES: [&str; 13] = [
     "stash",
     "cherry-pick",
     "revert",
-    "clean",
     "am",
     "bisect",
     "submodule",
@@ -145,6 +144,9 @@ impl Takes {
 fn subcommand_writes(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
     let found = Words::of(words, Takes::letters("bBms"));
     let by = format!("git {name}");
+    if name == "grep" && found.has(Some('O'), "--open-files-in-pager") {
+        writes.doubt("git grep runs another program");
+    }
     for file in found.values(None, "--output") {
         walker.target(&file, &by, writes);
     }
@@ -157,7 +159,7 @@ fn subcommand_writes(walker: &Walker, name: &str, words: &[Value], writes: &mut 
             if !found.has(None, "--hard")
                 && !found.has(None, "--merge")
                 && !found.has(None, "--keep") => {}
-        "reset" => walker.target_below(".", &by, writes),
+        "reset" => whole(walker, &by, writes),
         "stash"
             if matches!(
                 found.operands.first().and_then(|word| word.plain()),
@@ -192,7 +194,8 @@ fn subcommand_writes(walker: &Walker, name: &str, words: &[Value], writes: &mut 
             writes.doubt(format!("what {by} writes is not in its arguments"));
         }
         name if LEAVES.contains(&name) => {}
-        name if REPLACES.contains(&name) => walker.target_below(".", &by, writes),
+        "clean" => walker.target_below(".", &by, writes),
+        name if REPLACES.contains(&name) => whole(walker, &by, writes),
         _ => writes.doubt(format!("{by} is not known")),
     }
 }
@@ -208,8 +211,13 @@ fn checkout(walker: &Walker, words: &[Value], found: &Words<'_>, by: &str, write
             operands(walker, &paths.iter().collect::<Vec<_>>(), by, writes)
         }
         _ if found.has(Some('b'), "") && found.operands.is_empty() => {}
-        _ => walker.target_below(".", by, writes),
+        _ => whole(walker, by, writes),
     }
+}
+
+/// Anything in the working tree, from wherever in it.
+fn whole(walker: &Walker, by: &str, writes: &mut Writes) {
+    walker.target_below(walker.place.whole(), by, writes);
 }
 
 fn operands(walker: &Walker, operands: &[&Value], by: &str, writes: &mut Writes) {

@@ -2,7 +2,7 @@
 
 use super::options::{Takes, Words};
 use super::walk::{Stdin, Walker};
-use super::word::Value;
+use super::word::{self, Value};
 use super::{git, sed};
 use crate::writes::Writes;
 
@@ -49,7 +49,6 @@ const READS: &[&str] = &[
     "getopts",
     "grep",
     "groups",
-    "hash",
     "head",
     "help",
     "hexdump",
@@ -108,7 +107,6 @@ const READS: &[&str] = &[
     "test",
     "tput",
     "tr",
-    "tree",
     "true",
     "tsort",
     "tty",
@@ -129,7 +127,6 @@ const READS: &[&str] = &[
     "which",
     "who",
     "whoami",
-    "xxd",
     "yes",
     "b3sum",
     "cloc",
@@ -187,12 +184,6 @@ const OPERANDS: &[(&str, usize, Takes)] = &[
     ("unxz", 0, Takes::NONE),
     ("zstd", 0, Takes::letters("o")),
     ("patch", 0, Takes::NONE),
-    ("ed", 0, Takes::NONE),
-    ("ex", 0, Takes::NONE),
-    ("vi", 0, Takes::NONE),
-    ("vim", 0, Takes::NONE),
-    ("nano", 0, Takes::NONE),
-    ("emacs", 0, Takes::NONE),
 ];
 
 /// Programs that write their last operand, or the directory of an option.
@@ -303,7 +294,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, wr
         .iter()
         .find_map(|place| name.strip_prefix(place))
         .unwrap_or(name);
-    if only_asks(words) {
+    if !name.contains('/') && only_asks(words) {
         return;
     }
     if let Some((_, skip, takes)) = OPERANDS.iter().find(|(known, _, _)| *known == name) {
@@ -322,7 +313,10 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, wr
         "trap" => trap(walker, words, writes),
         "mv" => moves(walker, words, writes),
         "dd" => dd(walker, words, writes),
-        "split" | "csplit" => walker.target_below(".", name, writes),
+        "split" | "csplit" => splits(walker, name, words, writes),
+        "xxd" => sorts(walker, name, words, writes),
+        "tree" => tree(walker, words, writes),
+        "teamlog" | "rcs" => own(words, writes),
         "alias" if words.is_empty() => {}
         "git" => git::run(walker, words, writes),
         "sed" | "gsed" => sed_writes(walker, words, writes),
@@ -330,7 +324,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, wr
         "find" | "fd" => find(walker, words, writes),
         "sort" | "uniq" => sorts(walker, name, words, writes),
         "curl" => curl(walker, words, writes),
-        "wget" => walker.target_below(".", "wget", writes),
+        "wget" => wget(walker, words, writes),
         "tar" => tar(walker, words, writes),
         "unzip" => extracts(
             walker,
@@ -340,8 +334,144 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, wr
             writes,
         ),
         "zip" => first(walker, "zip", words, writes),
-        name if READS.contains(&name) => {}
+        name if READS.contains(&name) => reads(name, words, writes),
         name => writes.doubt(format!("{name} is no program that is known")),
+    }
+}
+
+/// Options by which a program that reads runs another one.
+const RUNNING: &[(&str, &[&str])] = &[
+    ("rg", &["--pre", "--hostname-bin"]),
+    ("file", &["-C", "--compile"]),
+    ("mapfile", &["-C"]),
+    ("readarray", &["-C"]),
+    ("bat", &["--pager"]),
+];
+
+/// A program that reads may be told to run another one, and a builtin evaluates the index of what it is given.
+fn reads(name: &str, words: &[Value], writes: &mut Writes) {
+    let options = RUNNING.iter().find(|(known, _)| *known == name);
+    let options = options.map(|(_, options)| *options).unwrap_or_default();
+    let begins = |text: &str| options.iter().any(|option| text.starts_with(option));
+    if words.iter().filter_map(Value::plain).any(begins) {
+        writes.doubt(format!("{name} runs another program"));
+    }
+    let evaluates = |text: &str| text.contains('[') && word::runs_commands(text);
+    let says = matches!(name, "echo" | "grep" | "rg" | "egrep" | "fgrep");
+    if !says && words.iter().filter_map(Value::plain).any(evaluates) {
+        writes.doubt(format!("{name} may run what stands in an index"));
+    }
+}
+
+/// Commands of our own that write nothing but the log.
+const OWN: &[&str] = &[
+    "ack",
+    "api",
+    "append",
+    "await",
+    "bootstrap",
+    "can-write",
+    "dead-letter",
+    "diff",
+    "doctor",
+    "head",
+    "init",
+    "mode",
+    "nudge",
+    "prime",
+    "read",
+    "ready",
+    "replay",
+    "send",
+    "state",
+    "status",
+    "tail",
+    "task",
+    "task-assign",
+    "task-update",
+    "tasks",
+    "team",
+    "thread",
+    "tick",
+    "trace",
+    "usage",
+    "verify",
+    "wait",
+];
+
+fn own(words: &[Value], writes: &mut Writes) {
+    match words.first().and_then(Value::plain) {
+        None if words.is_empty() => {}
+        Some(command) if OWN.contains(&command) => {}
+        _ => writes.doubt("this command of teamlog may write elsewhere than into the log"),
+    }
+}
+
+fn tree(walker: &Walker, words: &[Value], writes: &mut Writes) {
+    for file in Words::of(words, Takes::letters("oLPI")).values(Some('o'), "") {
+        walker.target(&file, "tree", writes);
+    }
+}
+
+/// Files whose names begin with a prefix, which may name a directory.
+fn splits(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
+    let takes = match name {
+        "split" => Takes {
+            letters: "abClnt",
+            long: &["--bytes", "--lines", "--number", "--suffix-length"],
+        },
+        _ => Takes {
+            letters: "bfn",
+            long: &["--prefix", "--suffix-format", "--digits"],
+        },
+    };
+    let found = Words::of(words, takes);
+    if found.has(None, "--filter") {
+        writes.doubt("split runs another program");
+    }
+    let prefix = match name {
+        "split" => found.operands.get(1).map(|prefix| (*prefix).clone()),
+        _ => found.values(Some('f'), "--prefix").pop(),
+    };
+    match prefix {
+        None => walker.target_below(".", name, writes),
+        Some(Value::Plain(prefix)) => {
+            let dir = prefix.rsplit_once('/').map_or(".", |(dir, _)| dir);
+            let dir = if dir.is_empty() { "/" } else { dir };
+            walker.target_below(dir, name, writes);
+        }
+        Some(other) => walker.target(&other, name, writes),
+    }
+}
+
+fn wget(walker: &Walker, words: &[Value], writes: &mut Writes) {
+    let takes = Takes {
+        letters: "OPoaUeTtQi",
+        long: &[
+            "--output-document",
+            "--directory-prefix",
+            "--output-file",
+            "--append-output",
+            "--header",
+            "--user-agent",
+        ],
+    };
+    let found = Words::of(words, takes);
+    if found.has(Some('e'), "--execute") || found.has(None, "--use-askpass") {
+        writes.doubt("wget is told more than what to fetch");
+    }
+    for (letter, long) in [('o', "--output-file"), ('a', "--append-output")] {
+        for file in found.values(Some(letter), long) {
+            walker.target(&file, "wget", writes);
+        }
+    }
+    let files = found.values(Some('O'), "--output-document");
+    let dirs = found.values(Some('P'), "--directory-prefix");
+    match (files.first(), dirs.first()) {
+        (Some(Value::Plain(file)), _) if file == "-" => {}
+        (Some(file), _) => walker.target(file, "wget", writes),
+        (None, Some(dir)) => walker.target(&found_below(dir), "wget", writes),
+        (None, None) => walker.target_below(".", "wget", writes),
     }
 }
 
@@ -479,6 +609,12 @@ fn wrapper(
     stdin: Option<Stdin>,
     writes: &mut Writes,
 ) {
+    if matches!(name, "sudo" | "doas") {
+        let found = Words::of(words, takes);
+        if found.has(Some('s'), "--shell") || found.has(Some('i'), "--login") {
+            return writes.doubt(format!("{name} runs a shell"));
+        }
+    }
     let Some(mut inner) = behind_options(words, takes, skip, name, walker, writes) else {
         return;
     };
@@ -711,6 +847,9 @@ fn sorts(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
     };
     let found = Words::of(words, takes);
     if name == "sort" {
+        if found.has(None, "--compress-program") {
+            writes.doubt("sort runs another program");
+        }
         for file in found.values(Some('o'), "--output") {
             walker.target(&file, name, writes);
         }
@@ -788,6 +927,9 @@ fn tar(walker: &Walker, words: &[Value], writes: &mut Writes) {
             || option.starts_with("-I")
     }) {
         writes.doubt("tar runs another program");
+    }
+    if found.has(Some('P'), "--absolute-names") {
+        writes.doubt("tar takes names as they stand in the archive");
     }
     if has('x', "--extract") {
         if !found.has(Some('O'), "--to-stdout") {

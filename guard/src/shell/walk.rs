@@ -16,8 +16,23 @@ use std::collections::BTreeMap;
 const DEPTH_MAX: usize = 16;
 
 /// Variables that change what a program does.
-const BINDING: [&str; 8] = [
-    "PATH", "BASH_ENV", "ENV", "IFS", "CDPATH", "SHELL", "EDITOR", "PAGER",
+const BINDING: [&str; 16] = [
+    "PATH",
+    "BASH_ENV",
+    "ENV",
+    "IFS",
+    "CDPATH",
+    "SHELL",
+    "EDITOR",
+    "PAGER",
+    "HOME",
+    "PS4",
+    "PROMPT_COMMAND",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "LESSOPEN",
+    "TAR_OPTIONS",
+    "RSYNC_RSH",
 ];
 
 /// What a program is given on its standard input, where that is known.
@@ -154,10 +169,9 @@ impl Walker {
                 self.arithmetic(&arithmetic.expr.value, writes)
             }
             CompoundCommand::ArithmeticForClause(clause) => {
-                for part in [&clause.initializer, &clause.condition, &clause.updater] {
-                    if let Some(part) = part {
-                        self.arithmetic(&part.value, writes);
-                    }
+                let parts = [&clause.initializer, &clause.condition, &clause.updater];
+                for part in parts.into_iter().flatten() {
+                    self.arithmetic(&part.value, writes);
                 }
                 self.looped(&clause.body.list, writes);
             }

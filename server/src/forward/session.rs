@@ -128,3 +128,126 @@ impl<S: Read + Write + Send> ForwardIo for Caller<S> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forward::{ForwardedCall, Terminals};
+    use std::os::unix::net::UnixStream;
+    use teamlog_team::{Root, RootOptions};
+
+    fn call() -> Frame {
+        Frame::Call(ForwardedCall {
+            root: "/".into(),
+            team: "demo".into(),
+            program: "teamlog".into(),
+            argv: vec!["teamlog".into(), "tick".into()],
+            vars: Vec::new(),
+            here: "/".into(),
+            terminals: Terminals::default(),
+        })
+    }
+
+    /// Does what it is told with the streams of its caller.
+    struct Act<F>(F);
+
+    impl<F: Fn(&dyn ForwardIo) -> Option<u8> + Send + Sync> Forward for Act<F> {
+        fn run(&self, _: &Arc<Served>, _: ForwardedCall, io: Arc<dyn ForwardIo>) -> Option<u8> {
+            (self.0)(&*io)
+        }
+    }
+
+    /// Lets `act` run for a caller that says `frames` and then waits for the end, or leaves.
+    fn run(
+        frames: Vec<Frame>,
+        stays: bool,
+        act: impl Fn(&dyn ForwardIo) -> Option<u8> + Send + Sync,
+    ) -> (io::Result<()>, Vec<Frame>) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::open(dir.path(), RootOptions::default()).unwrap();
+        let served = Arc::new(Served::new(root));
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        std::thread::scope(|scope| {
+            let caller = scope.spawn(move || {
+                for frame in &frames {
+                    frame::send(&mut theirs, frame).unwrap();
+                }
+                let mut heard = Vec::new();
+                while stays && let Ok(frame) = frame::receive(&mut theirs) {
+                    heard.push(frame);
+                }
+                heard
+            });
+            if !stays {
+                // Gone before the daemon looks.
+                let heard = caller.join().unwrap();
+                return (session(&served, ours, &Act(act)), heard);
+            }
+            let ended = session(&served, ours, &Act(act));
+            (ended, caller.join().unwrap())
+        })
+    }
+
+    #[test]
+    fn streams_are_read_and_written_as_they_are_wanted() {
+        let frames = vec![
+            call(),
+            Frame::Written,
+            Frame::Input(b"in".to_vec()),
+            Frame::Input(Vec::new()),
+            Frame::Failed(28, String::new()),
+            Frame::Opened(7),
+        ];
+        let (ended, heard) = run(frames, true, |io| {
+            io.write_out(b"out").unwrap();
+            assert_eq!(io.read(0).unwrap(), b"in");
+            assert_eq!(io.read(0).unwrap(), b"");
+            let full = io.write_out(b"more").unwrap_err();
+            assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+            assert_eq!(io.open(Path::new("/dev/fd/3")).unwrap(), 7);
+            io.write_err(b"err").unwrap();
+            Some(9)
+        });
+        assert!(ended.is_ok());
+        let said = [
+            Frame::Out(b"out".to_vec()),
+            Frame::Want(0),
+            Frame::Want(0),
+            Frame::Out(b"more".to_vec()),
+            Frame::Open("/dev/fd/3".into()),
+            Frame::Err(b"err".to_vec()),
+            Frame::Exit(9),
+        ];
+        assert_eq!(heard, said);
+    }
+
+    #[test]
+    fn a_caller_that_is_gone_is_a_reader_that_left_and_no_input_that_ended() {
+        let (ended, _) = run(vec![call()], false, |io| {
+            let left = io.write_out(b"out").unwrap_err();
+            assert_eq!(left.kind(), io::ErrorKind::BrokenPipe);
+            let stopped = io.read(0).unwrap_err();
+            assert_eq!(stopped.kind(), io::ErrorKind::ConnectionAborted);
+            assert!(io.write_err(b"err").is_err());
+            Some(0)
+        });
+        assert!(ended.is_err());
+    }
+
+    #[test]
+    fn what_is_not_due_ends_the_link_and_not_the_daemon() {
+        let (ended, heard) = run(vec![Frame::Written], true, |_| panic!("it was no call"));
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::InvalidData);
+        assert!(heard.is_empty());
+        let (ended, heard) = run(vec![call(), Frame::Exit(0), Frame::Written], true, |io| {
+            assert!(io.write_out(b"out").is_err());
+            assert!(io.write_out(b"again").is_err());
+            None
+        });
+        assert!(ended.is_err());
+        assert_eq!(heard, [Frame::Out(b"out".to_vec())]);
+        let (ended, heard) = run(vec![call()], true, |_| None);
+        assert!(ended.is_ok());
+        assert_eq!(heard, [Frame::Elsewhere]);
+    }
+}

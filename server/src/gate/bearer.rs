@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// 401, after a while if there were many.
 pub(crate) async fn team(door: &Door, headers: &HeaderMap) -> Result<String, Reply> {
-    if let Some(team) = known(door, headers) {
+    let found = presented(headers).and_then(|token| door.served.team_of(&Digest::of(token)));
+    if let Some(team) = found {
         return Ok(team);
     }
     if door.guesses.one_more(door.limits.guesses) {
@@ -21,12 +22,6 @@ pub(crate) async fn team(door: &Door, headers: &HeaderMap) -> Result<String, Rep
     }
     let message = "authorization must be Bearer and the token of runtime.json";
     Err(Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer"))
-}
-
-/// The same, where it is no fault to present none.
-pub(crate) fn known(door: &Door, headers: &HeaderMap) -> Option<String> {
-    let token = presented(headers)?;
-    door.served.team_of(&Digest::of(token))
 }
 
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {

@@ -2,7 +2,10 @@
 
 use crate::stand::{Client, Stand};
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use teamlog_server::takeover::Link;
 use teamlog_server::{Served, TakeOver, serve};
@@ -15,6 +18,58 @@ fn the_socket_is_for_its_user_alone() {
         |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(daemon.socket()), 0o600);
     assert_eq!(mode(daemon.socket().parent().unwrap()), 0o700);
+}
+
+const STRANGER: &str = "TEAMLOG_TEST_STRANGER";
+
+/// Not a test by itself: another user, who asks on the socket and says what was answered.
+#[test]
+fn a_stranger() {
+    let Some(socket) = std::env::var_os(STRANGER) else {
+        return;
+    };
+    let mut stream = UnixStream::connect(socket).unwrap();
+    let _ =
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    let mut heard = Vec::new();
+    let _ = stream.read_to_end(&mut heard);
+    println!("\nheard {} bytes", heard.len());
+}
+
+/// Only root can become another user: `setpriv` does.
+#[test]
+fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        println!("nobody else can be tried");
+        return;
+    }
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let open = |path: &Path| std::fs::set_permissions(path, PermissionsExt::from_mode(0o777));
+    let exe = stand.dir.path().join("stranger");
+    std::fs::copy(std::env::current_exe().unwrap(), &exe).unwrap();
+    for path in [
+        stand.dir.path(),
+        daemon.socket().parent().unwrap(),
+        daemon.socket(),
+        &exe,
+    ] {
+        open(path).unwrap();
+    }
+    let as_user = |user: &str| {
+        let output = Command::new("setpriv")
+            .args(["--reuid", user, "--clear-groups"])
+            .arg(&exe)
+            .args(["--exact", "control::a_stranger", "--nocapture"])
+            .env(STRANGER, daemon.socket())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{text}");
+        text
+    };
+    assert!(as_user("65534").contains("heard 0 bytes"));
+    assert!(!as_user("0").contains("heard 0 bytes"));
 }
 
 #[test]

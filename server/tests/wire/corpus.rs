@@ -1,8 +1,11 @@
 //! Requests as bytes, good and bad, and what becomes of them: data in `corpus.txt`.
 
 use crate::stand::{Client, Stand, address};
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::net::Shutdown;
 use std::net::TcpStream;
+use std::sync::LazyLock;
+use teamlog_server::Daemon;
 use teamlog_server::route::CODES;
 
 struct Case {
@@ -125,6 +128,51 @@ fn run(step: usize) {
 fn every_request_becomes_what_the_corpus_says() {
     run(usize::MAX);
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_comes_the_daemon_answers_the_next_one(
+        cut in 0usize..400,
+        changes in proptest::collection::vec((0usize..400, any::<u8>()), 0..6),
+        noise in proptest::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let (stand, daemon) = &*SHARED;
+        let (host, token) = (address(daemon).to_string(), stand.token("demo"));
+        let mut bytes = format!(
+            "POST /v1/x HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Length: 2\r\n\r\n{{}}\
+             POST /v1/y HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nTransfer-Encoding: chunked\r\n\r\n\
+             2\r\n{{}}\r\n0\r\n\r\n"
+        )
+        .into_bytes();
+        for (place, byte) in changes {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+        }
+        let cut = cut.min(bytes.len());
+        bytes.splice(cut..cut, noise);
+        let mut client = Client::tcp(daemon);
+        client.say(&bytes);
+        let _ = client.stream.shutdown(Shutdown::Write);
+        let told = String::from_utf8_lossy(&client.rest()).into_owned();
+        for line in told.lines().filter(|line| line.starts_with("HTTP/1.1 ")) {
+            prop_assert!(!line.starts_with("HTTP/1.1 5"), "{told}");
+        }
+        prop_assert_eq!(Client::tcp(daemon).get("/healthz").status, 200);
+    }
+}
+
+/// One for all cases.
+static SHARED: LazyLock<(Stand, Daemon)> = LazyLock::new(|| {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| {
+        limits.guess_delay = std::time::Duration::ZERO;
+        limits.head_time = std::time::Duration::from_millis(100);
+        limits.body_time = std::time::Duration::from_millis(100);
+    });
+    (stand, daemon)
+});
 
 #[test]
 fn it_does_not_matter_how_the_bytes_are_cut() {

@@ -35,7 +35,9 @@ fn a_daemon_of_its_own() {
 
 /// Starts it, and waits until it serves; whether the kernel confines it.
 fn spawn(root: &Path) -> (Child, Running, bool) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+    let mut child = Command::new("sh")
+        .args(["-c", "ulimit -S -n 256 && exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
         .args(["--exact", "life::a_daemon_of_its_own", "--nocapture"])
         .env(ROOT, root)
         .stdout(Stdio::piped())
@@ -188,10 +190,14 @@ fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
         );
     }
     // One that somebody else has put there since is not ours to remove.
-    std::fs::write(stand.runtime_path("third"), "{}").unwrap();
+    let mut theirs = stand.runtime("third");
+    theirs.pid = 1;
+    let theirs = serde_json::to_vec(&theirs).unwrap();
+    std::fs::write(stand.runtime_path("third"), &theirs).unwrap();
     assert!(daemon.stop());
     assert_eq!(std::fs::read(&target).unwrap(), b"kept");
-    assert!(stand.runtime_path("third").exists() && !stand.runtime_path("demo").exists());
+    assert_eq!(std::fs::read(stand.runtime_path("third")).unwrap(), theirs);
+    assert!(!stand.runtime_path("demo").exists());
 }
 
 #[test]
@@ -221,6 +227,26 @@ fn a_stop_waits_for_what_runs() {
     assert!(over && idle.is_over() && silent.is_over());
     let address: std::net::SocketAddr = url[7..].parse().unwrap();
     assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn a_stop_lets_what_was_answered_arrive() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    let mut slow = Client::tcp(&daemon);
+    let request = format!(
+        "GET /v1/large/30000000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        &daemon.url()[7..]
+    );
+    slow.say(request.as_bytes());
+    until("it is answered", || stand.calls() == 1);
+    let reading = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(600));
+        slow.hear().unwrap().body.len()
+    });
+    assert!(daemon.stop());
+    assert_eq!(reading.join().unwrap(), 30_000_000);
 }
 
 #[test]
@@ -257,6 +283,12 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
             (child.id(), child.id())
         );
         assert_eq!(running(root).unwrap().unwrap(), found);
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+        let files = limits
+            .lines()
+            .find_map(|line| line.strip_prefix("Max open files"));
+        let files: Vec<_> = files.unwrap().split_whitespace().collect();
+        assert_eq!(files[0], files[1], "as many as it may have");
         // A write that breaks the file size limit is an error, not an end.
         signal(&child, "-XFSZ");
         signal(&child, "-PIPE");

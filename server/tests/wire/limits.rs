@@ -1,6 +1,7 @@
 //! Clients that take too long, send too much, or are too many.
 
 use crate::stand::{Client, Stand, address, until};
+use std::io::Write;
 use std::time::{Duration, Instant};
 use teamlog_server::Limits;
 
@@ -32,7 +33,6 @@ fn a_head_that_trickles_is_cut() {
     let mut slow = Client::tcp(&daemon);
     let mut writing = slow.stream.try_clone().unwrap();
     std::thread::spawn(move || {
-        use std::io::Write;
         for byte in b"GET /healthz HTTP/1.1\r\nX: "
             .iter()
             .chain([b'y'; 200].iter())
@@ -145,17 +145,18 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
     let head = format!("POST /v1/x HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
     let declared = format!(
-        "{head}Content-Length: 3000000\r\n\r\n{}",
-        "x".repeat(3_000_000)
+        "{head}Content-Length: 30000000\r\n\r\n{}",
+        "x".repeat(30_000_000)
     );
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     let in_chunks = format!(
         "{head}Transfer-Encoding: chunked\r\n\r\n{}",
-        chunk.repeat(700)
+        chunk.repeat(7000)
     );
     for request in [declared, in_chunks] {
         let mut client = Client::tcp(&daemon);
-        client.say(request.as_bytes());
+        // Most clients send all of it before they listen.
+        client.stream.write_all(request.as_bytes()).unwrap();
         let answer = client.hear().unwrap();
         assert_eq!((answer.status, answer.code().as_str()), (413, "too_large"));
         assert!(client.is_over());

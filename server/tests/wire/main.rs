@@ -3,7 +3,8 @@
 
 #![allow(
     clippy::unwrap_used,
-    reason = "a helper of tests may panic as tests do"
+    clippy::print_stdout,
+    reason = "a helper of tests may panic and tell as tests do"
 )]
 
 mod control;

@@ -105,6 +105,14 @@ impl Team {
             .unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
     }
 
+    /// The repository that the resources of tasks lie in; empty where none is set.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn resources_root(&mut self) -> Result<String> {
+        self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
+    }
+
     /// Whether an agent may write each of some paths, in their order.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A repository, or none, where paths are told by their text alone.
-pub(crate) struct Tree {
+#[derive(Debug, Clone)]
+pub struct Tree {
     /// As it was declared, and what that is once links are followed.
     root: Option<(PathBuf, PathBuf)>,
 }

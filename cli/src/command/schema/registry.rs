@@ -2,6 +2,7 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
+use crate::command::hooks::HooksAnswer;
 use crate::command::mode::prompt::HookAnswer;
 use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
@@ -124,6 +125,8 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<TaskAnswer>("task cancel"),
     recorded::<TaskAnswer>("task reopen"),
     answer::<WriteVerdict>("can-write"),
+    text("guard"),
+    answer::<HooksAnswer>("hooks install"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),
     answer::<BootstrapShown>("bootstrap show"),

@@ -67,8 +67,6 @@ impl Create {
             resources: Some(self.resources).filter(|paths| !paths.is_empty()),
             shared: self.shared,
             extra: extra(self.extra_json.as_deref())?,
-            resources: None,
-            shared: None,
         };
         let asked = (&*self.team, "create-task");
         self.stamp

@@ -1,0 +1,272 @@
+//! `guard`: may a coding agent carry out a tool call? A hook asks before the call runs.
+//!
+//! Whatever goes wrong on the way to an answer is a denial: an agent takes any other end of a hook for a yes.
+
+use super::given;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use teamlog_guard::{Call, Deed, Form, Place, Target, Writes};
+use teamlog_team::Team;
+use teamlog_team::command::can_write::{CanWriteAll, WriteReason, WriteVerdict};
+use teamlog_team::resource::Tree;
+
+/// Most paths that one answer names.
+const NAMED_MAX: usize = 5;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Say whether a coding agent may carry out a tool call, whose JSON stands on standard input\n\n\
+        Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. Where \
+        nobody can tell what a call writes, --on-unknown decides; to ask, the answer is 0 with JSON on standard \
+        output. A seat belt and not a sandbox: a program that may run can write what it likes.",
+    after_help = "\
+Examples:
+  echo '{\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"src/a.rs\"}}' | teamlog guard demo --agent dev
+  echo '{\"toolName\":\"bash\",\"input\":{\"command\":\"rm -r src\"}}' | teamlog guard demo --agent dev --scratch /tmp"
+)]
+pub struct Args {
+    /// The team [default: $TEAMLOG_TEAM, else the only one]
+    team: Option<String>,
+    /// Who is to write [default: who is acting, else $PI_AGENT_ID]
+    #[arg(long)]
+    agent: Option<String>,
+    /// The repository [default: the team's setting `resources.root`]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// A directory outside of the repository that may be written without a lease; may stand several times
+    #[arg(long, value_name = "DIR")]
+    scratch: Vec<PathBuf>,
+    /// What to answer where nobody can tell what the call writes
+    #[arg(long, value_enum, value_name = "ANSWER", default_value = "ask")]
+    on_unknown: OnUnknown,
+}
+
+/// What to answer where nobody can tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnUnknown {
+    /// Let a person decide
+    Ask,
+    /// No
+    Deny,
+    /// Yes
+    Allow,
+}
+
+impl OnUnknown {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            OnUnknown::Ask => "ask",
+            OnUnknown::Deny => "deny",
+            OnUnknown::Allow => "allow",
+        }
+    }
+}
+
+/// What became of a call.
+enum Decision {
+    Allow,
+    Ask(Form, String),
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        // A panic ends up below and is a denial; on its own it would end the process in another way.
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(|_| {}));
+        let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(context)));
+        panic::set_hook(before);
+        match decided {
+            Ok(Ok(Decision::Allow)) => Ok(Exit::Done),
+            Ok(Ok(Decision::Ask(form, why))) => {
+                let asked = context.out.json(&question(form, &why));
+                asked
+                    .and_then(|()| context.out.flush())
+                    .map_err(|error| error.ending(Exit::Usage))?;
+                match context.out.reader_left() {
+                    true => Err(denied("nobody reads the question")),
+                    false => Ok(Exit::Done),
+                }
+            }
+            Ok(Err(error)) => Err(error.ending(Exit::Usage)),
+            Err(_) => Err(denied("teamlog has a bug, and cannot tell")),
+        }
+    }
+
+    fn decide(&self, context: &mut Context) -> Result<Decision, CommandError> {
+        let mut call = Call::parse(&given::stdin(context.surroundings(), "the tool call")?)
+            .map_err(|error| CommandError::invalid("call", error.to_string()))?;
+        // By one name, whichever link led there, so that it can be told whether it lies in the repository.
+        call.cwd = call.cwd.map(|dir| real(&dir));
+        if call.deed == Deed::Reads {
+            return Ok(Decision::Allow);
+        }
+        let mut place = Place {
+            dir: context
+                .surroundings()
+                .here()
+                .ok()
+                .and_then(text)
+                .map(|dir| real(&dir)),
+            home: variable(context, "HOME"),
+            top: None,
+        };
+        let mut writes = call.writes(&place);
+        if writes.targets().next().is_some() {
+            let agent = self.agent(context)?;
+            let name = context.team_named(self.team.clone())?;
+            let mut team = context.team(&name)?;
+            let root = self.root(context, &mut team)?;
+            if !root.is_empty() {
+                place.top = Some(real(&root));
+                writes = call.writes(&place);
+            }
+            self.check(context, (&mut team, root), &agent, &writes)?;
+        }
+        let Some(doubt) = writes.doubts().first() else {
+            return Ok(Decision::Allow);
+        };
+        let why = format!("nobody can tell what this writes: {}", doubt.why);
+        match self.on_unknown {
+            OnUnknown::Allow => Ok(Decision::Allow),
+            OnUnknown::Ask => Ok(Decision::Ask(call.form, why)),
+            OnUnknown::Deny => Err(denied(&why)),
+        }
+    }
+
+    fn agent(&self, context: &Context) -> Result<String, CommandError> {
+        let named = self.agent.clone().or_else(|| context.actor());
+        let named = named.or_else(|| variable(context, "PI_AGENT_ID"));
+        context.agent("--agent", named)
+    }
+
+    /// The repository; empty where nobody said.
+    fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
+        let Some(root) = &self.root else {
+            return Ok(team.resources_root()?);
+        };
+        absolute(context, root).ok_or_else(|| {
+            let message = format!("root must be a path as text, but is {}", root.display());
+            CommandError::invalid("root", message)
+        })
+    }
+
+    /// Refuses what the agent may not write.
+    fn check(
+        &self,
+        context: &Context,
+        (team, root): (&mut Team, String),
+        agent: &str,
+        writes: &Writes,
+    ) -> Result<(), CommandError> {
+        let targets: Vec<&Target> = writes.targets().collect();
+        let rootless = root.is_empty();
+        let verdicts = team.can_write_all(&CanWriteAll {
+            agent: agent.to_owned(),
+            root: Some(root),
+            paths: targets.iter().map(|target| target.path.clone()).collect(),
+        })?;
+        let free = |path: &str| {
+            self.scratch.iter().any(|dir| {
+                let dir = absolute(context, dir);
+                dir.is_some_and(|dir| Tree::at(&dir).normal(path).is_ok())
+            })
+        };
+        let refused: Vec<(&Target, WriteVerdict)> = targets
+            .into_iter()
+            .zip(verdicts)
+            .filter(|(_, verdict)| !verdict.allow)
+            .filter(|(target, verdict)| !(outside(verdict.reason) && free(&target.path)))
+            .collect();
+        if refused.is_empty() {
+            return Ok(());
+        }
+        let named: Vec<String> = refused
+            .iter()
+            .take(NAMED_MAX)
+            .map(|(target, verdict)| said(target, verdict))
+            .collect();
+        let mut message = format!("{agent} may not write {}", named.join("; nor "));
+        if refused.len() > NAMED_MAX {
+            message.push_str(&format!("; nor {} more", refused.len() - NAMED_MAX));
+        }
+        let error = CommandError::new(Exit::Usage, "write_denied", message);
+        let name = team.name().to_owned();
+        Err(error.or_hint(|| match rootless {
+            true => format!("teamlog config set {name} resources.root DIR"),
+            false => format!("claim a task that declares it: teamlog ready {name} --agent {agent}"),
+        }))
+    }
+}
+
+/// Whether a path was refused because it is not in the repository.
+fn outside(reason: WriteReason) -> bool {
+    matches!(
+        reason,
+        WriteReason::PathTraversalDenied | WriteReason::InvalidPath
+    )
+}
+
+/// `/repo/src/a (rm): qa holds src for task 2 until …`.
+fn said(target: &Target, verdict: &WriteVerdict) -> String {
+    let what = match target.below {
+        true => format!("what lies below {}", target.path),
+        false => target.path.clone(),
+    };
+    let held = |field: &Option<String>| field.clone().unwrap_or_default();
+    let why = match verdict.reason {
+        WriteReason::ResourceHeldByOther => format!(
+            "{} holds {} for task {} until {}",
+            held(&verdict.holder),
+            held(&verdict.resource),
+            held(&verdict.task_id),
+            held(&verdict.until)
+        ),
+        WriteReason::PathTraversalDenied => "it lies outside of the repository".to_owned(),
+        WriteReason::InvalidPath => "the root of the repository is not set".to_owned(),
+        WriteReason::NoActiveLeaseForPath | WriteReason::LeaseActiveForResource => {
+            "it holds no task that declares it".to_owned()
+        }
+    };
+    format!("{what} ({}): {why}", target.by)
+}
+
+fn denied(why: &str) -> CommandError {
+    CommandError::new(Exit::Usage, "write_denied", why)
+}
+
+/// What makes an agent ask the person at it.
+fn question(form: Form, why: &str) -> Value {
+    match form {
+        Form::Native => json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "ask",
+            "permissionDecisionReason": why,
+        }}),
+        Form::Plain => json!({"decision": "ask", "reason": why}),
+    }
+}
+
+fn variable(context: &Context, name: &str) -> Option<String> {
+    context.surroundings().var_set(name)?.into_string().ok()
+}
+
+fn text(path: PathBuf) -> Option<String> {
+    path.into_os_string().into_string().ok()
+}
+
+/// A directory without links, if it is there.
+fn real(dir: &str) -> String {
+    let found = std::fs::canonicalize(dir).ok().and_then(text);
+    found.unwrap_or_else(|| dir.to_owned())
+}
+
+fn absolute(context: &Context, dir: &Path) -> Option<String> {
+    let here = context.surroundings().here().ok()?;
+    text(here.join(dir))
+}

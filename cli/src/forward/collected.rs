@@ -1,0 +1,71 @@
+//! A call whose answer is not for standard output: one that this process makes on behalf of somebody whom it serves.
+
+use super::runtime::Runtime;
+use super::{call, client};
+use crate::exit::CommandError;
+use crate::surroundings::Surroundings;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use teamlog_server::forward::{Child, Ended, ForwardIo, Terminals};
+
+/// Streams in memory.
+struct Held {
+    input: Mutex<Vec<u8>>,
+    out: Mutex<Vec<u8>>,
+}
+
+impl ForwardIo for Held {
+    fn open(&self, _: &Path) -> io::Result<u32> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn read(&self, _: u32) -> io::Result<Vec<u8>> {
+        let mut input = self.input.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(std::mem::take(&mut input))
+    }
+
+    fn write_out(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn write_err(&self, _: &[u8]) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn run_child(&self, _: &Child) -> io::Result<Ended> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Hands a call over, if there is a daemon to take it: its exit code, and what it printed.
+///
+/// # Errors
+/// As [`super::try_forward`].
+pub fn collected(
+    argv: Vec<OsString>,
+    root: &Path,
+    team: &str,
+    input: String,
+    surroundings: &Surroundings,
+) -> Result<Option<(u8, String)>, CommandError> {
+    let Some(runtime) = Runtime::of_team(root, team)? else {
+        return Ok(None);
+    };
+    let Some(mut call) = call(&argv, root, team.to_owned(), surroundings) else {
+        return Ok(None);
+    };
+    call.terminals = Terminals::default();
+    let held = Arc::new(Held {
+        input: Mutex::new(input.into_bytes()),
+        out: Mutex::default(),
+    });
+    let streams = Surroundings::of_caller(&call, held.clone());
+    let code = client::call(&runtime, call, &streams)?;
+    let mut out = held.out.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = String::from_utf8_lossy(&std::mem::take(&mut *out)).into_owned();
+    Ok(code.map(|code| (code, text)))
+}
