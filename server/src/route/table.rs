@@ -10,6 +10,7 @@ use teamlog_team::api::shape::Shape;
 pub static ROUTES: &[Route] = &[
     // the team
     row::<teams::List>(),
+    row::<teams::SetUp>(),
     row::<teams::Show>(),
     row::<story::Status>(),
     // tasks

@@ -5,11 +5,15 @@ use super::endpoint::{Endpoint, Facts};
 use super::input;
 use super::problem::Problem;
 use super::record::SCHEMA_VERSION;
+use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::Result;
-use teamlog_team::Team;
+use teamlog_team::command::team_setup::{AgentSetup, TeamSetup, TeamSetupAnswer};
+use teamlog_team::command::usage::{BudgetShown, SetBudget};
+use teamlog_team::exchange::Form;
+use teamlog_team::projections::Live;
+use teamlog_team::{Exchange, Result, Team};
 
 /// A team.
 #[derive(Serialize, JsonSchema)]
@@ -22,6 +26,9 @@ pub struct TeamShape {
     team_id: String,
     /// Its members, sorted
     agents: Vec<Agent>,
+    /// How many tokens it may use, if that was said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<Budget>,
 }
 
 /// A member.
@@ -98,18 +105,95 @@ const ROLE: &str = "worker";
 
 fn shape(team: &mut Team) -> Result<TeamShape> {
     let team_id = team.name().to_owned();
-    let agents = team.look(|live, _| {
-        let members = live.members()?.into_iter();
-        let agents = members.map(|id| {
-            let identity = live.identity(&id)?;
-            let role = identity.map_or(ROLE.to_owned(), |noted| noted.what.role);
-            Ok(Agent { id, role })
-        });
-        agents.collect()
-    })?;
+    team.look(|live, _| shown(live, &team_id))
+}
+
+fn shown(live: &Live, team_id: &str) -> Result<TeamShape> {
+    let agents = live.members()?.into_iter().map(|id| {
+        let identity = live.identity(&id)?;
+        let role = identity.map_or(ROLE.to_owned(), |noted| noted.what.role);
+        Ok(Agent { id, role })
+    });
     Ok(TeamShape {
         schema_version: SCHEMA_VERSION,
-        team_id,
-        agents,
+        team_id: team_id.to_owned(),
+        agents: agents.collect::<Result<_>>()?,
+        budget: live.budget()?.map(|info| BudgetShown::from(info).into()),
     })
+}
+
+/// `POST /v1/teams`.
+pub struct SetUp;
+
+/// Who is in the team, and how many tokens it may use. What is not given stays; nobody leaves.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct SetUpInput {
+    /// Who is in it
+    #[serde(default)]
+    agents: Option<Vec<AgentInput>>,
+    /// How many tokens it may use, in the place of the budget before
+    #[serde(default)]
+    budget: Option<BudgetInput>,
+}
+
+/// Who is in a team, and what for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "AgentInput")]
+struct AgentInput {
+    /// Its name
+    id: String,
+    /// What it is there for
+    role: Option<String>,
+}
+
+/// How many tokens may be used.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct BudgetInput {
+    /// By the team
+    max_tokens: Option<u64>,
+    /// Whether new work is refused once they are used up
+    hard_limit: Option<bool>,
+    /// By the team, before it is warned
+    soft_limit_tokens: Option<u64>,
+    /// By each agent
+    per_agent_tokens: Option<u64>,
+}
+
+impl Endpoint for SetUp {
+    type Input = SetUpInput;
+    type Answer = OneTeam;
+    const FACTS: Facts = Facts::post(
+        "/v1/teams",
+        "setUpTeam",
+        "Say who is in the team of the token, and how many tokens it may use",
+    )
+    .status(201);
+
+    fn answer(input: SetUpInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
+        let agents = input.agents.unwrap_or_default().into_iter();
+        let setup = TeamSetup {
+            agents: agents
+                .map(|agent| AgentSetup {
+                    id: agent.id,
+                    role: agent.role,
+                })
+                .collect(),
+            budget: input.budget.map(|budget| SetBudget {
+                max_tokens: budget.max_tokens,
+                soft_limit_tokens: budget.soft_limit_tokens,
+                per_agent_tokens: budget.per_agent_tokens,
+                hard_limit: budget.hard_limit.unwrap_or(false),
+            }),
+        };
+        let form: Form<TeamSetupAnswer> = |live, answer, _| {
+            let team = shown(live, &answer.team)?;
+            Exchange::of(SetUp::FACTS.status, &OneTeam { team })
+        };
+        let team = asked.team()?;
+        let job = team.setup_job(setup);
+        asked.exchange(team, job, form)
+    }
 }

@@ -54,6 +54,11 @@ const GOOD: &[(&str, &str, &str)] = &[
     ),
     ("getUsage", "/v1/usage?agentId=ada", ""),
     ("listTeams", "/v1/teams", ""),
+    (
+        "setUpTeam",
+        "/v1/teams",
+        r#"{"teamId":"demo","agents":[{"id":"ada","role":"parser"}],"budget":{"maxTokens":1000000,"hardLimit":true}}"#,
+    ),
     ("getTeam", "/v1/teams/demo", ""),
     ("getStatus", "/v1/status", ""),
     ("listEvents", "/v1/events?after=0&limit=5", ""),
@@ -96,11 +101,10 @@ fn every_route_is_among_the_good_calls() {
 #[test]
 fn good_calls_are_answered_and_the_same_without_a_token_or_with_nonsense_are_not() {
     let stand = Stand::new();
-    let bearer = stand.bearer();
     for (id, target, body) in GOOD {
         let facts = &route(id).facts;
         let method = facts.method.name();
-        let wrong = format!("{}0", &bearer[..bearer.len() - 1]);
+        let wrong = format!("Bearer {}", "0".repeat(64));
         for headers in [
             vec![],
             vec![("Authorization", wrong.as_str())],

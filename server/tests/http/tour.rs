@@ -3,7 +3,7 @@
 use crate::stand::Stand;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use teamlog_server::route::CODES;
+use teamlog_server::route::{CODES, ROUTES};
 
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/http.md")
@@ -102,4 +102,25 @@ fn the_table_of_errors_is_that_of_the_code() {
             .collect::<String>(),
         rows
     );
+}
+
+#[test]
+fn the_table_of_calls_is_that_of_the_routes() {
+    let page = std::fs::read_to_string(page()).unwrap();
+    let (_, table) = page
+        .split_once("| call | what it does |\n|---|---|\n")
+        .expect("a table");
+    let rows: Vec<String> = ROUTES
+        .iter()
+        .map(|route| {
+            let facts = &route.facts;
+            let method = facts.method.name();
+            format!("| `{method} {}` | {} |", facts.pattern, facts.doc)
+        })
+        .collect();
+    let table: Vec<&str> = table
+        .lines()
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert_eq!(table, rows);
 }

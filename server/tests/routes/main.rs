@@ -9,5 +9,6 @@ mod keys;
 mod operations;
 mod same;
 mod tasks;
+mod teams;
 mod threads;
 mod world;

@@ -79,6 +79,7 @@ pub mod task_show;
 pub mod task_update;
 pub mod tasks;
 pub mod team_chat_source;
+pub mod team_setup;
 pub mod thread_link;
 pub mod thread_post;
 pub mod thread_search;
