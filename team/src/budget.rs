@@ -40,7 +40,9 @@ fn exceeded(who: &str, used: u64, max: u64) -> Refusal {
     Refusal::new(Code::BudgetExceeded, message)
         .detail("used_tokens", used)
         .detail("max_tokens", max)
-        .hint("what is under way can be finished; for more: teamlog usage TEAM --set --max-tokens N")
+        .hint(
+            "what is under way can be finished; for more: teamlog usage TEAM --set --max-tokens N",
+        )
 }
 
 /// The event that says that the soft limit is reached, unless one says so already.

@@ -42,7 +42,10 @@ pub(crate) struct Resident {
 
 enum Seat {
     Empty,
-    Taken { log: LogId, writer: Writer<Live> },
+    Taken {
+        log: LogId,
+        writer: Box<Writer<Live>>,
+    },
     Dead(String),
 }
 
@@ -274,7 +277,7 @@ impl Resident {
         let log = exclusive.identity().log;
         *seat = Seat::Taken {
             log,
-            writer: exclusive.into_writer(live),
+            writer: Box::new(exclusive.into_writer(live)),
         };
         Ok(())
     }
