@@ -44,7 +44,7 @@ fn a_talk_from_its_beginning_to_its_task() {
     let found: Value = cli.json("thread search demo 'MENDS'");
     assert_eq!(found["threads"][0]["id"], "thread-0001");
     assert_eq!(cli.ok("thread search demo absent"), "no threads\n");
-    assert!(cli.ok("replay demo").contains("thread-0001  dev: I do"));
+    assert!(cli.ok("replay demo").contains("thread-0001  dev: \"I do\""));
     let error = cli.refused_json(1, "thread post demo thread-0009 x");
     assert_eq!(error.code, "thread_not_found");
     // As it was before anybody said anything.
@@ -92,7 +92,7 @@ fn what_was_left_is_what_others_get() {
         &format!("artifact put demo {} --name fix.patch", file.display()),
     );
     assert_eq!(error.code, "artifact_exists");
-    assert_eq!(cli.run("artifact put demo -").code, Some(64));
+    assert_eq!(cli.run("artifact put demo -").code, Some(2));
     let listed: Value = cli.json("artifact list demo --kind patches");
     assert_eq!(listed["artifacts"][0]["name"], "fix.patch");
     let out = cli.outside().join("out.patch");
@@ -147,6 +147,6 @@ fn a_budget_that_is_used_up_refuses_what_begins() {
         "usage demo --report --tokens 7",
         "usage demo --set --max-tokens -1",
     ] {
-        assert_eq!(cli.run(wrong).code, Some(64), "{wrong}");
+        assert_eq!(cli.run(wrong).code, Some(2), "{wrong}");
     }
 }
