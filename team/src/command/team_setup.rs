@@ -133,9 +133,8 @@ impl TeamSetup {
     /// The events that say what agents are there for, where that is new.
     fn roles(&self, live: &Live) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
-        let mut index = 0;
-        for agent in self.agents.iter().filter(|agent| agent.id != LEADER) {
-            index += 1;
+        let workers = self.agents.iter().filter(|agent| agent.id != LEADER);
+        for (index, agent) in (1..).zip(workers) {
             let Some(role) = &agent.role else {
                 continue;
             };
