@@ -58,9 +58,17 @@ impl Daemon {
         (Daemon(child), at)
     }
 
-    fn kill(mut self) {
+    /// Without a warning.
+    fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
