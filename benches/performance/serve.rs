@@ -273,7 +273,7 @@ fn flatness(name: &str, teamlog: &Path, options: &Options) {
     let grown = if options.quick { 10_000 } else { 100_000 };
     let daemon = Daemon::start(teamlog);
     let mut client = daemon.client();
-    let mut measure = |client: &mut Client| {
+    let measure = |client: &mut Client| {
         let mut took: Vec<Duration> = (0..MEASURED)
             .map(|_| timed(|| drop(client.create())))
             .collect();

@@ -198,6 +198,7 @@ fn what_was_answered_survives_every_death_and_followers_miss_and_repeat_nothing(
     let at = RwLock::new(first);
     let acked = Mutex::new(BTreeMap::new());
     let (done, last) = (AtomicBool::new(false), Mutex::new(u64::MAX));
+    let died = &mut daemon;
     let seen = std::thread::scope(|scope| {
         let follower = scope.spawn(|| follow(&at, &done, &last));
         let writers: Vec<_> = (0..WRITERS)
@@ -212,9 +213,9 @@ fn what_was_answered_survives_every_death_and_followers_miss_and_repeat_nothing(
             while acked.lock().unwrap().len() < so_many {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            daemon.kill();
+            died.kill();
             let (next, now) = Daemon::start(root.path());
-            daemon = next;
+            *died = next;
             *at.write().unwrap() = now;
         }
         for writer in writers {
