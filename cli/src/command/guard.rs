@@ -25,8 +25,8 @@ const NAMED_MAX: usize = 5;
         output. A seat belt and not a sandbox: a program that may run can write what it likes.",
     after_help = "\
 Examples:
-  echo '{\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"src/a.rs\"}}' | teamlog guard demo --agent dev
-  echo '{\"toolName\":\"bash\",\"input\":{\"command\":\"rm -r src\"}}' | teamlog guard demo --agent dev --scratch /tmp"
+  teamlog guard demo --agent dev --root . < call.json
+  teamlog guard demo --agent dev --root . --scratch /tmp --on-unknown deny < call.json"
 )]
 pub struct Args {
     /// The team [default: $TEAMLOG_TEAM, else the only one]

@@ -27,7 +27,7 @@ use teamlog_server::{Daemon, Running, ServeOptions, StartError, running, stream}
     after_help = "\
 Examples:
   teamlog serve
-  teamlog serve --team demo --listen 127.0.0.1:4500 --json
+  teamlog serve --team demo --listen 127.0.0.1:0 --json
   teamlog serve --status
   teamlog serve --stop"
 )]

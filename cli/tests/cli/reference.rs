@@ -63,6 +63,11 @@ fn prepared() -> Cli {
         "task create demo --task-id T-7 --subject 'Tell of it'",
         "task claim demo T-7 --worker qa",
         "task fail demo T-7 --epoch 1",
+        "task create demo --task-id 7 --subject 'Mend the login'",
+        "task create demo --task-id T-8 --subject 'Mend reading' --resource src",
+        "task claim demo T-8 --worker dev",
+        "config set demo resources.root /home/me/app",
+        "thread start demo --title 'Who mends the login?' --participants lead,dev",
         "mode start demo ultrawork",
         "bootstrap start demo --domains a",
         "bootstrap record demo --event team_create_returned --data '{\"outcome\":{\"ok\":\"alpha\"}}'",
@@ -74,6 +79,27 @@ fn prepared() -> Cli {
     ] {
         cli.ok(line);
     }
+    // What `git diff` shows, and a patch that applies.
+    let git = |words: &[&str]| {
+        let git = Command::new("git")
+            .args(words)
+            .current_dir(cli.dir())
+            .status();
+        assert!(git.unwrap().success(), "{words:?}");
+    };
+    git(&["init", "--quiet"]);
+    cli.file("notes.md", "one\n");
+    git(&["add", "notes.md"]);
+    cli.file("notes.md", "two\n");
+    cli.file(
+        "new.patch",
+        "diff --git a/new.md b/new.md\nnew file mode 100644\n--- /dev/null\n+++ b/new.md\n@@ -0,0 +1 @@\n+new\n",
+    );
+    cli.file(
+        "call.json",
+        r#"{"tool_name":"Write","tool_input":{"file_path":"src/a.rs"}}"#,
+    );
+    cli.ok("artifact put demo new.patch --name fix.patch");
     cli.file("evidence.json", &cli.ok("bootstrap evidence demo --json"));
     cli.file("payload.json", r#"{"body":"hello"}"#);
     cli.file(
@@ -100,7 +126,7 @@ fn prepared() -> Cli {
 }
 
 /// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed. What
-/// follows is stopped after a second.
+/// follows, or serves, is stopped after a second; what asks a daemon finds one.
 fn recorder(cli: &Cli, before: &str) -> PathBuf {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -108,11 +134,17 @@ fn recorder(cli: &Cli, before: &str) -> PathBuf {
         "#!/bin/sh\n\
          log=$(mktemp -d \"{bin}/run.XXXXXX\")\n\
          for word in \"$@\"; do printf '%s\\n' \"$word\" >> \"$log/argv\"; done\n\
-         case \" $* \" in *\" -f \"*|*\" --follow \"*) set -- timeout 1 \"{real}\" {before} \"$@\";;\n\
+         case \" $* \" in *\" serve --st\"*|*\" token rotate \"*)\n\
+             \"{real}\" serve < /dev/null > /dev/null 2>&1 &\n\
+             until \"{real}\" serve --status > /dev/null 2>&1; do sleep 0.1; done;; esac\n\
+         case \" $* \" in *\" serve --st\"*) set -- \"{real}\" {before} \"$@\";;\n\
+           *\" -f \"*|*\" --follow \"*|*\" serve \"*) set -- timeout 1 \"{real}\" {before} \"$@\";;\n\
            *) set -- \"{real}\" {before} \"$@\";; esac\n\
          \"$@\" > \"$log/out\" 2> \"$log/err\"\n\
          code=$?\n\
          [ $code -ne 124 ] || code=0\n\
+         case \" $* \" in *\" serve --status\"*|*\" token rotate \"*)\n\
+           \"{real}\" serve --stop > /dev/null 2>&1;; esac\n\
          cat \"$log/out\"\n\
          cat \"$log/err\" >&2\n\
          exit $code\n",

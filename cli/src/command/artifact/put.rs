@@ -17,7 +17,7 @@ use teamlog_team::command::artifact::{ARTIFACT_BYTES_MAX, ArtifactFile, Artifact
         another one is refused without --replace. What was there before stays beside it.",
     after_help = "\
 Examples:
-  git diff | teamlog artifact put demo - --name fix.patch --task-id 7
+  git diff | teamlog artifact put demo - --name login.patch --task-id 7
   teamlog artifact put demo notes.md --kind summaries --agent dev"
 )]
 pub struct Put {
