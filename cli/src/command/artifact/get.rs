@@ -13,7 +13,7 @@ use teamlog_team::command::artifact::{ArtifactGet, ArtifactGetAnswer};
         as they are. With --json the answer tells of it, with the text where it is one.",
     after_help = "\
 Examples:
-  teamlog artifact get demo fix.patch | git apply
+  teamlog artifact get demo fix.patch > mine.patch
   teamlog artifact get demo fix.patch --out fix.patch"
 )]
 pub struct Get {
