@@ -212,7 +212,7 @@ fn many_clients(name: &str, teamlog: &Path, clients: usize, options: &Options) {
     daemon.client().create();
     let floor = syncs_per_second();
     let [mutations, syncs] =
-        ["teamlog_mutations_total", "teamlog_syncs_total"].map(|name| daemon.counter(name));
+        ["teamlog_commands_total", "teamlog_syncs_total"].map(|name| daemon.counter(name));
     let barrier = Barrier::new(clients + 1);
     let mut all = Vec::new();
     let mut took = Duration::ZERO;
@@ -240,7 +240,7 @@ fn many_clients(name: &str, teamlog: &Path, clients: usize, options: &Options) {
         });
     });
     let [mutations, syncs] = [
-        daemon.counter("teamlog_mutations_total") - mutations,
+        daemon.counter("teamlog_commands_total") - mutations,
         daemon.counter("teamlog_syncs_total") - syncs,
     ];
     all.sort_unstable();
