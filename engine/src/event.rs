@@ -70,6 +70,14 @@ impl<'a> Refs<'a> {
     pub fn set(&mut self, kind: RefKind, value: impl Into<Cow<'a, str>>) {
         self.names[kind as usize] = Some(value.into());
     }
+    /// Sets those of these refs that have a value.
+    pub fn set_given<const N: usize>(&mut self, refs: [(RefKind, Option<&str>); N]) {
+        for (kind, value) in refs {
+            if let Some(value) = value {
+                self.set(kind, value.to_owned());
+            }
+        }
+    }
     /// The same with its own copies of all strings.
     pub fn into_owned(self) -> Refs<'static> {
         Refs {

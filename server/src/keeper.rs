@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use teamlog_team::command::tick::Tick;
 use teamlog_team::failure::code_of;
-use teamlog_team::resident::Condition as Found;
 use teamlog_team::{Failure, Root, RootOptions};
 
 /// The clock by which a file system dates a change may stand still for so long: what changed since then may change
@@ -101,8 +100,7 @@ impl Keeper {
     fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
             // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
-            Ok(condition) => condition,
-            Err(Failure::Refused(_)) => Condition::Sound,
+            Ok(()) | Err(Failure::Refused(_)) => Condition::Sound,
             Err(failure) => {
                 let code = failure.engine().map_or("failed", code_of);
                 let why = failure.to_string();
@@ -111,19 +109,11 @@ impl Keeper {
         }
     }
 
-    fn ticked(&self, name: &str) -> Result<Condition, Failure> {
+    fn ticked(&self, name: &str) -> Result<(), Failure> {
         // A handle of each round: what is behind the name may be another log by now.
         let mut team = self.root.team(name)?;
-        let (code, why) = match team.condition() {
-            Found::Sound => {
-                team.tick(Tick::default())?;
-                team.finish()?;
-                return Ok(Condition::Sound);
-            }
-            Found::Poisoned(why) => ("poisoned", why),
-            Found::Damaged(why) => ("damaged", why),
-            Found::Unready(why) => ("unready", why),
-        };
-        Ok(Condition::Unready { code, why })
+        team.writable()?;
+        team.tick(Tick::default())?;
+        team.finish()
     }
 }

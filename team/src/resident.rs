@@ -49,19 +49,6 @@ enum Seat {
     Dead(String),
 }
 
-/// How a team is that stays open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Condition {
-    /// It can be read and written.
-    Sound,
-    /// A sync failed: nothing more is written until the process is started anew.
-    Poisoned(String),
-    /// The log is damaged; it is read as far as it goes.
-    Damaged(String),
-    /// It cannot be written at the moment.
-    Unready(String),
-}
-
 /// While it lives, the writer of a team stays away.
 pub(crate) struct Pause(Arc<Resident>);
 
@@ -186,23 +173,9 @@ impl Resident {
         })
     }
 
-    /// How the team is: opens it if it is not open.
-    pub fn condition(&self, team: &Team) -> Condition {
-        match self.seated(team) {
-            Ok(_) => Condition::Sound,
-            Err(failure) => {
-                let why = failure.to_string();
-                match failure.engine() {
-                    Some(Error::Poisoned(why)) => Condition::Poisoned(why.clone()),
-                    Some(
-                        Error::Corrupt { .. }
-                        | Error::ForeignFile { .. }
-                        | Error::UnsupportedFormat { .. },
-                    ) => Condition::Damaged(why),
-                    _ => Condition::Unready(why),
-                }
-            }
-        }
+    /// Opens the team if it is not open.
+    pub fn open(&self, team: &Team) -> Result<()> {
+        self.seated(team).map(drop)
     }
 
     /// What was written so far.

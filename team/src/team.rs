@@ -8,7 +8,7 @@ use crate::act::Control;
 use crate::failure::{Failure, Result};
 use crate::past::{self, Past};
 use crate::refusal::{Code, Refusal};
-use crate::resident::{Condition, Pause, Resident};
+use crate::resident::{Pause, Resident};
 use crate::root::RootOptions;
 use std::sync::Arc;
 use teamlog_engine::{
@@ -92,11 +92,14 @@ impl Team {
         let alone = self.pause.is_some() || self.past.is_some();
         self.resident.clone().filter(|_| !alone)
     }
-    /// How the team is: [`Condition::Sound`] also where its writer does not stay.
-    pub fn condition(&self) -> Condition {
+    /// Whether the team can be written now. Where its writer stays, opens it; else nothing is looked at.
+    ///
+    /// # Errors
+    /// What a command that records would fail with: the log is damaged, or locked by others, or a sync failed before.
+    pub fn writable(&self) -> Result<()> {
         match self.resident() {
-            Some(resident) => resident.condition(self),
-            None => Condition::Sound,
+            Some(resident) => resident.open(self),
+            None => Ok(()),
         }
     }
     /// What the writer that stays has written; nothing where it does not.

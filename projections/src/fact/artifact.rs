@@ -92,16 +92,11 @@ impl ArtifactStored {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let mut event = event(STORED, actor, write(self));
-        let refs = [
+        event.refs.set_given([
             (RefKind::Agent, self.worker.as_deref()),
             (RefKind::Task, self.task_id.as_deref()),
             (RefKind::Trace, trace),
-        ];
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        ]);
         event
     }
 

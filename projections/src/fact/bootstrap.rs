@@ -436,12 +436,9 @@ impl BootstrapFact {
         payload.append(&mut fields);
         let kind = kind.copied().unwrap_or("bootstrap_signal_recorded");
         let mut event = event(kind, actor, Json::of(&payload)?);
-        let refs = [(RefKind::Trace, trace), (RefKind::Agent, self.act.member())];
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        event
+            .refs
+            .set_given([(RefKind::Trace, trace), (RefKind::Agent, self.act.member())]);
         Ok(event)
     }
 }

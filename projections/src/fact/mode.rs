@@ -347,12 +347,9 @@ fn record(
     payload: &impl Serialize,
 ) -> Made {
     let mut event = event(kind, actor, Json::of(payload)?);
-    let refs = [(RefKind::Session, scope.session()), (RefKind::Trace, trace)];
-    for (kind, value) in refs {
-        if let Some(value) = value {
-            event.refs.set(kind, value.to_owned());
-        }
-    }
+    event
+        .refs
+        .set_given([(RefKind::Session, scope.session()), (RefKind::Trace, trace)]);
     Ok(event)
 }
 

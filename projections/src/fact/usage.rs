@@ -101,16 +101,11 @@ impl UsageReported {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
         let mut event = event(REPORTED, &self.worker, write(self));
-        let refs = [
+        event.refs.set_given([
             (RefKind::Agent, Some(&*self.worker)),
             (RefKind::Task, self.task_id.as_deref()),
             (RefKind::Trace, trace),
-        ];
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        ]);
         event
     }
 }

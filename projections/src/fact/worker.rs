@@ -370,15 +370,10 @@ impl StatusChange {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, worker: &str, trace: Option<&str>) -> NewEvent {
         let mut event = about("worker_status_changed", worker, worker, self);
-        let refs = [
+        event.refs.set_given([
             (RefKind::Task, self.current_task_id.as_deref()),
             (RefKind::Trace, trace),
-        ];
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        ]);
         event
     }
 }

@@ -111,16 +111,11 @@ impl AppendEvent {
             )
         })?;
         let mut event = NewEvent::new(REPORTED, self.worker.clone(), payload);
-        let refs = [
+        event.refs.set_given([
             (RefKind::Agent, Some(&self.worker)),
-            (RefKind::Task, self.task_id.as_ref()),
-            (RefKind::Message, self.message_id.as_ref()),
-        ];
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                event.refs.set(kind, value.clone());
-            }
-        }
+            (RefKind::Task, self.task_id.as_deref()),
+            (RefKind::Message, self.message_id.as_deref()),
+        ]);
         Ok(event)
     }
 }

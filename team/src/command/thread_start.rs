@@ -177,5 +177,7 @@ pub(crate) fn found(live: &Live, id: &str) -> Result<threads::Thread> {
     let refusal = Refusal::new(Code::ThreadNotFound, message)
         .field("thread_id")
         .detail("thread_id", id);
-    Err(refusal.hint("list them with: thread-search").into())
+    Err(refusal
+        .hint("list them with: teamlog thread search TEAM")
+        .into())
 }

@@ -12,7 +12,7 @@ use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::{Code, Condition, Failure, Root, RootOptions, Team};
+use teamlog_team::{Code, Failure, Root, RootOptions, Team};
 
 fn resident(world: &World) -> Root {
     world.root.clone().resident()
@@ -160,7 +160,7 @@ fn behind_a_failed_write_the_log_is_opened_again() {
         matches!(failure.engine(), Some(Error::Io { .. })),
         "{failure}"
     );
-    assert_eq!(team.condition(), Condition::Sound);
+    team.writable().unwrap();
     drop(team.send(message("lead", "dev")).unwrap());
     assert_eq!(inbox(&mut team, "dev"), 3);
 }
@@ -177,7 +177,11 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
         matches!(failure.engine(), Some(Error::Io { .. })),
         "{failure}"
     );
-    assert!(matches!(team.condition(), Condition::Poisoned(_)));
+    let unwritable = team.writable().unwrap_err();
+    assert!(
+        matches!(unwritable.engine(), Some(Error::Poisoned(_))),
+        "{unwritable}"
+    );
     let again = team.send(message("lead", "dev")).unwrap_err();
     assert!(
         matches!(again.engine(), Some(Error::Poisoned(_))),
@@ -204,7 +208,11 @@ fn a_damaged_log_is_no_sound_team() {
     let middle = bytes.len() - 20;
     bytes.truncate(middle);
     std::fs::write(segment.path(), bytes).unwrap();
-    assert!(matches!(team.condition(), Condition::Damaged(_)));
+    let unwritable = team.writable().unwrap_err();
+    assert!(
+        matches!(unwritable.engine(), Some(Error::Corrupt { .. })),
+        "{unwritable}"
+    );
     let failure = team.send(message("lead", "dev")).unwrap_err();
     assert!(
         matches!(failure.engine(), Some(Error::Corrupt { .. })),
