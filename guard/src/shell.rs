@@ -5,6 +5,7 @@
 //! of another command or on a program that is not known becomes a doubt.
 
 mod git;
+mod known;
 mod options;
 mod programs;
 mod sed;
