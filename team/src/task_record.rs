@@ -39,6 +39,9 @@ pub struct TaskRecord {
     pub blocked_by: Vec<String>,
     /// The same, always there
     pub depends_on: Vec<String>,
+    /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_dependencies: Vec<String>,
     /// Counts every applied mutation
     pub version: u64,
     /// The paths that its holder may write, relative to the repository
@@ -91,13 +94,14 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 32] = [
+pub const RESERVED: [&str; 33] = [
     "id",
     "status",
     "result",
     "error",
     "depends_on",
     "deps",
+    "failed_dependencies",
     "version",
     "snapshot_version",
     "claim",
@@ -150,6 +154,7 @@ impl TaskRecord {
             error: task.governed.error,
             blocked_by: task.deps.clone(),
             depends_on: task.deps,
+            failed_dependencies: Vec::new(),
             version: task.version,
             resources: task.governed.resources,
             shared: task.governed.shared,

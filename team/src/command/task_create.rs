@@ -7,7 +7,7 @@ use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::fact::{Resources, TaskAct, TaskCreated, TaskFact};
 use crate::projections::tasks::NUMBER_DIGITS_MAX;
-use crate::projections::{Live, Priority};
+use crate::projections::{Live, Priority, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
@@ -77,11 +77,14 @@ impl Act for TaskCreate {
     type Verdict = String;
     type Answer = TaskAnswer;
 
+    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
+        budget::check(live, actor)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
         let created = self.created(live)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;
-        budget::check(live, None)?;
         let owner = created.owner.clone();
         let fact = TaskFact::of(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
@@ -232,7 +235,14 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 /// The task as it stands after a command.
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     match live.task(id)? {
-        Some(task) => Ok(TaskRecord::at(task, now)),
+        Some(task) => {
+            let waits = task.status == Status::Blocked;
+            let mut record = TaskRecord::at(task, now);
+            if waits {
+                record.failed_dependencies = live.lost_deps(&record.depends_on)?;
+            }
+            Ok(record)
+        }
         None => Err(holding::not_found(id).into()),
     }
 }
