@@ -131,8 +131,8 @@ pub const RESERVED: [&str; 33] = [
 ];
 
 impl TaskRecord {
-    /// A task as it stands at `now`.
-    pub fn at(task: Task, now: Timestamp) -> TaskRecord {
+    /// A task as it stands at `now`, and what it waits for in vain (see [`crate::blocking::failed_dependencies`]).
+    pub fn at(task: Task, failed_dependencies: Vec<String>, now: Timestamp) -> TaskRecord {
         let claim = task.claim().map(|claim| ClaimRecord {
             owner: claim.owner.clone(),
             token: claim.token.clone(),
@@ -154,7 +154,7 @@ impl TaskRecord {
             error: task.governed.error,
             blocked_by: task.deps.clone(),
             depends_on: task.deps,
-            failed_dependencies: Vec::new(),
+            failed_dependencies,
             version: task.version,
             resources: task.governed.resources,
             shared: task.governed.shared,

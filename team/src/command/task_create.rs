@@ -7,11 +7,11 @@ use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::fact::{Resources, TaskAct, TaskCreated, TaskFact};
 use crate::projections::tasks::NUMBER_DIGITS_MAX;
-use crate::projections::{Live, Priority, Status};
+use crate::projections::{Live, Priority};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
-use crate::{holding, names, resource};
+use crate::{blocking, holding, names, resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -236,12 +236,8 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     match live.task(id)? {
         Some(task) => {
-            let waits = task.status == Status::Blocked;
-            let mut record = TaskRecord::at(task, now);
-            if waits {
-                record.failed_dependencies = live.lost_deps(&record.depends_on)?;
-            }
-            Ok(record)
+            let failed = blocking::failed_dependencies(live, &task)?;
+            Ok(TaskRecord::at(task, failed, now))
         }
         None => Err(holding::not_found(id).into()),
     }
