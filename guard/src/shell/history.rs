@@ -16,7 +16,10 @@ pub(super) struct History {
 impl History {
     /// Text that an expansion may give to a later program.
     pub fn text(&mut self, text: &str) {
-        let is_dashed = |word: &str| word.len() > 1 && word.starts_with('-');
-        self.dashed |= text.split_whitespace().any(is_dashed);
+        // However it is split into words later.
+        let parts = text.split(|letter: char| !letter.is_alphanumeric() && letter != '-');
+        self.dashed |= parts
+            .into_iter()
+            .any(|part| part.len() > 1 && part.starts_with('-'));
     }
 }

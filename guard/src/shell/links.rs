@@ -29,10 +29,18 @@ struct Link {
 pub(super) enum Follow {
     /// All of it, and links below it where all below is meant.
     Through,
+    /// All of it, and links below it in any case: whole directories are put there.
+    Deep,
     /// All but its last name, which is replaced or removed as it is.
     Entry,
     /// The same, and no link below it.
     Tree,
+}
+
+impl Follow {
+    fn is_through(self) -> bool {
+        matches!(self, Follow::Through | Follow::Deep)
+    }
 }
 
 /// Where a path may lead.
@@ -50,6 +58,12 @@ impl Links {
 
     /// Something is put at a place, and a path through it leads elsewhere.
     pub fn add(&mut self, at: &str, leads: Option<String>, itself: bool) {
+        if leads
+            .as_deref()
+            .is_some_and(|leads| tidy(leads) == tidy(at))
+        {
+            return;
+        }
         for at in self.follow(at, false, Follow::Entry).paths {
             let link = Link {
                 at: tidy(&at),
@@ -111,13 +125,13 @@ impl Link {
         };
         if let Some(rest) = path.strip_prefix(&self.at) {
             return match rest {
-                "" if self.itself && follow == Follow::Through => Some(through("")),
-                "" if below && follow == Follow::Through => Some(through("")),
+                "" if (self.itself || below) && follow.is_through() => Some(through("")),
                 rest if rest.starts_with('/') => Some(through(rest)),
                 _ => None,
             };
         }
-        let inside = below && follow != Follow::Tree && is_below(&self.at, path);
+        let deep = follow == Follow::Deep || (below && follow != Follow::Tree);
+        let inside = deep && is_below(&self.at, path);
         inside.then(|| through(""))
     }
 }
@@ -166,6 +180,8 @@ mod tests {
             (vec!["/r".into(), "/x".into(), "/r/y".into()], true)
         );
         assert_eq!(below(Follow::Tree), (vec!["/r".into()], false));
+        let here = |follow| led(&links, "/r", false, follow).0.len();
+        assert_eq!((here(Follow::Through), here(Follow::Deep)), (1, 3));
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl<'a> Words<'a> {
                         false => behind,
                     };
                 }
-                Value::Begins(text) => {
+                Value::Begins(text) if text.starts_with('-') => {
                     self.option(text, true, takes, None);
                     if text == "-" {
                         // It may as well be no option at all.

@@ -16,6 +16,11 @@ impl Walker {
         self.reach(value, Follow::Entry, by, writes);
     }
 
+    /// A place that `by` puts files or whole directories into, over what is there.
+    pub fn overlay(&self, value: &Value, by: &str, writes: &mut Writes) {
+        self.reach(value, Follow::Deep, by, writes);
+    }
+
     /// Everything below a directory may be written by `by`.
     pub fn target_below(&self, path: &str, by: &str, writes: &mut Writes) {
         self.target(&Value::Below(path.to_owned()), by, writes);
@@ -33,6 +38,11 @@ impl Walker {
             Value::Begins(_) | Value::Unknown => {
                 return writes.doubt(format!("what {by} writes depends on an expansion"));
             }
+        };
+        // A slash at the end asks for the directory that a link leads to.
+        let follow = match path.ends_with('/') || path.ends_with("/.") {
+            true if follow != Follow::Deep => Follow::Through,
+            _ => follow,
         };
         let Some(path) = self.place.resolve(path) else {
             return writes.doubt(format!(

@@ -1,11 +1,10 @@
 //! Variables that change what programs do.
 
 /// Those whose names say it.
-const BINDING: [&str; 51] = [
+const BINDING: [&str; 50] = [
     "PATH",
     "BASH_ENV",
     "ENV",
-    "IFS",
     "CDPATH",
     "SHELL",
     "EDITOR",

@@ -175,16 +175,24 @@ impl Walker {
             }
             return;
         }
-        let known = self.history().links.len();
-        self.members(pipeline, writes);
-        if self.history().links.len() > known {
-            // They run at the same time.
-            self.members(pipeline, writes);
+        let mut growing = Vec::new();
+        for at in 0..pipeline.seq.len() {
+            let known = self.history().links.len();
+            self.member(pipeline, at, writes);
+            if self.history().links.len() > known {
+                growing.push(at);
+            }
+        }
+        // They run at the same time: what one links, the others may write through.
+        for at in 0..pipeline.seq.len() {
+            if growing.iter().any(|other| *other != at) {
+                self.member(pipeline, at, writes);
+            }
         }
     }
 
-    fn members(&self, pipeline: &Pipeline, writes: &mut Writes) {
-        for (at, command) in pipeline.seq.iter().enumerate() {
+    fn member(&self, pipeline: &Pipeline, at: usize, writes: &mut Writes) {
+        if let Some(command) = pipeline.seq.get(at) {
             let stdin = (at > 0).then_some(Stdin::Other);
             self.clone().command(command, stdin, writes);
         }
@@ -393,7 +401,7 @@ impl Walker {
                 self.given(&value);
                 match value {
                     Value::Plain(value) => Value::Plain(format!("{name}={value}")),
-                    _ => Value::Plain(format!("{name}=")),
+                    _ => Value::Begins(format!("{name}=")),
                 }
             }
             AssignmentValue::Array(values) => {
@@ -405,7 +413,7 @@ impl Walker {
                     let value = self.word(value, writes);
                     self.given(&value);
                 }
-                Value::Plain(format!("{name}="))
+                Value::Begins(format!("{name}="))
             }
         }
     }

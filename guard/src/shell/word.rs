@@ -13,7 +13,7 @@ pub(super) enum Value {
     Plain(String),
     /// Names below this directory, which a pattern selects.
     Below(String),
-    /// An option as far as it is known: this text, which begins with a dash, and something more.
+    /// An option or an assignment as far as it is known: this text and something more.
     Begins(String),
     /// Something that only running it would tell.
     Unknown,

@@ -136,16 +136,16 @@ fn declares(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
         writes.doubt(format!("{name} gives another name to a variable"));
     }
     for word in &found.operands {
-        match word
-            .plain()
-            .map(|text| text.split_once('=').unwrap_or((text, "")))
-        {
-            Some((variable, value)) => {
+        match word {
+            Value::Plain(text) => {
+                let (variable, value) = text.split_once('=').unwrap_or((text, ""));
                 // Only an export of one that was set before has no value here.
                 walker.variable(variable, (!value.is_empty()).then_some(value), writes);
                 walker.remember().text(value);
             }
-            None => writes.doubt("which variable is set depends on an expansion"),
+            // What is not known of it was told where the word was read.
+            Value::Begins(text) if text.ends_with('=') => {}
+            _ => writes.doubt("which variable is set depends on an expansion"),
         }
     }
 }

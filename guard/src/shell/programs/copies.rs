@@ -113,6 +113,7 @@ fn kind(name: &str, found: &Words<'_>) -> Kind {
         "ln" => Kind::Same,
         "cp" if has('l', "--link") => Kind::Same,
         "cp" if has('s', "--symbolic-link") => Kind::LinkFromHere,
+        "cp" if found.sure(Some('L'), "--dereference") && !keeps_links(found) => Kind::Files,
         "cp" if has('a', "--archive")
             || has('d', "--no-dereference")
             || has('P', "--no-dereference")
@@ -125,6 +126,14 @@ fn kind(name: &str, found: &Words<'_>) -> Kind {
     }
 }
 
+fn keeps_links(found: &Words<'_>) -> bool {
+    ['a', 'd', 'P']
+        .into_iter()
+        .any(|letter| found.has(Some(letter), ""))
+        || found.has(None, "--archive")
+        || found.has(None, "--no-dereference")
+}
+
 impl Copies<'_> {
     fn write(&self, walker: &Walker, writes: &mut Writes) {
         // A thing with two names is written under both, and one that is moved goes away.
@@ -133,9 +142,12 @@ impl Copies<'_> {
                 walker.entry(source, self.by, writes);
             }
         }
-        match self.replaces || self.is_there(walker) {
-            true => walker.entry(&self.to, self.by, writes),
-            false => walker.target(&self.to, self.by, writes),
+        match self.kind {
+            Kind::Files | Kind::Trees => walker.overlay(&self.to, self.by, writes),
+            _ if self.replaces || self.is_there(walker) => {
+                walker.entry(&self.to, self.by, writes);
+            }
+            _ => walker.target(&self.to, self.by, writes),
         }
         if self.kind != Kind::Files {
             for source in &self.sources {
@@ -287,7 +299,7 @@ fn rsync(walker: &Walker, words: &[Value], writes: &mut Writes) {
     if sources.is_empty() || is_remote(to) {
         return;
     }
-    walker.target(to, "rsync", writes);
+    walker.overlay(to, "rsync", writes);
     if found.has(Some('a'), "--archive") || found.has(Some('l'), "--links") {
         walker.leads(to.plain(), None, false);
     }
@@ -338,6 +350,6 @@ fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
     if let Some(to) = found.operands.last()
         && !is_remote(to)
     {
-        walker.target(to, "scp", writes);
+        walker.overlay(to, "scp", writes);
     }
 }

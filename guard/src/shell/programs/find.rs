@@ -36,7 +36,7 @@ fn find(walker: &mut Walker, words: &[Value], writes: &mut Writes) {
     let (mut through, words) = behind_options(words);
     let is_test = |word: &Value| match word {
         Value::Plain(text) => text.starts_with(['-', '(', ')', '!', ',']),
-        Value::Begins(_) => true,
+        Value::Begins(text) => text.starts_with('-'),
         _ => false,
     };
     let starts: Vec<&Value> = words.iter().take_while(|word| !is_test(word)).collect();
@@ -53,7 +53,9 @@ fn find(walker: &mut Walker, words: &[Value], writes: &mut Writes) {
     for (at, word) in words.iter().enumerate() {
         let rest = words.get(at + 1..).unwrap_or_default();
         match word {
-            Value::Begins(_) => writes.doubt("what find does depends on an expansion"),
+            Value::Begins(text) if text.starts_with('-') => {
+                writes.doubt("what find does depends on an expansion")
+            }
             Value::Plain(text) => test(walker, text, rest, &below, writes),
             _ => {}
         }
@@ -129,7 +131,9 @@ fn fd(walker: &Walker, words: &[Value], writes: &mut Writes) {
                 executed(walker, &inner, &[Value::Unknown], writes);
                 return;
             }
-            Value::Begins(_) => writes.doubt("what fd does depends on an expansion"),
+            Value::Begins(text) if text.starts_with('-') => {
+                writes.doubt("what fd does depends on an expansion")
+            }
             _ => {}
         }
     }

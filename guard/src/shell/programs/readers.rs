@@ -244,13 +244,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
             }
         }
     }
-    let begins = |mark: char| {
-        words
-            .iter()
-            .filter_map(Value::plain)
-            .any(|word| word.starts_with(mark))
-    };
-    if matches!(*name, "less" | "more") && begins('+') {
+    let begins = words.iter().filter_map(Value::plain).any(is_command);
+    if matches!(*name, "less" | "more") && begins {
         writes.doubt(format!("{name} runs commands of its own"));
     }
     let evaluates = !matches!(*name, "grep" | "rg" | "egrep" | "fgrep");
@@ -262,6 +257,12 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     {
         writes.doubt(format!("{name} may run what stands in an index"));
     }
+}
+
+/// Whether a pager would begin with a command that does more than go to a line.
+fn is_command(word: &str) -> bool {
+    let goes = |letter: char| letter.is_ascii_digit() || matches!(letter, 'G' | 'F' | '+');
+    word.starts_with('+') && !word.chars().all(goes)
 }
 
 fn done(walker: &Walker, name: &str, does: Does, value: &Value, writes: &mut Writes) {

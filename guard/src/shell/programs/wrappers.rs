@@ -51,6 +51,9 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     let skip = usize::from(name == "timeout");
     let mut inner = rest.get(skip..).unwrap_or_default().to_vec();
     if name == "env" {
+        if inner.first().and_then(Value::plain) == Some("-") {
+            inner.remove(0);
+        }
         inner = behind_assignments(walker, inner, writes);
     }
     if inner.is_empty() {
@@ -65,7 +68,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         stdin = Some(Stdin::Other);
     }
     let mut inside = walker.clone();
-    inside.program(inner, stdin, writes);
+    // None of them sees the functions of the shell.
+    super::run(&mut inside, &inner, stdin, writes);
     if matches!(name, "command" | "builtin") {
         walker.place = inside.place;
     }
@@ -110,15 +114,19 @@ fn changes_more(walker: &Walker, name: &str, found: &Words<'_>, writes: &mut Wri
 
 /// The program behind the variables that `env` sets.
 fn behind_assignments(walker: &Walker, mut words: Vec<Value>, writes: &mut Writes) -> Vec<Value> {
-    while let Some((name, value)) = words
-        .first()
-        .and_then(Value::plain)
-        .and_then(|word| word.split_once('='))
-    {
-        walker.variable(name, Some(value), writes);
+    loop {
+        match words.first() {
+            Some(Value::Plain(word)) if word.contains('=') => {
+                let (name, value) = word.split_once('=').unwrap_or((word, ""));
+                walker.variable(name, Some(value), writes);
+            }
+            Some(Value::Begins(word)) if word.ends_with('=') => {
+                walker.variable(word.trim_end_matches('='), None, writes);
+            }
+            _ => return words,
+        }
         words.remove(0);
     }
-    words
 }
 
 /// What `xargs` reads stands at the end, or in the place of a text.
