@@ -69,7 +69,7 @@ const FORMS: [(&str, &str); 6] = [
     ("name", "arguments"),
 ];
 /// Tools that write the file that they name.
-const WRITERS: [&str; 10] = [
+const WRITERS: [&str; 11] = [
     "write",
     "edit",
     "multiedit",
@@ -79,6 +79,7 @@ const WRITERS: [&str; 10] = [
     "create_file",
     "str_replace",
     "str_replace_editor",
+    "str_replace_based_edit_tool",
     "update_file",
 ];
 /// Tools that run a command.
@@ -219,6 +220,10 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
         return patch_deed(tool, input);
     }
     if WRITERS.contains(&bare) {
+        // Some of them do more than one thing, and say which.
+        if input.get("command").and_then(Value::as_str) == Some("view") {
+            return Deed::Reads;
+        }
         let files: Vec<String> = FILE_FIELDS
             .iter()
             .filter_map(|field| input.get(*field)?.as_str())

@@ -16,8 +16,9 @@ pub fn files(text: &str) -> Option<Vec<String>> {
     let mut begun = false;
     let mut files = Vec::new();
     for line in text.lines() {
-        let line = line.trim_end();
-        if line.trim_start() == "*** Begin Patch" {
+        // A head may be indented; what a patch puts into a file begins with a sign.
+        let line = line.trim();
+        if line == "*** Begin Patch" {
             begun = true;
         } else if let Some(file) = HEADS.iter().find_map(|head| line.strip_prefix(head)) {
             files.push(file.trim().to_owned());
@@ -29,6 +30,12 @@ pub fn files(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heads_may_be_indented_and_lines_of_files_are_none() {
+        let text = "*** Begin Patch\n*** Add File: a\n+*** Add File: b\n  *** Delete File: c\n*** End Patch";
+        assert_eq!(files(text).unwrap(), ["a", "c"]);
+    }
 
     #[test]
     fn a_text_without_frame_or_files_is_no_patch() {

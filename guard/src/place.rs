@@ -68,7 +68,7 @@ fn joined(path: &str) -> String {
 }
 
 /// The same without `..`; what leads above the root stays there.
-fn tidy(path: &str) -> String {
+pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty()) {
         match part {

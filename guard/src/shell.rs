@@ -4,11 +4,16 @@
 //! redirection to a name, an operand of a program that is known to write it. What depends on a variable, on the output
 //! of another command or on a program that is not known becomes a doubt.
 
+mod awk;
 mod git;
-mod known;
+mod history;
+mod links;
 mod options;
 mod programs;
+mod reach;
+mod redirect;
 mod sed;
+mod variables;
 mod walk;
 mod word;
 
@@ -33,23 +38,35 @@ const READ_FOR: Duration = Duration::from_secs(2);
 pub fn writes(command: &str, place: &Place) -> Writes {
     let (script, place) = (command.to_owned(), place.clone());
     apart(command, move |writes| {
-        walk::Walker::new(place).run(&script, writes);
+        walk::Walker::new(place).whole(|walker, writes| walker.run(&script, writes), writes);
     })
 }
 
 /// What a program with these arguments would write, run at `place` without a shell around it.
 pub fn program_writes(words: &[String], place: &Place) -> Writes {
-    let values = words.iter().cloned().map(word::Value::Plain).collect();
+    let values: Vec<_> = words.iter().cloned().map(word::Value::Plain).collect();
     let place = place.clone();
-    apart(&words.join(" "), move |writes| {
-        walk::Walker::new(place).program(values, None, writes);
-    })
+    let run = move |writes: &mut Writes| {
+        let look = |walker: &mut walk::Walker, writes: &mut Writes| {
+            walker.program(values.clone(), None, writes);
+        };
+        walk::Walker::new(place).whole(look, writes);
+    };
+    match words.first().map(String::as_str) {
+        // A patch is no command, however long it is and whatever it opens.
+        Some("apply_patch" | "applypatch") => {
+            let mut writes = Writes::default();
+            run(&mut writes);
+            writes
+        }
+        _ => apart(&words.join(" "), run),
+    }
 }
 
 /// Bounds what the parser is shown, and outlives what it does.
 fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send + 'static) -> Writes {
     let mut writes = Writes::default();
-    let opened = shown.bytes().filter(|byte| b"({`[".contains(byte)).count();
+    let opened = opened(shown);
     if shown.len() > COMMAND_BYTES_MAX {
         writes.doubt(format!(
             "the command is longer than {COMMAND_BYTES_MAX} bytes"
@@ -77,4 +94,35 @@ fn apart(shown: &str, look: impl FnOnce(&mut Writes) + Send + 'static) -> Writes
             writes
         }
     }
+}
+
+/// How many brackets and substitutions are opened, but for those in here-documents that are taken as they stand: they are
+/// not parsed.
+fn opened(shown: &str) -> usize {
+    let mut end: Option<&str> = None;
+    let mut opened = 0;
+    for line in shown.lines() {
+        match end {
+            Some(word) if line.trim_matches('\t') == word => end = None,
+            Some(_) => {}
+            None => {
+                opened += line.bytes().filter(|byte| b"({`[".contains(byte)).count();
+                end = here_document(line);
+            }
+        }
+    }
+    opened
+}
+
+/// The word that ends the here-document which this line begins, if that is quoted and the only one.
+fn here_document(line: &str) -> Option<&str> {
+    let (before, behind) = line.split_once("<<")?;
+    let behind = behind.strip_prefix('-').unwrap_or(behind).trim_start();
+    let quote = behind
+        .chars()
+        .next()
+        .filter(|quote| matches!(quote, '\'' | '"'))?;
+    let (word, behind) = behind.get(1..)?.split_once(quote)?;
+    let plain = !word.is_empty() && !before.contains('#') && !behind.contains("<<");
+    plain.then_some(word)
 }

@@ -88,6 +88,26 @@ fn each_form_is_read() {
             vec![],
             true,
         ),
+        (
+            r#"{"tool":"shell","params":{"command":["apply_patch","*** Begin Patch\n*** Add File: a\n+((({{{\n*** End Patch"]}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
+        (
+            r#"{"tool":"shell","params":{"command":["bash","-lc","cd d && apply_patch <<'E'\n*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** End Patch\nE"]}}"#,
+            vec!["/repo/d/a", "/repo/d/b"],
+            false,
+        ),
+        (
+            r#"{"name":"str_replace_based_edit_tool","arguments":{"command":"view","path":"a"}}"#,
+            vec![],
+            false,
+        ),
+        (
+            r#"{"name":"str_replace_based_edit_tool","arguments":{"command":"create","path":"a"}}"#,
+            vec!["/repo/a"],
+            false,
+        ),
         (r#"{"tool_name":"Write","tool_input":{}}"#, vec![], true),
         (r#"{"tool_name":"Bash","tool_input":{}}"#, vec![], true),
         (

@@ -65,7 +65,7 @@ fn every_command_writes_what_the_table_says() {
         wrong.len(),
         wrong.join("\n")
     );
-    assert!(rows.len() >= 150, "{}", rows.len());
+    assert!(rows.len() >= 600, "{}", rows.len());
 }
 
 #[test]

@@ -21,10 +21,23 @@ fn edits(command: &str) -> bool {
                 .all(|letter| letter.is_ascii_digit() || letter == '}')
         }
         Some('s') => replaces(letters.as_str()),
-        Some('y') => parts(letters.as_str()).is_some(),
+        Some('y') => parts(letters.as_str()).is_some_and(ends),
+        Some('F' | 'z') => ends(letters.as_str()),
+        // A label, or a jump to one.
+        Some(':' | 'b' | 't' | 'T') => {
+            let label = letters.as_str().trim_end_matches(['}', ' ']).trim_start();
+            label
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        }
         Some('a' | 'i' | 'c') => true,
         Some(_) => false,
     }
+}
+
+/// Whether nothing more follows.
+fn ends(rest: &str) -> bool {
+    rest.chars().all(|letter| matches!(letter, '}' | ' '))
 }
 
 /// What stands behind `1,5`, `$`, `/x/` or `/x/,/y/`.
@@ -50,7 +63,7 @@ fn replaces(rest: &str) -> bool {
         let flags = flags.trim_end_matches(['}', ' ']);
         flags
             .chars()
-            .all(|flag| flag.is_ascii_digit() || "gpiIm".contains(flag))
+            .all(|flag| flag.is_ascii_digit() || "gpiImM".contains(flag))
     })
 }
 
@@ -98,6 +111,9 @@ mod tests {
             "s/write/wrote/",
             "",
             "/a b/!d",
+            ":a;N;$!ba;s/\\n/ /g",
+            "/x/{s/a/b/;t end}",
+            "y/ab/cd/}",
         ] {
             assert!(only_edits(script), "{script}");
         }
@@ -111,6 +127,8 @@ mod tests {
             "r in",
             "1,5 w out",
             "s/a;b/c/w out",
+            "y/ab/cd/w out",
+            "b x w out",
         ] {
             assert!(!only_edits(script), "{script}");
         }

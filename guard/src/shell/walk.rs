@@ -1,39 +1,23 @@
 //! Walking through a parsed command: where each part runs, and what it writes.
 
+use super::history::History;
 use super::programs;
+use super::variables;
 use super::word::{self, Read, Value};
 use crate::place::Place;
 use crate::writes::Writes;
 use brush_parser::ast::{
-    AndOr, AndOrList, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem,
-    CompoundCommand, CompoundList, FunctionBody, IoFileRedirectKind, IoFileRedirectTarget,
-    IoRedirect, Pipeline, SeparatorOperator, SimpleCommand, Word,
+    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
+    CommandPrefixOrSuffixItem, CompoundCommand, CompoundList, FunctionBody, Pipeline,
+    SeparatorOperator, SimpleCommand, Word,
 };
 use brush_parser::{Parser, ParserOptions};
+use std::cell::{Ref, RefCell, RefMut};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Commands inside of commands inside of commands.
 const DEPTH_MAX: usize = 16;
-
-/// Variables that change what a program does.
-const BINDING: [&str; 16] = [
-    "PATH",
-    "BASH_ENV",
-    "ENV",
-    "IFS",
-    "CDPATH",
-    "SHELL",
-    "EDITOR",
-    "PAGER",
-    "HOME",
-    "PS4",
-    "PROMPT_COMMAND",
-    "BASH_ALIASES",
-    "BASH_CMDS",
-    "LESSOPEN",
-    "TAR_OPTIONS",
-    "RSYNC_RSH",
-];
 
 /// What a program is given on its standard input, where that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +32,10 @@ pub(super) enum Stdin {
 #[derive(Clone)]
 pub(super) struct Walker {
     pub place: Place,
-    functions: BTreeMap<String, FunctionBody>,
+    /// All bodies that a function may have, since one may be declared where nobody can say whether it runs.
+    functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
+    history: Rc<RefCell<History>>,
 }
 
 impl Walker {
@@ -58,6 +44,28 @@ impl Walker {
             place,
             functions: BTreeMap::new(),
             depth: 0,
+            history: Rc::default(),
+        }
+    }
+
+    /// What was done so far, in all walks that began as this one.
+    pub fn history(&self) -> Ref<'_, History> {
+        self.history.borrow()
+    }
+    pub fn remember(&self) -> RefMut<'_, History> {
+        self.history.borrow_mut()
+    }
+
+    /// All that a tool call runs.
+    pub fn whole(&mut self, look: impl Fn(&mut Walker, &mut Writes), writes: &mut Writes) {
+        look(&mut self.clone(), writes);
+        let again = {
+            let history = self.history();
+            history.concurrent && history.links.len() > 0
+        };
+        // What runs beside the rest may write through a link that is made further behind.
+        if again {
+            look(self, writes);
         }
     }
 
@@ -85,15 +93,20 @@ impl Walker {
         self.clone().run(script, writes);
     }
 
-    fn list(&mut self, list: &CompoundList, writes: &mut Writes) {
+    pub fn list(&mut self, list: &CompoundList, writes: &mut Writes) {
         for item in &list.0 {
             match item.1 {
-                SeparatorOperator::Async => self.clone().and_or(&item.0, writes),
+                SeparatorOperator::Async => {
+                    self.remember().concurrent = true;
+                    self.clone().and_or(&item.0, writes);
+                }
                 SeparatorOperator::Sequence => {
                     let before = self.place.clone();
-                    self.and_or(&item.0, writes);
+                    let sure = self.and_or(&item.0, writes);
                     // Whether a change of the directory succeeded, only what hangs on it by `&&` knows.
-                    self.settle(&before);
+                    if !sure {
+                        self.settle(&before);
+                    }
                 }
             }
         }
@@ -106,31 +119,80 @@ impl Walker {
         }
     }
 
-    fn and_or(&mut self, list: &AndOrList, writes: &mut Writes) {
+    /// Whether what follows runs only where all of it succeeded.
+    fn and_or(&mut self, list: &AndOrList, writes: &mut Writes) -> bool {
+        let begun = self.place.clone();
         self.pipeline(&list.first, writes);
+        let mut sure = false;
         for next in &list.additional {
+            sure = false;
             match next {
                 AndOr::And(pipeline) => self.pipeline(pipeline, writes),
                 AndOr::Or(pipeline) => {
-                    // It runs where the one before failed, and is followed by what runs in either case.
-                    let before = self.place.clone();
-                    self.place = before.nowhere();
-                    if !changes_dir(&list.first) {
-                        self.place = before.clone();
-                    }
+                    // It runs where one before failed, and is followed by what runs in either case.
+                    let succeeded = self.place.clone();
+                    self.settle(&begun);
                     self.pipeline(pipeline, writes);
-                    self.settle(&before);
+                    sure = self.leaves(pipeline);
+                    match sure {
+                        true => self.place = succeeded,
+                        false => self.settle(&succeeded),
+                    }
                 }
             }
+        }
+        sure
+    }
+
+    /// Whether nothing runs behind this.
+    fn leaves(&self, pipeline: &Pipeline) -> bool {
+        let [command] = pipeline.seq.as_slice() else {
+            return false;
+        };
+        match command {
+            Command::Simple(simple) => {
+                let named = simple.word_or_name.as_ref().map(|name| &*name.value) == Some("exit");
+                let suffix: Vec<_> = simple.suffix.iter().flat_map(|items| &items.0).collect();
+                let plain = matches!(suffix.as_slice(), [] | [CommandPrefixOrSuffixItem::Word(_)]);
+                named && plain && simple.prefix.is_none() && !self.functions.contains_key("exit")
+            }
+            Command::Compound(CompoundCommand::BraceGroup(group), None) => group
+                .list
+                .0
+                .last()
+                .is_some_and(|last| last.0.additional.is_empty() && self.leaves(&last.0.first)),
+            _ => false,
         }
     }
 
     fn pipeline(&mut self, pipeline: &Pipeline, writes: &mut Writes) {
         if let [only] = pipeline.seq.as_slice() {
+            let before = self.place.clone();
             self.command(only, None, writes);
+            if pipeline.bang {
+                // What hangs on it runs where it failed.
+                self.settle(&before);
+            }
             return;
         }
-        for (at, command) in pipeline.seq.iter().enumerate() {
+        let mut growing = Vec::new();
+        for at in 0..pipeline.seq.len() {
+            let known = self.history().links.len();
+            self.member(pipeline, at, writes);
+            if self.history().links.len() > known {
+                growing.push(at);
+            }
+        }
+        // They run at the same time: what one links, the others may write through.
+        for at in 0..pipeline.seq.len() {
+            if growing.iter().any(|other| *other != at) {
+                self.member(pipeline, at, writes);
+            }
+        }
+    }
+
+    fn member(&self, pipeline: &Pipeline, at: usize, writes: &mut Writes) {
+        if let Some(command) = pipeline.seq.get(at) {
             let stdin = (at > 0).then_some(Stdin::Other);
             self.clone().command(command, stdin, writes);
         }
@@ -145,8 +207,12 @@ impl Walker {
                 self.compound(compound, writes);
             }
             Command::Function(function) => {
-                self.functions
-                    .insert(function.fname.value.clone(), function.body.clone());
+                let bodies = self.functions.entry(function.fname.value.clone());
+                let bodies = bodies.or_default();
+                let text = function.body.to_string();
+                if bodies.iter().all(|body| body.to_string() != text) {
+                    bodies.push(function.body.clone());
+                }
             }
             Command::ExtendedTest(test, redirects) => {
                 let redirects = redirects.iter().flat_map(|list| &list.0);
@@ -176,8 +242,10 @@ impl Walker {
                 self.looped(&clause.body.list, writes);
             }
             CompoundCommand::ForClause(clause) => {
+                self.variable(&clause.variable_name, None, writes);
                 for value in clause.values.iter().flatten() {
-                    self.word(value, writes);
+                    let value = self.word(value, writes);
+                    self.given(&value);
                 }
                 self.looped(&clause.body.list, writes);
             }
@@ -208,6 +276,7 @@ impl Walker {
                 }
             }
             CompoundCommand::Coprocess(coprocess) => {
+                self.remember().concurrent = true;
                 self.clone()
                     .command(&coprocess.body, Some(Stdin::Other), writes);
             }
@@ -220,6 +289,7 @@ impl Walker {
         let mut inside = self.clone();
         inside.place = before.clone();
         inside.list(list, writes);
+        self.functions = inside.functions;
         if inside.place != *before {
             self.place = before.nowhere();
         }
@@ -230,6 +300,7 @@ impl Walker {
         let before = self.place.clone();
         let mut first = self.clone();
         first.list(list, &mut Writes::default());
+        self.functions = first.functions;
         if first.place != before {
             self.place = before.nowhere();
         }
@@ -249,7 +320,7 @@ impl Walker {
         self.inside(read, writes)
     }
 
-    fn inside(&mut self, read: Read, writes: &mut Writes) -> Value {
+    pub(super) fn inside(&mut self, read: Read, writes: &mut Writes) -> Value {
         for command in &read.commands {
             self.run_apart(command, writes);
         }
@@ -297,30 +368,14 @@ impl Walker {
                     words.push(value);
                 }
             }
-            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                let name = match &assignment.name {
-                    AssignmentName::VariableName(name)
-                    | AssignmentName::ArrayElementName(name, _) => name,
-                };
-                if binds(name) {
-                    writes.doubt(format!("{name} changes what programs do"));
-                }
-                match &assignment.value {
-                    AssignmentValue::Scalar(value) => {
-                        self.word(value, writes);
-                    }
-                    AssignmentValue::Array(values) => {
-                        for (_, value) in values {
-                            self.word(value, writes);
-                        }
-                    }
-                }
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) => {
+                let value = self.assignment(assignment, writes);
                 if let Some(words) = words {
-                    let read = word::read(&word.value, None);
-                    words.push(read.value);
+                    words.push(value);
                 }
             }
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
+                self.remember().concurrent = true;
                 self.clone().list(&subshell.list, writes);
                 if let Some(words) = words {
                     // A pipe between the two, which no file keeps.
@@ -330,135 +385,77 @@ impl Walker {
         }
     }
 
-    fn redirects<'a>(
-        &mut self,
-        redirects: impl Iterator<Item = &'a IoRedirect>,
-        writes: &mut Writes,
-    ) {
-        for redirect in redirects {
-            self.redirect(redirect, writes);
-        }
-    }
-
-    /// What a redirection writes; gives back what it puts on the standard input.
-    fn redirect(&mut self, redirect: &IoRedirect, writes: &mut Writes) -> Option<Stdin> {
-        match redirect {
-            IoRedirect::OutputAndError(word, append) => {
-                let value = self.word(word, writes);
-                self.target(&value, if *append { "&>>" } else { "&>" }, writes);
-                None
-            }
-            IoRedirect::HereDocument(_, document) => {
-                let body = &document.doc.value;
-                if document.requires_expansion {
-                    let read = word::read_body(body);
-                    return Some(match self.inside(read, writes) {
-                        Value::Plain(text) => Stdin::Text(text),
-                        _ => Stdin::Other,
-                    });
-                }
-                Some(Stdin::Text(body.clone()))
-            }
-            IoRedirect::HereString(_, word) => Some(match self.word(word, writes) {
-                Value::Plain(text) => Stdin::Text(text),
-                _ => Stdin::Other,
-            }),
-            IoRedirect::File(_, kind, target) => self.file(kind, target, writes),
-        }
-    }
-
-    fn file(
-        &mut self,
-        kind: &IoFileRedirectKind,
-        target: &IoFileRedirectTarget,
-        writes: &mut Writes,
-    ) -> Option<Stdin> {
-        let by = match kind {
-            IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => None,
-            IoFileRedirectKind::Write => Some(">"),
-            IoFileRedirectKind::Append => Some(">>"),
-            IoFileRedirectKind::ReadAndWrite => Some("<>"),
-            IoFileRedirectKind::Clobber => Some(">|"),
-            IoFileRedirectKind::DuplicateOutput => Some(">&"),
-        };
-        match target {
-            IoFileRedirectTarget::Fd(_) => {}
-            IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
-                self.clone().list(&subshell.list, writes);
-            }
-            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
-                let value = self.word(word, writes);
-                let is_number = value.plain().is_some_and(|text| {
-                    let digits = text.trim_end_matches('-');
-                    digits.bytes().all(|byte| byte.is_ascii_digit())
-                });
-                let duplicates = matches!(
-                    kind,
-                    IoFileRedirectKind::DuplicateOutput | IoFileRedirectKind::DuplicateInput
-                );
-                if let (Some(by), false) = (by, duplicates && is_number) {
-                    self.target(&value, by, writes);
-                }
-            }
-        }
-        by.is_none().then_some(Stdin::Other)
-    }
-
-    /// Something that `by` writes.
-    pub fn target(&self, value: &Value, by: &str, writes: &mut Writes) {
-        let (path, below) = match value {
-            Value::Plain(path) => (path, false),
-            Value::Below(path) => (path, true),
-            Value::Unknown => {
-                return writes.doubt(format!("what {by} writes depends on an expansion"));
+    /// What an assignment sets, and what it is as an operand.
+    fn assignment(&mut self, assignment: &Assignment, writes: &mut Writes) -> Value {
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name,
+            AssignmentName::ArrayElementName(name, index) => {
+                self.arithmetic(index, writes);
+                name
             }
         };
-        match self.place.resolve(path) {
-            Some(path) => writes.write(path, below, by),
-            None => writes.doubt(format!(
-                "{by} writes {path}, in a directory that depends on what runs before"
-            )),
+        match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let value = self.word(word, writes);
+                self.variable(name, value.plain(), writes);
+                self.given(&value);
+                match value {
+                    Value::Plain(value) => Value::Plain(format!("{name}={value}")),
+                    _ => Value::Begins(format!("{name}=")),
+                }
+            }
+            AssignmentValue::Array(values) => {
+                self.variable(name, None, writes);
+                for (index, value) in values {
+                    if let Some(index) = index {
+                        self.arithmetic(&index.value, writes);
+                    }
+                    let value = self.word(value, writes);
+                    self.given(&value);
+                }
+                Value::Begins(format!("{name}="))
+            }
         }
     }
 
-    /// Everything below a directory may be written by `by`.
-    pub fn target_below(&self, path: &str, by: &str, writes: &mut Writes) {
-        self.target(&Value::Below(path.to_owned()), by, writes);
+    /// A variable is given a value, if that is known.
+    pub fn variable(&self, name: &str, value: Option<&str>, writes: &mut Writes) {
+        if variables::changes(name, value) {
+            writes.doubt(format!("{name} changes what programs do"));
+        }
+        if value.is_some_and(word::runs_in_index) {
+            writes.doubt(format!("{name} holds what may run as an index"));
+        }
+    }
+
+    /// Something that an expansion may stand for later.
+    pub fn given(&self, value: &Value) {
+        if let Value::Plain(text) | Value::Begins(text) = value {
+            self.remember().text(text);
+        }
     }
 
     /// A program with its arguments, or a function of that name.
     pub fn program(&mut self, words: Vec<Value>, stdin: Option<Stdin>, writes: &mut Writes) {
         let name = words.first().and_then(Value::plain).unwrap_or_default();
-        match self.functions.get(name).cloned() {
-            Some(body) if self.depth < DEPTH_MAX => {
-                self.depth += 1;
-                let redirects = body.1.iter().flat_map(|list| &list.0);
-                self.redirects(redirects, writes);
-                let before = self.place.clone();
-                self.compound(&body.0, writes);
-                self.settle(&before);
-                self.depth -= 1;
-            }
-            Some(_) => writes.doubt(format!("the function {name} calls itself too often")),
-            None => programs::run(self, &words, stdin, writes),
+        let Some(bodies) = self.functions.get(name).cloned() else {
+            return programs::run(self, &words, stdin, writes);
+        };
+        if self.depth >= DEPTH_MAX {
+            return writes.doubt(format!("the function {name} calls itself too often"));
         }
+        if programs::is_known(name) {
+            // Nobody can say whether it is declared where this runs.
+            programs::run(&mut self.clone(), &words, stdin, writes);
+        }
+        self.depth += 1;
+        for body in &bodies {
+            let redirects = body.1.iter().flat_map(|list| &list.0);
+            self.redirects(redirects, writes);
+            let before = self.place.clone();
+            self.compound(&body.0, writes);
+            self.settle(&before);
+        }
+        self.depth -= 1;
     }
-}
-
-fn binds(name: &str) -> bool {
-    BINDING.contains(&name)
-        || ["LD_", "GIT_", "DYLD_"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-}
-
-/// Whether a pipeline is a change of the directory.
-fn changes_dir(pipeline: &Pipeline) -> bool {
-    pipeline.seq.iter().any(|command| match command {
-        Command::Simple(simple) => simple
-            .word_or_name
-            .as_ref()
-            .is_some_and(|name| matches!(name.value.as_str(), "cd" | "pushd" | "popd")),
-        _ => true,
-    })
 }

@@ -1,7 +1,10 @@
 //! What a word of a command stands for, as far as its text tells.
 
+use super::variables;
 use brush_parser::ParserOptions;
-use brush_parser::word::{self, TildeExpr, WordPiece, WordPieceWithSource};
+use brush_parser::word::{
+    self, Parameter, ParameterExpr, ParameterTransformOp, TildeExpr, WordPiece, WordPieceWithSource,
+};
 
 /// What a word stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +13,8 @@ pub(super) enum Value {
     Plain(String),
     /// Names below this directory, which a pattern selects.
     Below(String),
+    /// An option or an assignment as far as it is known: this text and something more.
+    Begins(String),
     /// Something that only running it would tell.
     Unknown,
 }
@@ -36,7 +41,8 @@ struct Reader<'a> {
     text: String,
     /// Where the first pattern character stands.
     pattern: Option<usize>,
-    unknown: bool,
+    /// Where the first part stands that is not known.
+    unknown: Option<usize>,
     commands: Vec<String>,
     opaque: bool,
 }
@@ -59,13 +65,16 @@ fn read_pieces(pieces: Option<Vec<WordPieceWithSource>>, home: Option<&str>) -> 
         home,
         text: String::new(),
         pattern: None,
-        unknown: false,
+        unknown: None,
         commands: Vec::new(),
         opaque: false,
     };
     match pieces {
         Some(pieces) => reader.pieces(pieces, false),
-        None => (reader.unknown, reader.opaque) = (true, true),
+        None => {
+            reader.opaque = true;
+            reader.lose();
+        }
     }
     Read {
         value: reader.value(),
@@ -98,37 +107,72 @@ impl Reader<'_> {
             WordPiece::CommandSubstitution(command)
             | WordPiece::BackquotedCommandSubstitution(command) => {
                 self.commands.push(command);
-                self.unknown = true;
+                self.lose();
             }
             WordPiece::ArithmeticExpression(expression) => {
                 self.opaque |= runs_commands(&expression.value);
-                self.unknown = true;
+                self.lose();
             }
             WordPiece::ParameterExpansion(expression) => {
-                // A default or a pattern may hold a substitution of its own.
-                self.opaque |= runs_commands(&format!("{expression:?}"));
-                self.unknown = true;
+                self.opaque |= expansion_runs(&expression);
+                self.lose();
             }
-            WordPiece::AnsiCQuotedText(_) | WordPiece::TildeExpansion(_) => self.unknown = true,
+            WordPiece::AnsiCQuotedText(_) | WordPiece::TildeExpansion(_) => self.lose(),
         }
     }
 
-    /// Text outside of quotes, where patterns and braces count.
+    /// From here on nobody can say what the word is.
+    fn lose(&mut self) {
+        self.unknown.get_or_insert(self.text.len());
+    }
+
+    /// Text outside of quotes, where patterns and braces count, and a bracket can only be part of a pattern.
     fn bare(&mut self, text: &str) {
-        if let Some(at) = text.find(['*', '?', '[', '{']) {
+        if let Some(at) = text.find(['*', '?', '[', '{', '(']) {
             self.pattern.get_or_insert(self.text.len() + at);
+        }
+        if text.contains("=~") {
+            // The home of somebody, behind what looks like an assignment.
+            self.lose();
         }
         self.text.push_str(text);
     }
 
     fn value(&mut self) -> Value {
         let text = std::mem::take(&mut self.text);
-        match self.pattern {
-            _ if self.unknown => Value::Unknown,
-            None => Value::Plain(text),
-            Some(at) => below(&text, at),
+        match (self.unknown, self.pattern) {
+            (Some(unknown), pattern) => {
+                let sure = text.get(..pattern.unwrap_or(unknown).min(unknown));
+                match sure.filter(|sure| sure.starts_with('-')) {
+                    Some(sure) => Value::Begins(sure.to_owned()),
+                    None => Value::Unknown,
+                }
+            }
+            (None, None) => Value::Plain(text),
+            (None, Some(at)) => below(&text, at),
         }
     }
+}
+
+/// A default or a pattern may hold a substitution of its own, a prompt runs what its text says, and a default may be kept
+/// in a variable that changes what programs do.
+fn expansion_runs(expression: &ParameterExpr) -> bool {
+    let prompts = matches!(
+        expression,
+        ParameterExpr::Transform {
+            op: ParameterTransformOp::PromptExpand,
+            ..
+        }
+    );
+    let binds = match expression {
+        ParameterExpr::AssignDefaultValues {
+            parameter: Parameter::Named(name),
+            default_value,
+            ..
+        } => variables::changes(name, default_value.as_deref()),
+        _ => false,
+    };
+    prompts || binds || runs_commands(&format!("{expression:?}"))
 }
 
 /// The directory below which everything lies that a pattern may stand for.
@@ -136,12 +180,18 @@ fn below(text: &str, at: usize) -> Value {
     let (fixed, rest) = text.split_at_checked(at).unwrap_or((text, ""));
     let brackets = rest.contains('[') && rest.contains(']');
     let braces = rest.contains('{') && (rest.contains(',') || rest.contains(".."));
-    if !rest.contains(['*', '?']) && !brackets && !braces {
+    if !rest.contains(['*', '?', '(']) && !brackets && !braces {
         // Brackets that stand for themselves.
         return Value::Plain(text.to_owned());
     }
+    if fixed.starts_with('-') {
+        return Value::Begins(fixed.to_owned());
+    }
+    if braces && fixed.is_empty() && (rest.contains("{-") || rest.contains(",-")) {
+        return Value::Begins("-".to_owned());
+    }
     let (dir, name) = fixed.rsplit_once('/').unwrap_or(("", fixed));
-    let leads_away = rest.contains("..") || (rest.contains('{') && rest.contains('/'));
+    let leads_away = rest.contains("..") || (rest.contains(['{', '(']) && rest.contains('/'));
     // Patterns that begin with a dot match the directory above in some shells.
     if leads_away || name.starts_with('.') {
         return Value::Unknown;
@@ -156,6 +206,11 @@ fn below(text: &str, at: usize) -> Value {
 /// Whether text that is not taken apart may run commands.
 pub(super) fn runs_commands(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
+}
+
+/// Whether text runs commands once it is taken for a variable with an index.
+pub(super) fn runs_in_index(text: &str) -> bool {
+    text.contains('[') && runs_commands(text)
 }
 
 #[cfg(test)]
@@ -192,6 +247,14 @@ mod tests {
             ("`ls`", Value::Unknown),
             ("$((1+1))", Value::Unknown),
             ("~other/x", Value::Unknown),
+            ("of=~/x", Value::Unknown),
+            ("@(a|../b)", Value::Unknown),
+            ("@(a|b)", under(".")),
+            ("--output=$X", Value::Begins("--output=".to_owned())),
+            ("\"-o$X\"", Value::Begins("-o".to_owned())),
+            ("--include=*.rs", Value::Begins("--include=".to_owned())),
+            ("{-o,a}", Value::Begins("-".to_owned())),
+            ("-", plain("-")),
         ] {
             assert_eq!(read(raw, Some("/home/u")).value, expected, "{raw}");
         }
@@ -203,6 +266,10 @@ mod tests {
         assert_eq!(read("\"$(rm x)\"", None).commands, ["rm x"]);
         assert!(read("${a:-$(rm x)}", None).opaque);
         assert!(read("$((a[$(rm x)]))", None).opaque);
+        assert!(read("${a@P}", None).opaque);
+        assert!(read("${PATH:=/tmp}", None).opaque);
         assert!(!read("${a:-b}", None).opaque);
+        assert!(!read("${a:=b}", None).opaque);
+        assert!(!read("${a@Q}", None).opaque);
     }
 }

@@ -1,0 +1,185 @@
+//! Settings of `git`, many of which are programs that it runs.
+
+use super::Git;
+use crate::shell::variables::idles;
+use crate::shell::word::Value;
+use crate::writes::Writes;
+
+/// Settings that run nothing: beginnings of their names.
+const HARMLESS: [&str; 32] = [
+    "user.",
+    "author.",
+    "committer.",
+    "color.",
+    "column.",
+    "advice.",
+    "status.",
+    "log.",
+    "push.default",
+    "push.autosetupremote",
+    "push.followtags",
+    "pull.rebase",
+    "pull.ff",
+    "fetch.prune",
+    "merge.conflictstyle",
+    "merge.ff",
+    "rebase.autosquash",
+    "rebase.autostash",
+    "rerere.",
+    "commit.gpgsign",
+    "tag.gpgsign",
+    "init.defaultbranch",
+    "core.quotepath",
+    "core.autocrlf",
+    "core.eol",
+    "core.safecrlf",
+    "core.filemode",
+    "core.ignorecase",
+    "core.longpaths",
+    "core.abbrev",
+    "diff.renames",
+    "gc.auto",
+];
+/// Settings that are programs, and harmless where the program does nothing.
+const PROGRAMS: [&str; 4] = ["core.pager", "core.editor", "sequence.editor", "pager."];
+
+/// Whether `key=value` runs nothing.
+pub(super) fn is_harmless_pair(setting: &str) -> bool {
+    let (key, value) = setting.split_once('=').unwrap_or((setting, "true"));
+    is_harmless(key, Some(value))
+}
+
+fn is_harmless(key: &str, value: Option<&str>) -> bool {
+    let key = key.to_lowercase();
+    let begins = |known: &str| key.starts_with(known);
+    let off = matches!(value, Some("false" | "0" | "no" | "off" | ""));
+    HARMLESS.iter().any(|known| begins(known))
+        || (PROGRAMS.iter().any(|known| begins(known)) && (off || value.is_some_and(idles)))
+        || (key == "core.fsmonitor" && off)
+        || (key == "core.hookspath" && value == Some("/dev/null"))
+        || (key == "diff.external" && value == Some(""))
+}
+
+/// What a call of `git config` does.
+enum Does {
+    Reads,
+    /// It sets a key to a value, or takes it away.
+    Sets(Option<String>, Option<String>),
+    More,
+}
+
+pub(super) fn run(git: &Git<'_>, writes: &mut Writes) {
+    match does(git) {
+        Does::Reads => return,
+        Does::More => writes.doubt("git config changes settings in another way"),
+        Does::Sets(Some(key), value) if is_harmless(&key, value.as_deref()) => {}
+        Does::Sets(key, _) => writes.doubt(format!(
+            "{} may be a program that git runs",
+            key.as_deref().unwrap_or("what git config sets")
+        )),
+    }
+    let files = git.found.values(Some('f'), "--file");
+    for file in &files {
+        git.walker.target(file, "git config", writes);
+    }
+    if git.found.has(None, "--system") {
+        git.walker.target(
+            &Value::Plain("/etc/gitconfig".to_owned()),
+            "git config",
+            writes,
+        );
+    }
+    if git.found.has(None, "--global") {
+        match &git.walker.place.home {
+            Some(home) => {
+                let file = Value::Plain(format!("{home}/.gitconfig"));
+                git.walker.target(&file, "git config", writes);
+            }
+            None => writes.doubt("git config writes in a home that is not known"),
+        }
+    }
+}
+
+/// Options that only ask.
+const ASKING: [&str; 8] = [
+    "--get",
+    "--get-all",
+    "--get-regexp",
+    "--get-urlmatch",
+    "--get-color",
+    "--get-colorbool",
+    "--list",
+    "--name-only",
+];
+/// Options that change more than one key, or let a person do it.
+const EDITING: [&str; 3] = ["--edit", "--rename-section", "--remove-section"];
+
+fn does(git: &Git<'_>) -> Does {
+    let found = &git.found;
+    let has = |long: &str| found.options.iter().any(|option| option.name == long);
+    let operands = &found.operands;
+    let text = |at: usize| {
+        operands
+            .get(at)
+            .and_then(|word| word.plain())
+            .map(str::to_owned)
+    };
+    let key = |at: usize| Does::Sets(text(at), text(at + 1));
+    if EDITING.iter().any(|long| found.has(None, long)) || found.has(Some('e'), "--edit") {
+        return Does::More;
+    }
+    if ["--add", "--replace-all", "--unset", "--unset-all"]
+        .iter()
+        .any(|long| found.has(None, long))
+    {
+        // The old form knows no deeds by name.
+        return key(0);
+    }
+    match (git.deed(), operands.len()) {
+        (Some("get" | "list" | "get-color" | "get-colorbool"), _) => Does::Reads,
+        (Some("set" | "unset"), 2..) => key(1),
+        (Some("edit" | "rename-section" | "remove-section"), _) => Does::More,
+        (_, 0..=1) => Does::Reads,
+        _ if ASKING.iter().any(|long| has(long)) || has("-l") => Does::Reads,
+        _ => key(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_run_programs_are_told_from_others() {
+        for pair in [
+            "user.name=x",
+            "Core.QuotePath=off",
+            "core.pager=cat",
+            "core.pager=",
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "pager.log=false",
+        ] {
+            assert!(is_harmless_pair(pair), "{pair}");
+        }
+        for pair in [
+            "core.hooksPath=h",
+            "core.fsmonitor=h",
+            "core.fsmonitor",
+            "core.sshCommand=x",
+            "core.editor=x",
+            "core.pager=sh",
+            "alias.x=!rm a",
+            "diff.external=x",
+            "diff.x.textconv=x",
+            "filter.x.clean=x",
+            "credential.helper=!x",
+            "include.path=x",
+            "gpg.program=x",
+            "remote.x.uploadpack=x",
+            "http.cookieFile=x",
+        ] {
+            assert!(!is_harmless_pair(pair), "{pair}");
+        }
+    }
+}
