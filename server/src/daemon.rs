@@ -1,11 +1,11 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
+use crate::admission::bearer::Guesses;
 use crate::confine::confine;
 use crate::door::Door;
 use crate::failure::{Result, StartError};
 use crate::figures::Figures;
 use crate::front::Via;
-use crate::gate::bearer::Guesses;
 use crate::keeper::Keeper;
 use crate::listen::accept;
 use crate::lock::{Lock, Running};

@@ -78,6 +78,7 @@ fn call(
     let control = Control {
         key: asked.call.key.clone(),
         trace_id: asked.call.trace_id.clone(),
+        patience: asked.call.patience.clone(),
         ..Control::default()
     };
     api::call(asked.served.root(), operation, input, control)

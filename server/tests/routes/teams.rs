@@ -42,7 +42,6 @@ fn a_setup_that_breaks_a_rule_changes_nothing() {
     let world = World::with(&["ada"]);
     for body in [
         json!({"agents": [{"id": "bob"}, {"id": "a/b"}]}),
-        json!({"agents": [{"id": "bob", "role": " "}]}),
         json!({"agents": [{"role": "x"}]}),
         json!({"agents": ["bob"]}),
         json!({"agents": [{"id": "bob", "more": 1}]}),
