@@ -12,6 +12,7 @@ use crate::door::Door;
 use crate::places::Guest;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
+use crate::route::Problem;
 use crate::wire::sending;
 use axum::Extension;
 use axum::extract::State;
@@ -78,9 +79,9 @@ async fn call(
         path,
         query,
         team: admitted.team,
-        key: text(&headers, "idempotency-key")?,
+        key: text(&headers, "Idempotency-Key")?,
         trace_id: trace_id(&headers)?,
-        last_event_id: text(&headers, "last-event-id")?,
+        last_event_id: text(&headers, "Last-Event-ID")?,
         wants_stream,
         patience: Patience::of(door.limits.wait_time),
         body,
@@ -177,27 +178,24 @@ fn accepts_stream(headers: &HeaderMap) -> bool {
 }
 
 /// A header that may stand once; absent is the same as empty.
-fn text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Reply> {
+fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply> {
+    let fault = |rule: &str| Problem::invalid(name, format!("{name} {rule}")).into_reply();
     let mut values = headers.get_all(name).iter();
     let (first, more) = (values.next(), values.next());
     let Some(first) = first else { return Ok(None) };
     if more.is_some() {
-        let message = format!("{name} must be given once");
-        return Err(Reply::error(400, "invalid_input", &message));
+        return Err(fault("must be given once"));
     }
     match std::str::from_utf8(first.as_bytes()) {
         Ok("") => Ok(None),
         Ok(text) => Ok(Some(text.to_owned())),
-        Err(_) => {
-            let message = format!("{name} must be UTF-8");
-            Err(Reply::error(400, "invalid_input", &message))
-        }
+        Err(_) => Err(fault("must be UTF-8")),
     }
 }
 
 /// What the request belongs to: our own header goes before that of others, which is only looked at if it is well-formed.
 fn trace_id(headers: &HeaderMap) -> Result<Option<String>, Reply> {
-    if let Some(own) = text(headers, "x-trace-id")? {
+    if let Some(own) = text(headers, "X-Trace-Id")? {
         return Ok(Some(own));
     }
     let Ok(Some(parent)) = text(headers, "traceparent") else {

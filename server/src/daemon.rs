@@ -85,10 +85,9 @@ pub fn serve(options: ServeOptions) -> Result<Daemon> {
         true => served.root().teams()?,
         false => options.teams.clone(),
     };
-    for name in names {
-        let written = home.runtimes.publish(&served, &name);
-        written.map_err(StartError::io(format!("write runtime.json of {name}")))?;
-    }
+    let published = home.runtimes.publish_all(&served, &names);
+    published
+        .map_err(|(name, error)| StartError::io(format!("write runtime.json of {name}"))(error))?;
     home.lock.note(&running)?;
     let drain = CancellationToken::new();
     let (ready, is_ready) = channel();

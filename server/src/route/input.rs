@@ -253,7 +253,7 @@ impl Object<'_> {
 }
 
 /// A value as messages repeat it.
-fn brief(value: &Value) -> String {
+pub fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),
         Value::Array(_) => "an array".to_owned(),
@@ -262,7 +262,8 @@ fn brief(value: &Value) -> String {
     }
 }
 
-fn shown(text: &str) -> String {
+/// A text as messages repeat it.
+pub fn shown(text: &str) -> String {
     format!("{:?}", cut(text))
 }
 

@@ -3,6 +3,7 @@
 use crate::stand::Stand;
 use std::io::Read;
 use std::net::TcpStream;
+use std::time::Duration;
 
 fn keyed(stand: &Stand, key: &str, target: &str, body: &str) -> crate::stand::Heard {
     let bearer = stand.bearer();
@@ -96,6 +97,9 @@ fn a_stream_ends_with_its_token_and_goes_on_under_the_next_one() {
     let mut stream = follow(&stand, 0);
     make();
     stand.rotate();
+    // Shorter than what shows that a stream is alive, which would go on for ever.
+    let patience = Duration::from_secs(10);
+    stream.set_read_timeout(Some(patience)).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert!(text.ends_with("\r\n0\r\n\r\n"), "{text}");
