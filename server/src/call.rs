@@ -1,4 +1,6 @@
-//! A call: a request that came through the gate, on the team that its token belongs to.
+//! A call: a request that was admitted, on the team that its token belongs to.
+
+use teamlog_team::patience::Patience;
 
 /// The methods that anything is routed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +41,8 @@ pub struct Call {
     pub last_event_id: Option<String>,
     /// Whether `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
+    /// How long the client may wait for its answer, and whether it still does.
+    pub patience: Patience,
     /// The body; empty means `{}`.
     pub body: Vec<u8>,
 }

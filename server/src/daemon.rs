@@ -1,11 +1,11 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
+use crate::admission::bearer::Guesses;
 use crate::confine::confine;
 use crate::door::Door;
 use crate::failure::{Result, StartError};
 use crate::figures::Figures;
 use crate::front::Via;
-use crate::gate::bearer::Guesses;
 use crate::keeper::Keeper;
 use crate::listen::accept;
 use crate::lock::{Lock, Running};
@@ -85,10 +85,9 @@ pub fn serve(options: ServeOptions) -> Result<Daemon> {
         true => served.root().teams()?,
         false => options.teams.clone(),
     };
-    for name in names {
-        let written = home.runtimes.publish(&served, &name);
-        written.map_err(StartError::io(format!("write runtime.json of {name}")))?;
-    }
+    let published = home.runtimes.publish_all(&served, &names);
+    published
+        .map_err(|(name, error)| StartError::io(format!("write runtime.json of {name}"))(error))?;
     home.lock.note(&running)?;
     let drain = CancellationToken::new();
     let (ready, is_ready) = channel();

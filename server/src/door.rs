@@ -1,7 +1,7 @@
 //! What every connection shares.
 
+use crate::admission::bearer::Guesses;
 use crate::figures::Figures;
-use crate::gate::bearer::Guesses;
 use crate::options::{Answering, Limits};
 use crate::pool::Pool;
 use crate::runtime::Runtimes;

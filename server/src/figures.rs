@@ -50,9 +50,11 @@ pub(crate) struct Figures {
     connections: Family<Way, Gauge>,
     accepted: Family<Way, Counter>,
     turned_away: Counter,
+    displaced: Counter,
     streams: Gauge,
     waiting: Gauge,
     running: Gauge,
+    patient: Gauge,
     served: Gauge,
     unready: Gauge,
     teams: Arc<Teams>,
@@ -68,9 +70,11 @@ impl Figures {
             connections: Family::default(),
             accepted: Family::default(),
             turned_away: Counter::default(),
+            displaced: Counter::default(),
             streams: Gauge::default(),
             waiting: Gauge::default(),
             running: Gauge::default(),
+            patient: Gauge::default(),
             served: Gauge::default(),
             unready: Gauge::default(),
             teams: Arc::default(),
@@ -104,6 +108,8 @@ impl Figures {
         );
         let help = "Connections that were one too many";
         to.register("connections_turned_away", help, self.turned_away.clone());
+        let help = "Connections without a token that made room for others";
+        to.register("connections_displaced", help, self.displaced.clone());
         to.register(
             "streams",
             "Clients that follow a stream",
@@ -118,6 +124,11 @@ impl Figures {
             "calls_running",
             "Calls that a thread answers",
             self.running.clone(),
+        );
+        to.register(
+            "calls_awaiting",
+            "Calls that wait for something to happen",
+            self.patient.clone(),
         );
         to.register("teams_served", "Teams that are served", self.served.clone());
         let help = "Teams that cannot be read or written";
@@ -138,6 +149,11 @@ impl Figures {
     /// A connection was one too many.
     pub fn turned_away(&self) {
         self.turned_away.inc();
+    }
+
+    /// A connection made room for another one.
+    pub fn displaced(&self) {
+        self.displaced.inc();
     }
 
     /// A stream begins; it goes on as long as what this returns lives.
@@ -177,8 +193,9 @@ impl Figures {
     ///
     /// # Errors
     /// None that a string has.
-    pub fn text(&self, pool: &Pool, served: &Served) -> Result<String, fmt::Error> {
+    pub fn text(&self, pool: &Pool, patient: &Pool, served: &Served) -> Result<String, fmt::Error> {
         let (waiting, running) = pool.load();
+        set(&self.patient, patient.load().1);
         set(&self.waiting, waiting);
         set(&self.running, running);
         let conditions = served.conditions();

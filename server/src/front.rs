@@ -1,12 +1,12 @@
-//! What lies in front of the calls: who may speak at all, what is told without a token, and the way to the gate.
+//! What lies in front of the calls: who may speak at all, what is told without a token, and the way to admission.
 
 mod control;
 mod health;
 mod leaving;
 mod page;
 
+use crate::admission;
 use crate::door::Door;
-use crate::gate;
 use crate::reply::Reply;
 use crate::wire::sending;
 use axum::body::Body;
@@ -48,7 +48,7 @@ impl Front {
         }
         let router = router
             .method_not_allowed_fallback(method_not_allowed)
-            .fallback(gate::admit)
+            .fallback(admission::admit)
             .with_state(door.clone());
         Front {
             via,
@@ -59,8 +59,8 @@ impl Front {
 
     /// Answers one request.
     pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
-        let checked = gate::host::check(&request, self.via, self.door.port)
-            .and_then(|()| gate::origin::check(request.headers(), self.door.port));
+        let checked = admission::host::check(&request, self.via, self.door.port)
+            .and_then(|()| admission::origin::check(request.headers(), self.door.port));
         if let Err(reply) = checked {
             self.door.figures.refused(&reply);
             return sending::whole(reply);

@@ -1,10 +1,11 @@
 //! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket.
 //!
-//! A request's way: `wire` reads it within limits, `gate` checks it in a fixed order, and what comes through is a
+//! A request's way: `wire` reads it within limits, `admission` checks it in a fixed order, and what comes through is a
 //! [`Call`] on one team, which is answered with a [`Reply`] or a stream. Everything in front of a call is asynchronous;
 //! everything behind it is the synchronous domain, on a thread of its own.
 #![forbid(unsafe_code)]
 
+mod admission;
 pub mod call;
 mod confine;
 pub mod daemon;
@@ -13,12 +14,12 @@ pub mod failure;
 mod figures;
 pub mod forward;
 mod front;
-mod gate;
 mod keeper;
 mod listen;
 pub mod lock;
 pub mod openapi;
 pub mod options;
+mod places;
 mod pool;
 pub mod reply;
 pub mod route;

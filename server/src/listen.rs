@@ -1,8 +1,9 @@
 //! Accepting: as many connections as there may be, and a fast "no" for one more.
 
+use crate::admission::busy;
 use crate::door::Door;
 use crate::front::{Front, Via};
-use crate::gate::busy;
+use crate::places::{Guest, Places};
 use crate::wire::{converse, watched};
 use std::io;
 use std::sync::Arc;
@@ -49,10 +50,8 @@ impl Listen for UnixListener {
 /// Accepts until the daemon stops; ends when the last connection has ended.
 pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
     let front = Front::new(via, door.clone());
-    let (places, turned_away) = (
-        Arc::new(Semaphore::new(door.limits.connections)),
-        Arc::new(Semaphore::new(TURNED_AWAY_MAX)),
-    );
+    let places = Places::new(door.limits.connections);
+    let turned_away = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
     loop {
         let accepted = tokio::select! {
             () = door.drain.cancelled() => break,
@@ -69,14 +68,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
                 continue;
             }
         };
-        if let Ok(place) = places.clone().try_acquire_owned() {
-            let (front, door) = (front.clone(), door.clone());
-            tokio::spawn(async move {
-                let counted = door.figures.connected(via);
-                converse(io, front, door).await;
-                drop((counted, place));
-            });
-        } else {
+        let place = places.take();
+        if place.is_none() && !places.make_room() {
             door.figures.turned_away();
             if let Ok(moment) = turned_away.clone().try_acquire_owned() {
                 tokio::spawn(async move {
@@ -84,11 +77,31 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
                     drop(moment);
                 });
             }
+            continue;
         }
+        let guest = match via {
+            Via::Tcp => places.stranger(),
+            // The peer's user is known.
+            Via::Socket => Guest::at_home(),
+        };
+        let (places, front, door) = (places.clone(), front.clone(), door.clone());
+        tokio::spawn(async move {
+            if place.is_none() {
+                door.figures.displaced();
+            }
+            let Some(place) = (match place {
+                Some(place) => Some(place),
+                None => places.next().await,
+            }) else {
+                return;
+            };
+            let counted = door.figures.connected(via);
+            converse(io, front, guest, door).await;
+            drop((counted, place));
+        });
     }
     drop(listener);
-    let all = u32::try_from(door.limits.connections).unwrap_or(u32::MAX);
-    let _ = places.acquire_many(all).await;
+    places.empty().await;
 }
 
 async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {

@@ -90,13 +90,23 @@ pub fn document() -> Value {
         "security": [{"token": []}],
         "paths": paths,
         "components": {
-            "schemas": schemas.into_map(),
+            "schemas": moments(schemas.into_map()),
             "parameters": parameters(),
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "The team's own token, from its runtime.json; it says which team is meant"},
             },
         },
     })
+}
+
+/// Every answer has its moments in three decimals, but for those that are another surface's.
+const MOMENT: &str = "UTC, RFC 3339, with Z. Three decimals; six in events, and in what the command line answers the same";
+
+fn moments(mut schemas: Map<String, Value>) -> Map<String, Value> {
+    if let Some(moment) = schemas.get_mut("Timestamp") {
+        moment["description"] = MOMENT.into();
+    }
+    schemas
 }
 
 fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Value) {
@@ -317,7 +327,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     }
     let failed = schemas.named(schemars::schema_for!(Envelope<'static>));
     let error = error_schema(schemas);
-    // What the gate refuses never becomes an envelope.
+    // What is not admitted never becomes an envelope.
     let mut responses = failures(&codes, &json!({"anyOf": [failed, error]}));
     let content = json!({"application/json": {"schema": envelope}});
     responses.insert("200".to_owned(), done(operation.mutates, content));

@@ -79,8 +79,9 @@ impl fmt::Debug for ServeOptions {
 /// What one client, or all of them, may take of the daemon.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Open TCP connections; one more is answered 503 at once. As many again may be open on the Unix socket, so that
-    /// nobody who reaches the port can shut out the command line.
+    /// Open TCP connections. One more takes the place of one that never showed a token; where there is none, it is
+    /// answered 503 at once. As many again may be open on the Unix socket, so that nobody who reaches the port can shut
+    /// out the command line.
     pub connections: usize,
     /// Bytes of a request's head.
     pub head_bytes: usize,
@@ -108,6 +109,8 @@ pub struct Limits {
     pub queue: usize,
     /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
     pub waits: usize,
+    /// How long one of them may wait.
+    pub wait_time: Duration,
     /// Connections that are taken over at a time.
     pub taken_over: usize,
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
@@ -137,6 +140,7 @@ impl Default for Limits {
             workers: 64,
             queue: 1024,
             waits: 256,
+            wait_time: Duration::from_secs(300),
             taken_over: 64,
             guesses: 10,
             guess_delay: Duration::from_secs(1),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
 use teamlog_team::{Result, Root, Team};
+use tokio_util::sync::CancellationToken;
 
 /// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
 /// with.
@@ -19,7 +20,24 @@ pub struct Served {
 #[derive(Debug)]
 struct Entry {
     token: Digest,
+    /// Ends when the token is worth nothing any more.
+    revoked: CancellationToken,
     condition: Condition,
+}
+
+/// Whom a token lets in.
+#[derive(Debug, Clone)]
+pub(crate) struct Admitted {
+    /// The team that the token belongs to.
+    pub team: String,
+    /// Ends when the token is worth nothing any more.
+    pub revoked: CancellationToken,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.revoked.cancel();
+    }
 }
 
 /// How a team is, as the daemon last saw it.
@@ -70,15 +88,18 @@ impl Served {
         teams.contains_key(name)
     }
     /// The team whose token this is. Looks at every team, so that how long it takes tells nothing.
-    pub fn team_of(&self, presented: &Digest) -> Option<String> {
+    pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
         let mut found = None;
         for (name, entry) in teams.iter() {
             if &entry.token == presented {
-                found = Some(name.clone());
+                found = Some((name, entry));
             }
         }
-        found
+        found.map(|(name, entry)| Admitted {
+            team: name.clone(),
+            revoked: entry.revoked.clone(),
+        })
     }
     /// How the teams are, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
@@ -100,18 +121,18 @@ impl Served {
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }
-    /// Serves a team, or takes a new token for it.
+    /// Serves a team, or takes a new token for it. What goes on under the one before ends.
     pub fn serve(&self, name: &str, token: Digest) {
         let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        match teams.get_mut(name) {
-            Some(entry) => entry.token = token,
-            None => {
-                let condition = Condition::Starting;
-                teams.insert(name.to_owned(), Entry { token, condition });
-            }
-        }
+        let before = teams.get(name).map(|entry| entry.condition.clone());
+        let entry = Entry {
+            token,
+            revoked: CancellationToken::new(),
+            condition: before.unwrap_or(Condition::Starting),
+        };
+        teams.insert(name.to_owned(), entry);
     }
-    /// Serves the team no longer.
+    /// Serves the team no longer, nor what goes on under its token.
     pub fn forget(&self, name: &str) {
         let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
         teams.remove(name);

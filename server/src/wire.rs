@@ -7,6 +7,7 @@ pub(crate) mod watched;
 
 use crate::door::Door;
 use crate::front::Front;
+use crate::places::Guest;
 use crate::wire::pulse::Pulse;
 use crate::wire::sending::Told;
 use crate::wire::watched::Watched;
@@ -24,16 +25,18 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
-/// Serves one connection to its end.
-pub(crate) async fn converse<T>(io: T, front: Front, door: Arc<Door>)
+/// Serves one connection to its end, or until somebody else needs its place more.
+pub(crate) async fn converse<T>(io: T, front: Front, guest: Arc<Guest>, door: Arc<Door>)
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let pulse = Arc::new(Pulse::new(door.limits.clone()));
     let watched = TokioIo::new(Watched::new(io, pulse.clone()));
     let service = {
-        let pulse = pulse.clone();
-        service_fn(move |request: Request<hyper::body::Incoming>| {
+        let (pulse, guest) = (pulse.clone(), guest.clone());
+        service_fn(move |mut request: Request<hyper::body::Incoming>| {
+            guest.asks();
+            request.extensions_mut().insert(guest.clone());
             answer(request.map(Body::new), front.clone(), pulse.clone())
         })
     };
@@ -54,6 +57,7 @@ where
             biased;
             _ = connection.as_mut() => return,
             () = poll_fn(|cx| too_late(&pulse, asleep.as_mut(), cx)) => return,
+            () = guest.sent_away() => return,
             () = door.drain.cancelled(), if !draining => {
                 if pulse.is_silent() {
                     return;

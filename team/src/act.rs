@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::names;
+use crate::patience::Patience;
 use crate::refusal::{Code, Refusal, shown};
 use crate::team::{self, Team};
 use serde::Serialize;
@@ -26,6 +27,8 @@ pub struct Control {
     pub trace_id: Option<String>,
     /// Who does it; else the agent that the input names.
     pub actor: Option<String>,
+    /// How long whoever asked waits.
+    pub patience: Patience,
 }
 
 /// A mutation that answers from the state behind its own events.

@@ -32,6 +32,7 @@ pub mod modes;
 pub mod names;
 pub mod notes;
 pub mod past;
+pub mod patience;
 mod pem;
 pub mod presented;
 pub mod recorded;

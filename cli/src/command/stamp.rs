@@ -46,6 +46,7 @@ impl Stamp {
             key: self.key,
             trace_id: self.trace_id,
             actor: context.actor(),
+            ..Control::default()
         });
         let answer = run(&mut handle, input)?;
         context.answer(&answer, show)?;

@@ -358,6 +358,13 @@ impl Live {
     pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
         tasks::all_held(self.rows())
     }
+    /// How many leases run at `now`. Reads as many entries.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
+        tasks::lease_count(self.rows(), now)
+    }
     /// When the next lease runs out.
     ///
     /// # Errors

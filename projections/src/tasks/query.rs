@@ -203,6 +203,13 @@ pub(crate) fn leases_until(rows: Rows<'_>, now: Timestamp, limit: usize) -> Resu
     Ok(tasks)
 }
 
+/// How many leases run at `now`, counted one by one.
+pub(crate) fn lease_count(rows: Rows<'_>, now: Timestamp) -> Result<u64> {
+    let from = lease_key(now.micros().saturating_add(1), b"");
+    let leases = rows.walk(&from, &end_of(&[LEASES]), false);
+    leases.map(|entry| entry.map(|_| 1)).sum()
+}
+
 /// When the next lease runs out.
 pub(crate) fn next_lease(rows: Rows<'_>) -> Result<Option<Timestamp>> {
     let Some(entry) = rows.prefix(&[LEASES], false).next() else {

@@ -18,8 +18,8 @@ pub(super) struct Teams {
 
 type Read = fn(&Gauges) -> u64;
 
-/// What only grows, from the daemon's start on.
-const COUNTERS: [(&str, &str, Read); 4] = [
+/// What only grows: what was written from the daemon's start on, the rest from the team's.
+const COUNTERS: [(&str, &str, Read); 6] = [
     ("appends", "Events that were appended", |g| g.written.events),
     ("appended_bytes", "Bytes that were appended", |g| {
         g.written.bytes
@@ -32,11 +32,18 @@ const COUNTERS: [(&str, &str, Read); 4] = [
         "Groups of commands, each written and synced once",
         |g| g.written.groups,
     ),
+    ("leases_granted", "Claims with a lease", |g| {
+        g.leases_granted
+    }),
+    ("leases_expired", "Leases that ran out, as recorded", |g| {
+        g.leases_expired
+    }),
 ];
 
 /// What is so at the moment.
-const GAUGES: [(&str, &str, Read); 3] = [
+const GAUGES: [(&str, &str, Read); 4] = [
     ("events", "Events in the log", |g| g.events),
+    ("leases", "Leases that run", |g| g.leases),
     (
         "projection_lag",
         "Events that the state does not cover yet",

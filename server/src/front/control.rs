@@ -51,6 +51,6 @@ pub(super) async fn token(
     sending::whole(match written {
         Ok(Ok(())) => Reply::json(200, &json!({"team": team, "rotated": true})),
         Ok(Err(error)) => Reply::error(503, "io", &format!("cannot write the token: {error}")),
-        Err(_) => crate::gate::busy("the daemon has more to do than it can; try again"),
+        Err(_) => crate::admission::busy("the daemon has more to do than it can; try again"),
     })
 }

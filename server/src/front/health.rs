@@ -1,8 +1,9 @@
 //! How the daemon is: alive, ready, and in numbers.
 
+use crate::admission::{bearer, busy};
 use crate::door::Door;
 use crate::front::Via;
-use crate::gate::{bearer, busy};
+use crate::places::Guest;
 use crate::reply::Reply;
 use crate::served::Condition;
 use crate::wire::sending;
@@ -29,6 +30,7 @@ pub(super) async fn healthz(State(door): State<Arc<Door>>) -> Response<Body> {
 pub(super) async fn readyz(
     State(door): State<Arc<Door>>,
     Extension(via): Extension<Via>,
+    Extension(guest): Extension<Arc<Guest>>,
     headers: HeaderMap,
 ) -> Response<Body> {
     let teams = door.served.conditions();
@@ -42,7 +44,7 @@ pub(super) async fn readyz(
         (false, _) => (503, "unready"),
     };
     let mut body = json!({"status": word, "served": teams.len(), "unready": unready});
-    match knows(&door, via, &headers).await {
+    match knows(&door, via, &guest, &headers).await {
         Ok(true) => body["teams"] = json!(teams),
         Ok(false) => {}
         Err(reply) => return sending::whole(reply),
@@ -58,17 +60,18 @@ pub(super) async fn readyz(
 pub(super) async fn metrics(
     State(door): State<Arc<Door>>,
     Extension(via): Extension<Via>,
+    Extension(guest): Extension<Arc<Guest>>,
     headers: HeaderMap,
 ) -> Response<Body> {
     if via == Via::Tcp
-        && let Err(reply) = bearer::team(&door, &headers).await
+        && let Err(reply) = bearer::team(&door, &guest, &headers).await
     {
         return sending::whole(reply);
     }
     let all = door.clone();
     let text = door
         .pool
-        .run(move || all.figures.text(&all.pool, &all.served));
+        .run(move || all.figures.text(&all.pool, &all.patient, &all.served));
     sending::whole(match text.await {
         Err(_) => busy("the daemon has more to do than it can; try again"),
         Ok(Ok(text)) => Reply {
@@ -82,10 +85,10 @@ pub(super) async fn metrics(
 }
 
 /// Whether whoever asks may know the teams. A wrong token is worse than none.
-async fn knows(door: &Door, via: Via, headers: &HeaderMap) -> Result<bool, Reply> {
+async fn knows(door: &Door, via: Via, guest: &Guest, headers: &HeaderMap) -> Result<bool, Reply> {
     match (via, headers.contains_key(AUTHORIZATION)) {
         (Via::Socket, _) => Ok(true),
         (Via::Tcp, false) => Ok(false),
-        (Via::Tcp, true) => bearer::team(door, headers).await.map(|_| true),
+        (Via::Tcp, true) => bearer::team(door, guest, headers).await.map(|_| true),
     }
 }

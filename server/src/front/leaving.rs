@@ -1,7 +1,7 @@
 //! The way out of HTTP, on the Unix socket.
 
+use crate::admission::busy;
 use crate::door::Door;
-use crate::gate::busy;
 use crate::reply::Reply;
 use crate::takeover::{Link, TakeOver, VERSION_HEADER};
 use crate::wire::sending;
@@ -70,7 +70,8 @@ fn may_leave(
     };
     let ours = &door.runtimes.running().version;
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
-    if version.is_some_and(|version| version != ours.as_bytes()) {
+    // Who says no version is of one that we know nothing of.
+    if version != Some(ours.as_bytes()) {
         let message = format!("{VERSION_HEADER} must be {ours}, that of the daemon");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }

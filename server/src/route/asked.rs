@@ -69,6 +69,7 @@ impl<'a> Asked<'a> {
             key: self.call.key.clone(),
             trace_id: self.call.trace_id.clone(),
             actor: self.actor.clone(),
+            ..Control::default()
         }
     }
 

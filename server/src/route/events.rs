@@ -2,6 +2,7 @@
 
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
+use super::input::shown;
 use super::problem::Problem;
 use crate::call::Call;
 use crate::reply::Reply;
@@ -54,7 +55,10 @@ pub fn last_event_id(call: &Call) -> Result<Option<u64>, Problem> {
         return Ok(None);
     };
     text.parse().map(Some).map_err(|_| {
-        let message = "Last-Event-ID must be the seq of an event, but is not";
+        let message = format!(
+            "Last-Event-ID must be the seq of an event, but is {}",
+            shown(text)
+        );
         Problem::invalid("Last-Event-ID", message)
     })
 }

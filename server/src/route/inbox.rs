@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
-use super::record::SCHEMA_VERSION;
+use super::record::{SCHEMA_VERSION, moment};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -93,11 +93,14 @@ impl Endpoint for Inbox {
 
     fn answer(input: InboxInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
         asked.look(|team| {
-            let feed = team.inbox_feed(&InboxFeed {
+            let mut feed = team.inbox_feed(&InboxFeed {
                 worker: input.agent_id,
                 since: input.since,
                 limit: input.limit,
             })?;
+            for entry in &mut feed.events {
+                entry.ts = moment(&entry.ts);
+            }
             Ok(InboxBody {
                 schema_version: SCHEMA_VERSION,
                 agent_id: feed.worker,

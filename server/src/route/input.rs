@@ -3,11 +3,12 @@
 //! A field that is `null`, or blank where a text may be left out, is not given. Numbers in a query are read as what the
 //! field is to hold. Which team is meant may be said, and must be that of the token.
 
+use super::parts::Part;
 use super::problem::Problem;
 use super::table::Compiled;
 use crate::call::{Call, Method};
 use serde_json::{Map, Value};
-use teamlog_team::api::shape::{Field, Kind};
+use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::engine::Json;
 
 /// The field that says which team is meant, in every input.
@@ -46,13 +47,17 @@ pub fn read(
         }
     };
     check_team(&mut fields, call)?;
-    refuse_unknown(compiled, &fields)?;
-    drop_absent(compiled, &mut fields);
+    let whole = Object {
+        shape: &compiled.shape,
+        place: String::new(),
+    };
+    whole.refuse_unknown(&fields, &given(compiled), compiled.route.facts.id)?;
+    whole.drop_absent(&mut fields);
     for (name, value) in parameters {
         fields.insert(name.to_owned(), Value::String(value));
     }
-    check_missing(compiled, &fields)?;
-    check_kinds(compiled, &fields)?;
+    whole.check(&fields)?;
+    check_parts(compiled, &mut fields)?;
     Ok(Read { fields, canonical })
 }
 
@@ -130,74 +135,125 @@ pub fn another_team(team: &str, call: &Call) -> Problem {
         .detail("team", call.team.as_str())
 }
 
-fn refuse_unknown(compiled: &Compiled, fields: &Map<String, Value>) -> Result<(), Problem> {
-    if compiled.shape.open {
-        return Ok(());
-    }
-    let known = || {
-        let names = compiled.shape.names();
-        names.filter(|name| !compiled.is_parameter(name))
-    };
-    let Some(unknown) = fields
-        .keys()
-        .find(|name| known().all(|known| known != *name))
-    else {
-        return Ok(());
-    };
-    let known: Vec<&str> = [TEAM].into_iter().chain(known()).collect();
-    let message = format!(
-        "{} must be a field of {}, which takes {}",
-        shown(unknown),
-        compiled.route.facts.id,
-        known.join(", ")
-    );
-    Err(Problem::invalid(&cut(unknown), message).detail("known", known))
+/// The fields that a query or a body may give.
+fn given(compiled: &Compiled) -> Vec<&str> {
+    let names = compiled.shape.names();
+    let own = names.filter(|name| !compiled.is_parameter(name));
+    [TEAM].into_iter().chain(own).collect()
 }
 
-/// Fields that count as not given go.
-fn drop_absent(compiled: &Compiled, fields: &mut Map<String, Value>) {
-    for field in &compiled.shape.fields {
-        let absent = match fields.get(&field.name) {
-            Some(Value::Null) => true,
-            Some(Value::String(text)) => {
-                matches!(field.kind, Kind::Text | Kind::Choice(_)) && text.trim().is_empty()
+/// The objects inside an input.
+fn check_parts(compiled: &Compiled, fields: &mut Map<String, Value>) -> Result<(), Problem> {
+    for part in &compiled.parts {
+        match fields.get_mut(&part.field) {
+            Some(Value::Array(items)) => {
+                for (at, item) in items.iter_mut().enumerate() {
+                    check_part(part, format!("{}[{at}]", part.field), item)?;
+                }
             }
-            _ => false,
-        };
-        if absent {
-            fields.remove(&field.name);
-        }
-    }
-}
-
-fn check_missing(compiled: &Compiled, fields: &Map<String, Value>) -> Result<(), Problem> {
-    let mut required = compiled.shape.required();
-    match required.find(|name| !fields.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => Err(Problem::invalid(name, format!("{name} is required"))),
-    }
-}
-
-fn check_kinds(compiled: &Compiled, fields: &Map<String, Value>) -> Result<(), Problem> {
-    for field in &compiled.shape.fields {
-        let Some(value) = fields.get(&field.name) else {
-            continue;
-        };
-        if !field.kind.holds(value) {
-            let message = format!(
-                "{} must be {}, but is {}",
-                field.name,
-                field.kind.rule(),
-                brief(value)
-            );
-            return Err(Problem::invalid(&field.name, message));
+            Some(item) => check_part(part, part.field.clone(), item)?,
+            None => {}
         }
     }
     Ok(())
 }
 
+fn check_part(part: &Part, place: String, item: &mut Value) -> Result<(), Problem> {
+    let Value::Object(fields) = item else {
+        let message = format!("{place} must be an object, but is {}", brief(item));
+        return Err(Problem::invalid(&place, message));
+    };
+    let known: Vec<&str> = part.shape.names().collect();
+    let object = Object {
+        shape: &part.shape,
+        place: format!("{place}."),
+    };
+    object.refuse_unknown(fields, &known, &place)?;
+    object.drop_absent(fields);
+    object.check(fields)
+}
+
+/// An object that is read: an input as a whole, or one inside it.
+struct Object<'a> {
+    shape: &'a Shape,
+    /// What stands before the names of its fields: nothing, or `agents[0].`.
+    place: String,
+}
+
+impl Object<'_> {
+    fn refuse_unknown(
+        &self,
+        fields: &Map<String, Value>,
+        known: &[&str],
+        of: &str,
+    ) -> Result<(), Problem> {
+        let mut unknown = fields.keys().filter(|name| !known.contains(&name.as_str()));
+        let Some(unknown) = unknown.next().filter(|_| !self.shape.open) else {
+            return Ok(());
+        };
+        let message = format!(
+            "{} must be a field of {of}, which takes {}",
+            shown(unknown),
+            known.join(", ")
+        );
+        let name = format!("{}{}", self.place, cut(unknown));
+        Err(Problem::invalid(&name, message).detail("known", known))
+    }
+
+    /// What has to be there is, and everything is what it should be.
+    fn check(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
+        self.check_missing(fields)?;
+        self.check_kinds(fields)
+    }
+
+    /// Fields that count as not given go.
+    fn drop_absent(&self, fields: &mut Map<String, Value>) {
+        for field in &self.shape.fields {
+            let absent = match fields.get(&field.name) {
+                Some(Value::Null) => true,
+                Some(Value::String(text)) => {
+                    matches!(field.kind, Kind::Text | Kind::Choice(_)) && text.trim().is_empty()
+                }
+                _ => false,
+            };
+            if absent {
+                fields.remove(&field.name);
+            }
+        }
+    }
+
+    fn check_missing(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
+        let mut required = self.shape.required();
+        match required.find(|name| !fields.contains_key(*name)) {
+            None => Ok(()),
+            Some(name) => {
+                let name = format!("{}{name}", self.place);
+                Err(Problem::invalid(&name, format!("{name} is required")))
+            }
+        }
+    }
+
+    fn check_kinds(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
+        for field in &self.shape.fields {
+            let Some(value) = fields.get(&field.name) else {
+                continue;
+            };
+            if !field.kind.holds(value) {
+                let name = format!("{}{}", self.place, field.name);
+                let message = format!(
+                    "{name} must be {}, but is {}",
+                    field.kind.rule(),
+                    brief(value)
+                );
+                return Err(Problem::invalid(&name, message));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A value as messages repeat it.
-fn brief(value: &Value) -> String {
+pub fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),
         Value::Array(_) => "an array".to_owned(),
@@ -206,7 +262,8 @@ fn brief(value: &Value) -> String {
     }
 }
 
-fn shown(text: &str) -> String {
+/// A text as messages repeat it.
+pub fn shown(text: &str) -> String {
     format!("{:?}", cut(text))
 }
 

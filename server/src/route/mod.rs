@@ -8,6 +8,7 @@ mod events;
 mod inbox;
 mod input;
 mod operations;
+mod parts;
 mod paths;
 mod problem;
 mod record;
@@ -30,8 +31,13 @@ use crate::served::Served;
 use asked::Asked;
 use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
+use teamlog_team::Code;
+use teamlog_team::command::task_show::TaskShow;
 
-/// Answers a call that came through the gate. Waits for the disk; nothing is read from the network.
+/// The parameter of a path that names a task.
+const TASK: &str = "taskId";
+
+/// Answers a call that was admitted. Waits for the disk; nothing is read from the network.
 pub fn answer(served: &Served, call: &Call) -> Reply {
     match table::find(call.method, &call.path) {
         Found::Route(compiled, parameters) => {
@@ -63,9 +69,41 @@ fn carry_out(
     compiled: &Compiled,
     parameters: Vec<(&'static str, String)>,
 ) -> Result<Reply, Problem> {
-    let read = input::read(compiled, call, parameters)?;
-    let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
-    (compiled.route.run)(&mut asked, read.fields)
+    let task = task_of(&parameters);
+    let answered = input::read(compiled, call, parameters).and_then(|read| {
+        let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
+        (compiled.route.run)(&mut asked, read.fields)
+    });
+    answered.map_err(|problem| {
+        let missing = task.filter(|_| BEHIND_THE_TASK.contains(&problem.code()));
+        let missing = missing.and_then(|task| missing_task(served, call, task));
+        missing.unwrap_or(problem).in_terms_of(&compiled.shape)
+    })
+}
+
+/// What may be wrong with what was said of a task; that there is no such task is told before.
+const BEHIND_THE_TASK: [&str; 4] = [
+    "invalid_input",
+    "too_large",
+    "worker_not_found",
+    "budget_exceeded",
+];
+
+/// The task that a path names.
+fn task_of(parameters: &[(&'static str, String)]) -> Option<String> {
+    let task = parameters.iter().find(|(name, _)| *name == TASK);
+    task.map(|(_, id)| id.clone())
+}
+
+/// Why there is nothing to be said of a task, if there is no such task.
+fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem> {
+    let show = TaskShow {
+        task_id,
+        ..TaskShow::default()
+    };
+    let failure = served.team(&call.team).ok()?.task_show(show).err()?;
+    let refusal = failure.refusal()?;
+    (refusal.code == Code::TaskNotFound).then(|| Problem::from(refusal.clone()))
 }
 
 /// The input of a call as its route reads it.

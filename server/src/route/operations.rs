@@ -3,6 +3,7 @@
 use super::asked::{Asked, after};
 use super::codes;
 use super::endpoint::{Endpoint, Facts};
+use super::input::{brief, shown};
 use super::problem::Problem;
 use crate::reply::Reply;
 use schemars::JsonSchema;
@@ -64,23 +65,33 @@ fn call(
     operation: &Operation,
     mut input: Map<String, Value>,
 ) -> Result<Answered, Fault> {
-    let own = asked.call.team.as_str();
-    let team = input.get(TEAM_NAME).and_then(Value::as_str).map(str::trim);
-    match team {
-        Some(team) if !team.is_empty() && team != own => {
-            let message = format!("{TEAM_NAME} must be that of the token, {own}, but is {team:?}");
-            let fault = Fault::new("team_not_found", message);
-            return Err(fault.detail("field", TEAM_NAME));
-        }
-        _ => input.insert(TEAM_NAME.to_owned(), own.into()),
-    };
+    check_team(&input, asked.call.team.as_str())?;
+    input.insert(TEAM_NAME.to_owned(), asked.call.team.as_str().into());
     // The operation says by itself what is one request, so that other surfaces can repeat it.
     let control = Control {
         key: asked.call.key.clone(),
         trace_id: asked.call.trace_id.clone(),
+        patience: asked.call.patience.clone(),
         ..Control::default()
     };
     api::call(asked.served.root(), operation, input, control)
+}
+
+/// The team may be named, as that of the token; nothing else is passed by.
+fn check_team(input: &Map<String, Value>, own: &str) -> Result<(), Fault> {
+    let (code, message) = match input.get(TEAM_NAME) {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::String(team)) if team.trim().is_empty() || team.trim() == own => return Ok(()),
+        Some(Value::String(team)) => {
+            let rule = format!("{TEAM_NAME} must be that of the token, {own}");
+            ("team_not_found", format!("{rule}, but is {}", shown(team)))
+        }
+        Some(other) => {
+            let message = format!("{TEAM_NAME} must be a string, but is {}", brief(other));
+            ("invalid_input", message)
+        }
+    };
+    Err(Fault::new(code, message).detail("field", TEAM_NAME))
 }
 
 fn done(

@@ -3,6 +3,7 @@
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
+use super::record::moment;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ impl Endpoint for CanWrite {
                 task_id: verdict.task_id,
                 holder: verdict.holder,
                 resource: verdict.resource,
-                until: verdict.until,
+                until: verdict.until.as_deref().map(moment),
             })
         })
     }

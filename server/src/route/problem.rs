@@ -5,6 +5,7 @@ use crate::reply::Reply;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use teamlog_team::api::Fault;
+use teamlog_team::api::shape::Shape;
 use teamlog_team::failure::{code_of, details_of};
 use teamlog_team::{Failure, Refusal};
 
@@ -14,6 +15,8 @@ pub struct Problem {
     code: String,
     message: String,
     details: Map<String, Value>,
+    /// Whether it speaks of fields as commands call them.
+    by_command: bool,
 }
 
 /// `{error: {code, message, details?}}`.
@@ -36,8 +39,10 @@ struct ErrorShape<'a> {
     details: &'a Map<String, Value>,
 }
 
-/// What this surface calls the fields that commands name in their refusals.
-const FIELDS: [(&str, &str); 15] = [
+/// What this surface calls the fields that commands name in their refusals. Where a name has more than one row, the first
+/// counts that a route takes.
+const FIELDS: [(&str, &str); 23] = [
+    ("actor", "agentId"),
     ("agent", "agentId"),
     ("blocked_by", "deps"),
     ("expected_version", "expectedVersion"),
@@ -51,9 +56,47 @@ const FIELDS: [(&str, &str); 15] = [
     ("team", "teamId"),
     ("thread_id", "threadId"),
     ("trace_id", "traceId"),
+    ("trace_id", "X-Trace-Id"),
     ("worker", "agentId"),
     ("stale_minutes", "staleMinutes"),
+    ("query", "q"),
+    ("all_sessions", "allSessions"),
+    ("max_tokens", "budget.maxTokens"),
+    ("hard_limit", "budget.hardLimit"),
+    ("soft_limit_tokens", "budget.softLimitTokens"),
+    ("per_agent_tokens", "budget.perAgentTokens"),
 ];
+
+/// What a route calls a field that commands call `name`.
+fn own_name(name: &str, shape: &Shape) -> Option<&'static str> {
+    if shape.field(name).is_some() {
+        return None;
+    }
+    let taken = |own: &str| {
+        let outer = own.split('.').next().unwrap_or_default();
+        // What is written with hyphens is a header, which every route takes.
+        own.contains('-') || shape.field(outer).is_some()
+    };
+    let mut rows = FIELDS.iter().filter(|(field, _)| *field == name);
+    rows.find(|(_, own)| taken(own)).map(|(_, own)| *own)
+}
+
+/// A sentence in which the fields have the names that a route has for them. Values stand behind its rule, and stay.
+fn renamed(message: &str, shape: &Shape) -> String {
+    let (rule, rest) = message.split_at(message.find(", but ").unwrap_or(message.len()));
+    let words = rule.split(' ').enumerate().map(|(at, word)| {
+        let (bare, point) = match word.strip_suffix(',') {
+            Some(bare) => (bare, ","),
+            None => (word, ""),
+        };
+        // Within a sentence a word without an underscore is one of the language.
+        let named = at == 0 || bare.contains('_');
+        let own = own_name(bare, shape).filter(|_| named);
+        format!("{}{point}", own.unwrap_or(bare))
+    });
+    let words: Vec<String> = words.collect();
+    words.join(" ") + rest
+}
 
 impl Problem {
     /// A problem without details.
@@ -62,6 +105,7 @@ impl Problem {
             code: code.to_owned(),
             message: message.into(),
             details: Map::new(),
+            by_command: false,
         }
     }
 
@@ -102,6 +146,33 @@ impl Problem {
         }
     }
 
+    /// The same with fields named as the route of `shape` names them, where a command named them.
+    #[must_use]
+    pub(super) fn in_terms_of(mut self, shape: &Shape) -> Problem {
+        if !self.by_command || shape.open {
+            return self;
+        }
+        let field = match self.details.get("field").and_then(Value::as_str) {
+            Some(field) => Some(field.to_owned()),
+            // Some rules name their field in words only.
+            None => {
+                let first = self.message.split(" must ").next();
+                first
+                    .filter(|first| own_name(first, shape).is_some())
+                    .map(str::to_owned)
+            }
+        };
+        self.message = renamed(&self.message, shape);
+        self.by_command = false;
+        match field {
+            Some(field) => {
+                let own = own_name(&field, shape).unwrap_or(&field).to_owned();
+                self.detail("field", own)
+            }
+            None => self,
+        }
+    }
+
     /// The same as a fault of the operations' envelope.
     pub fn into_fault(self) -> Fault {
         Fault {
@@ -113,16 +184,10 @@ impl Problem {
 
     fn refused(refusal: &Refusal) -> Problem {
         let mut problem = Problem::new(refusal.code.as_str(), refusal.message.clone());
+        problem.by_command = true;
         problem.details.clone_from(&refusal.details);
         if let Some(field) = &refusal.field {
-            let own = FIELDS.iter().find(|(name, _)| name == field);
-            let own = own.map_or(field.as_str(), |(_, own)| *own);
-            if let Some(rest) = problem.message.strip_prefix(&**field)
-                && rest.starts_with(' ')
-            {
-                problem.message = format!("{own}{rest}");
-            }
-            problem = problem.detail("field", own);
+            problem = problem.detail("field", field.as_str());
         }
         match &refusal.hint {
             Some(hint) => problem.detail("hint", hint.as_str()),
@@ -141,6 +206,7 @@ impl From<Failure> for Problem {
                 code: code_of(error).to_owned(),
                 message: error.to_string(),
                 details: details_of(error),
+                by_command: true,
             },
             None => Problem::new("undecodable", failure.to_string()),
         }
@@ -158,17 +224,77 @@ mod tests {
     use super::*;
     use teamlog_team::Code;
 
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code, reason = "it is there to be described")]
+    #[serde(deny_unknown_fields, rename_all = "camelCase")]
+    struct Taken {
+        agent_id: String,
+        title: String,
+        owner: Option<String>,
+        budget: Option<Value>,
+    }
+
+    fn shape() -> Shape {
+        Shape::of(&schemars::schema_for!(Taken))
+    }
+
     #[test]
     fn a_refusal_keeps_its_code_and_gets_the_names_of_this_surface() {
         let refusal = Refusal::new(Code::WorkerNotFound, "worker must be a member")
             .field("worker")
             .hint("add it");
-        let reply = Problem::from(refusal).into_reply();
+        let reply = Problem::from(refusal).in_terms_of(&shape()).into_reply();
         assert_eq!(reply.status, 404);
         assert_eq!(
             String::from_utf8(reply.body).unwrap(),
             "{\"error\":{\"code\":\"worker_not_found\",\"message\":\"agentId must be a member\",\"details\":{\"field\":\"agentId\",\"hint\":\"add it\"}}}\n"
         );
+    }
+
+    #[test]
+    fn a_field_has_the_name_that_the_route_has_for_it_wherever_the_rule_names_it() {
+        for (message, field, expected, named) in [
+            (
+                "worker must be the one whom task 1 is assigned to, bob, but is \"worker\"",
+                None,
+                "agentId must be the one whom task 1 is assigned to, bob, but is \"worker\"",
+                Some("agentId"),
+            ),
+            (
+                "soft_limit_tokens must be at most max_tokens, 7, but is 8",
+                Some("soft_limit_tokens"),
+                "budget.softLimitTokens must be at most budget.maxTokens, 7, but is 8",
+                Some("budget.softLimitTokens"),
+            ),
+            (
+                "owner must be a member, but is \"subject\"",
+                Some("owner"),
+                "owner must be a member, but is \"subject\"",
+                Some("owner"),
+            ),
+            (
+                "trace_id must be short",
+                Some("trace_id"),
+                "X-Trace-Id must be short",
+                Some("X-Trace-Id"),
+            ),
+            (
+                "task 1 must be free, but a worker has it",
+                None,
+                "task 1 must be free, but a worker has it",
+                None,
+            ),
+        ] {
+            let mut refusal = Refusal::new(Code::ClaimConflict, message);
+            refusal.field = field.map(str::to_owned);
+            let problem = Problem::from(refusal).in_terms_of(&shape());
+            assert_eq!(problem.message, expected);
+            let told = problem.details.get("field").and_then(Value::as_str);
+            assert_eq!(told, named, "{message}");
+        }
+        // What this surface itself says stays as it is.
+        let own = Problem::invalid("worker", "worker must be a field");
+        assert_eq!(own.clone().in_terms_of(&shape()), own);
     }
 
     #[test]

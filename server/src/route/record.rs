@@ -10,6 +10,11 @@ use teamlog_team::projections::{self, Priority, Status};
 /// The version of every record's shape.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
+/// A moment as this surface shows it, from the text that a command answers with.
+pub fn moment(text: &str) -> String {
+    Timestamp::parse(text).map_or_else(|_| text.to_owned(), milliseconds)
+}
+
 /// A task.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

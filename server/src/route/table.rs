@@ -1,6 +1,7 @@
 //! The table of routes, and how a path finds its row.
 
 use super::endpoint::{Route, parameter, row};
+use super::parts::{self, Part};
 use super::{document, events, inbox, operations, paths, story, tasks, teams, threads, usage};
 use crate::call::Method;
 use std::sync::LazyLock;
@@ -46,6 +47,8 @@ pub static ROUTES: &[Route] = &[
 pub struct Compiled {
     pub route: &'static Route,
     pub shape: Shape,
+    /// The objects inside the input.
+    pub parts: Vec<Part>,
     segments: Vec<Segment>,
 }
 
@@ -68,9 +71,11 @@ static COMPILED: LazyLock<Vec<Compiled>> =
 impl Compiled {
     fn of(route: &'static Route) -> Compiled {
         let segments = route.facts.pattern.split('/').skip(1);
+        let schema = route.input_schema();
         Compiled {
             route,
-            shape: Shape::of(&route.input_schema()),
+            shape: Shape::of(&schema),
+            parts: parts::of(&schema),
             segments: segments
                 .map(|segment| parameter(segment).map_or(Segment::Is(segment), Segment::Any))
                 .collect(),

@@ -3,7 +3,7 @@
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
-use super::record::{Lease, Task};
+use super::record::{Lease, Task, moment};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -385,10 +385,18 @@ fn leased(live: &Live, answer: &ClaimAnswer, now: Timestamp) -> Result<Exchange>
     let leased = Leased {
         task_id: task.id.clone(),
         lease: task.lease.clone(),
-        overlaps: answer.overlaps.clone(),
+        overlaps: answer.overlaps.iter().map(overlap).collect(),
         task,
     };
     Exchange::of(Claim::FACTS.status, &leased)
+}
+
+/// What is held twice, as this surface shows it.
+fn overlap(overlap: &Overlap) -> Overlap {
+    Overlap {
+        leased_until: moment(&overlap.leased_until),
+        ..overlap.clone()
+    }
 }
 
 fn finished(live: &Live, answer: &HolderAnswer, now: Timestamp) -> Result<Exchange> {

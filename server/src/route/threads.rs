@@ -3,6 +3,7 @@
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
+use super::record::moment;
 use super::tasks::names;
 use crate::reply::Reply;
 use schemars::JsonSchema;
@@ -41,6 +42,30 @@ pub struct ThreadsBody {
     next_cursor: Option<String>,
 }
 
+/// A thread as this surface shows it.
+fn thread(shown: ThreadShown) -> ThreadShown {
+    ThreadShown {
+        created_at: moment(&shown.created_at),
+        updated_at: moment(&shown.updated_at),
+        ..shown
+    }
+}
+
+/// `{thread}` as this surface shows it.
+fn one(answer: &ThreadAnswer) -> ThreadAnswer {
+    ThreadAnswer {
+        thread: thread(answer.thread.clone()),
+    }
+}
+
+/// A message as this surface shows it.
+fn post(shown: PostShown) -> PostShown {
+    PostShown {
+        ts: moment(&shown.ts),
+        ..shown
+    }
+}
+
 /// `POST /v1/threads`.
 pub struct Start;
 
@@ -73,7 +98,7 @@ impl Endpoint for Start {
             worker: input.agent_id,
         };
         asked.exchange(asked.team()?, start, |_, answer: &ThreadAnswer, _| {
-            Exchange::of(Start::FACTS.status, answer)
+            Exchange::of(Start::FACTS.status, &one(answer))
         })
     }
 }
@@ -112,7 +137,7 @@ impl Endpoint for Search {
                 cursor: input.cursor,
             })?;
             Ok(ThreadsBody {
-                threads: found.threads,
+                threads: found.threads.into_iter().map(thread).collect(),
                 next_cursor: found.next_cursor,
             })
         })
@@ -158,14 +183,15 @@ impl Endpoint for Post {
             (None, None) => return Err(Problem::invalid("message", "message is required")),
             (Some(text), None) | (None, Some(text)) => text,
         };
-        let post = ThreadPost {
+        let said = ThreadPost {
             thread_id: input.thread_id,
             body,
             worker: input.agent_id,
             to: input.to.map(names),
         };
-        asked.exchange(asked.team()?, post, |_, answer: &ThreadPostAnswer, _| {
-            Exchange::of(Post::FACTS.status, answer)
+        asked.exchange(asked.team()?, said, |_, answer: &ThreadPostAnswer, _| {
+            let message = post(answer.message.clone());
+            Exchange::of(Post::FACTS.status, &ThreadPostAnswer { message })
         })
     }
 }
@@ -243,8 +269,8 @@ fn tail(
             cursor,
         })?;
         Ok(TailBody {
-            thread: tail.thread,
-            messages: tail.messages,
+            thread: thread(tail.thread),
+            messages: tail.messages.into_iter().map(post).collect(),
             next_cursor: tail.next_cursor,
         })
     })
@@ -282,7 +308,7 @@ impl Endpoint for Link {
             worker: input.agent_id,
         };
         asked.exchange(asked.team()?, link, |_, answer: &ThreadAnswer, _| {
-            Exchange::of(Link::FACTS.status, answer)
+            Exchange::of(Link::FACTS.status, &one(answer))
         })
     }
 }

@@ -96,6 +96,11 @@ impl Heads {
                 lengths.push(value.get(1..).unwrap_or_default().trim_ascii());
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 codings += 1;
+                // The parser takes what ends in chunks, and would hand on the codings beneath as they are.
+                let coding = value.get(1..).unwrap_or_default().trim_ascii();
+                if !coding.eq_ignore_ascii_case(b"chunked") {
+                    return Err("transfer-encoding must be chunked");
+                }
             }
         }
         let body = match (lengths.as_slice(), codings) {
@@ -181,6 +186,10 @@ mod tests {
             (
                 "POST / HTTP/1.1\r\ncontent-length: 2\r\ntransfer-encoding: chunked\r\n\r\n",
                 Some(both),
+            ),
+            (
+                "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+                Some("transfer-encoding must be chunked"),
             ),
             (
                 "POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n",

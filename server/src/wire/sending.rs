@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio_util::sync::CancellationToken;
 
 /// A whole answer.
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
@@ -29,8 +29,8 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
     )
 }
 
-/// An answer of either sort. Streams end when the daemon does.
-pub(crate) fn answered(answer: Answer, door: &Door) -> Response<Body> {
+/// An answer of either sort. Streams end when the daemon does, or when their client's token is `revoked`.
+pub(crate) fn answered(answer: Answer, door: &Door, revoked: CancellationToken) -> Response<Body> {
     match answer {
         Answer::Whole(reply) => whole(reply),
         Answer::Streamed(Streamed {
@@ -40,12 +40,19 @@ pub(crate) fn answered(answer: Answer, door: &Door) -> Response<Body> {
             pulse: beat,
         }) => {
             let every = door.limits.pulse_time;
+            let drain = door.drain.clone();
+            let over = async move {
+                tokio::select! {
+                    () = drain.cancelled() => {}
+                    () = revoked.cancelled() => {}
+                }
+            };
             let stream = Stream {
                 frames,
                 beat,
                 every,
                 next: Box::pin(sleep(every)),
-                drained: Box::pin(door.drain.clone().cancelled_owned()),
+                over: Box::pin(over),
                 ending: false,
                 _counted: door.figures.streaming(),
             };
@@ -125,13 +132,13 @@ impl Drop for Told {
     }
 }
 
-/// The body of a stream: its frames, a sign of life between them, an end when the daemon stops.
+/// The body of a stream: its frames, a sign of life between them, an end when it is over.
 struct Stream {
     frames: tokio::sync::mpsc::Receiver<Bytes>,
     beat: &'static [u8],
     every: Duration,
     next: Pin<Box<Sleep>>,
-    drained: Pin<Box<WaitForCancellationFutureOwned>>,
+    over: Pin<Box<dyn Future<Output = ()> + Send>>,
     ending: bool,
     _counted: Counted,
 }
@@ -145,7 +152,7 @@ impl HttpBody for Stream {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        if !this.ending && this.drained.as_mut().poll(cx).is_ready() {
+        if !this.ending && this.over.as_mut().poll(cx).is_ready() {
             // Nothing more is taken; what was told already goes out.
             this.frames.close();
             this.ending = true;

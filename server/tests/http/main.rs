@@ -6,3 +6,4 @@ mod exchanges;
 mod restarts;
 mod stand;
 mod tour;
+mod waits;

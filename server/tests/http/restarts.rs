@@ -2,6 +2,8 @@
 
 use crate::stand::Stand;
 use std::io::Read;
+use std::net::TcpStream;
+use std::time::Duration;
 
 fn keyed(stand: &Stand, key: &str, target: &str, body: &str) -> crate::stand::Heard {
     let bearer = stand.bearer();
@@ -30,8 +32,8 @@ fn a_key_is_known_to_the_next_daemon() {
     assert_eq!(other.status, 422);
 }
 
-/// The seqs that a stream tells until it told `last`.
-fn told(stand: &Stand, known: u64, last: u64) -> Vec<u64> {
+/// A stream behind what is known.
+fn follow(stand: &Stand, known: u64) -> TcpStream {
     let bearer = stand.bearer();
     let known = known.to_string();
     let headers = [
@@ -39,7 +41,12 @@ fn told(stand: &Stand, known: u64, last: u64) -> Vec<u64> {
         ("Accept", "text/event-stream"),
         ("Last-Event-ID", &known),
     ];
-    let mut stream = stand.send("GET", "/v1/events", &headers, "");
+    stand.send("GET", "/v1/events", &headers, "")
+}
+
+/// The seqs that a stream tells until it told `last`.
+fn told(stand: &Stand, known: u64, last: u64) -> Vec<u64> {
+    let mut stream = follow(stand, known);
     let (mut text, mut buffer) = (String::new(), [0; 4096]);
     loop {
         let seqs: Vec<u64> = text
@@ -76,5 +83,32 @@ fn a_stream_goes_on_under_the_next_daemon_without_gap_or_repetition() {
     let last = head(&stand);
     all.extend(told(&stand, known, last));
     all.retain(|seq| *seq <= last);
+    assert_eq!(all, (1..=last).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_stream_ends_with_its_token_and_goes_on_under_the_next_one() {
+    let stand = Stand::new();
+    let make = || {
+        for _ in 0..20 {
+            stand.with_token("POST", "/v1/tasks", r#"{"title":"one"}"#);
+        }
+    };
+    let mut stream = follow(&stand, 0);
+    make();
+    stand.rotate();
+    // Shorter than what shows that a stream is alive, which would go on for ever.
+    let patience = Duration::from_secs(10);
+    stream.set_read_timeout(Some(patience)).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    assert!(text.ends_with("\r\n0\r\n\r\n"), "{text}");
+    assert!(!text.contains("event: cut"), "{text}");
+    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    let mut all: Vec<u64> = ids.map(|seq| seq.trim().parse().unwrap()).collect();
+    make();
+    let status = stand.with_token("GET", "/v1/status", "").json();
+    let last = status["last_seq"].as_u64().unwrap();
+    all.extend(told(&stand, all.last().copied().unwrap_or(0), last));
     assert_eq!(all, (1..=last).collect::<Vec<u64>>());
 }

@@ -3,9 +3,10 @@
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
-use teamlog_server::{Daemon, Runtime, ServeOptions, serve, stream};
+use teamlog_server::{Daemon, Limits, Runtime, ServeOptions, serve, stream};
 use teamlog_team::command::init::Init;
 use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
@@ -42,11 +43,30 @@ impl Heard {
 impl Stand {
     /// A daemon that serves the open team `demo`.
     pub fn new() -> Stand {
+        Stand::within(|_| {})
+    }
+
+    /// The same within other limits.
+    pub fn within(change: impl FnOnce(&mut Limits)) -> Stand {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::create(dir.path(), RootOptions::default()).unwrap();
         root.init(Init::of(TEAM)).unwrap();
-        let daemon = serve(options(dir.path())).unwrap();
+        let mut options = options(dir.path());
+        change(&mut options.limits);
+        let daemon = serve(options).unwrap();
         Stand { daemon, dir }
+    }
+
+    /// The same daemon with a new token for its team.
+    pub fn rotate(&self) {
+        let mut stream = UnixStream::connect(self.daemon.socket()).unwrap();
+        let request = format!(
+            "POST /control/token/{TEAM} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert!(text.starts_with("HTTP/1.1 200 "), "{text}");
     }
 
     /// The same data under another daemon.

@@ -45,6 +45,18 @@ fn its_faults_have_the_status_of_their_code() {
             404,
             "team_not_found",
         ),
+        (
+            "read-task",
+            json!({"team_name": ["demo"], "task_id": "1"}),
+            400,
+            "invalid_input",
+        ),
+        (
+            "read-task",
+            json!({"team_name": 7, "task_id": "1"}),
+            400,
+            "invalid_input",
+        ),
         ("no-such-thing", json!({}), 404, "unknown_operation"),
     ] {
         let said = world.post(&format!("/v1/api/{operation}"), body);

@@ -241,3 +241,46 @@ fn who_holds_a_path_may_write_it() {
     let conflict = world.post("/v1/tasks/2/claim", json!({"agentId": "bob"}));
     conflict.refused(409, "resource_conflict");
 }
+
+/// Every text in `value` that looks like a moment.
+fn moments(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.starts_with("2026-11-21T") => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| moments(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| moments(field, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn moments_have_three_decimals_wherever_a_client_of_the_protocol_looks() {
+    let world = World::new();
+    world.later(123_456);
+    let answers = [
+        world.post("/v1/tasks", json!({"title": "one", "resources": ["src"]})),
+        world.post("/v1/tasks/1/claim", json!({"agentId": "ada"})),
+        world.get("/v1/tasks"),
+        world.get("/v1/can-write?agentId=ada&path=src"),
+        world.post("/v1/threads", json!({"participants": ["ada"]})),
+        world.post(
+            "/v1/threads/thread-0001/messages",
+            json!({"message": "hello"}),
+        ),
+        world.get("/v1/threads/thread-0001/tail"),
+        world.get("/v1/threads/thread-0001/messages"),
+        world.get("/v1/threads/search"),
+        world.post("/v1/threads/thread-0001/link", json!({"taskId": "1"})),
+        world.get("/v1/inbox?agentId=ada"),
+    ];
+    for said in answers {
+        let mut found = Vec::new();
+        moments(&said.json, &mut found);
+        assert!(!found.is_empty(), "{}", said.json);
+        for moment in found {
+            assert!(moment.ends_with(".123Z"), "{moment} in {}", said.json);
+        }
+    }
+    // The log keeps what it was told.
+    let events = world.get("/v1/events?limit=1000").done(200).to_string();
+    assert!(events.contains("T12:00:00.123456Z"), "{events}");
+}

@@ -7,6 +7,7 @@ use teamlog_server::{Call, Method, Reply, Served, route};
 use teamlog_team::command::init::Init;
 use teamlog_team::engine::storage::Memory;
 use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
+use teamlog_team::patience::Patience;
 use teamlog_team::{Root, RootOptions};
 
 pub const SECOND: i64 = 1_000_000;
@@ -145,6 +146,7 @@ pub fn call(method: Method, target: &str, body: &str) -> Call {
         trace_id: None,
         last_event_id: None,
         wants_stream: false,
+        patience: Patience::default(),
         body: body.as_bytes().to_vec(),
     }
 }

@@ -1,12 +1,13 @@
 //! The Unix socket: what its user may do there without a token, and what not.
 
-use crate::stand::{Client, Stand};
+use crate::stand::{Client, Stand, address, until};
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use teamlog_server::takeover::Link;
 use teamlog_server::{Served, TakeOver, serve};
 
@@ -141,6 +142,56 @@ fn a_token_that_is_rotated_is_worth_nothing() {
 }
 
 #[test]
+fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
+    let stand = Stand::new(&["demo", "other"]);
+    let daemon = stand.serve();
+    let (token, other) = (stand.token("demo"), stand.token("other"));
+    let mut streams: Vec<_> = [&token, &token, &other]
+        .map(|token| {
+            let mut client = Client::tcp(&daemon);
+            assert_eq!(client.call(token, "GET /v1/stream/100", "").status, 200);
+            client
+        })
+        .into();
+    let mut waiting: Vec<_> = [&token, &other]
+        .map(|token| {
+            let mut client = Client::tcp(&daemon);
+            let request = format!(
+                "POST /v1/api/await-event HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+                address(&daemon)
+            );
+            client.say(request.as_bytes());
+            client
+        })
+        .into();
+    until("all are answered or wait", || stand.calls() == 5);
+    let rotated = Client::unix(&daemon).ask("POST /control/token/demo", &[], "");
+    assert_eq!(rotated.status, 200);
+    let since = Instant::now();
+    let mut others = streams.split_off(2);
+    for stream in &mut streams {
+        // The body comes to its end, which is more than that of a connection that broke.
+        assert!(stream.chunks().is_some());
+    }
+    let refused = waiting[0].hear().unwrap();
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (401, "unauthorized")
+    );
+    assert!(since.elapsed() < Duration::from_secs(3));
+    // Another team's go on.
+    let mut space = [0; 4096];
+    for _ in 0..5 {
+        assert!(others[0].stream.read(&mut space).unwrap() > 0);
+    }
+    let numbers = || Client::unix(&daemon).get("/metrics").body;
+    until("the wait was given up", || {
+        crate::numbers::value(&numbers(), "teamlog_calls_awaiting") == 1
+    });
+    assert_eq!(crate::numbers::value(&numbers(), "teamlog_streams"), 1);
+}
+
+#[test]
 fn its_user_stops_the_daemon() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve();
@@ -202,6 +253,10 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
         (answer.status, answer.code().as_str()),
         (409, "daemon_version_mismatch")
     );
+    // Nor is one that says nothing of its version.
+    let silent = asking("echo", "");
+    client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
+    assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
     client.say(asking("websocket", ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 400);
 

@@ -121,9 +121,11 @@ fn a_connection_without_a_request_is_closed_after_a_while() {
 fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| limits.connections = 3);
+    let token = stand.token("demo");
     let mut held: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
-    for client in &mut held {
-        assert_eq!(client.get("/healthz").status, 200);
+    for (client, path) in held.iter_mut().zip(["/v1/x", "/metrics", "/readyz"]) {
+        let answer = client.call(&token, &format!("GET {path}"), "");
+        assert_eq!(answer.status, 200, "{path}");
     }
     let (answer, took) = since(|| Client::tcp(&daemon).get("/healthz"));
     assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
@@ -136,6 +138,49 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     until("there is a place again", || {
         Client::tcp(&daemon).get("/healthz").status == 200
     });
+}
+
+#[test]
+fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let token = stand.token("demo");
+    let mut known = Client::tcp(&daemon);
+    assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
+    let mut strangers: Vec<_> = (0..600).map(|_| Client::tcp(&daemon)).collect();
+    for stranger in &mut strangers[300..] {
+        stranger.say(b"GET /v1/x HTTP/1.1\r\n");
+    }
+    for _ in 0..20 {
+        let (answer, took) = since(|| Client::tcp(&daemon).call(&token, "GET /v1/x", ""));
+        assert_eq!(answer.status, 200);
+        assert!(took < Duration::from_secs(1), "{took:?}");
+    }
+    assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
+    assert!(strangers[0].is_over());
+    let numbers = Client::unix(&daemon).get("/metrics").body;
+    let of = |series: &str| crate::numbers::value(&numbers, series);
+    assert!(of("teamlog_connections{via=\"tcp\"}") <= 512);
+    assert!(of("teamlog_connections_displaced_total") >= 89, "{numbers}");
+    assert_eq!(of("teamlog_connections_turned_away_total"), 0);
+}
+
+#[test]
+fn who_has_asked_nothing_for_the_longest_time_goes_first() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.connections = 3);
+    let mut strangers: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
+    for at in [0, 1, 2, 0] {
+        assert_eq!(strangers[at].get("/healthz").status, 200);
+    }
+    let mut guesser = Client::tcp(&daemon);
+    assert_eq!(guesser.call("wrong", "GET /v1/x", "").status, 401);
+    assert!(strangers[1].is_over());
+    assert_eq!(strangers[0].get("/healthz").status, 200);
+    let mut last = Client::tcp(&daemon);
+    assert_eq!(last.get("/healthz").status, 200);
+    assert!(strangers[2].is_over());
+    assert_eq!(guesser.get("/healthz").status, 200);
 }
 
 #[test]
@@ -243,6 +288,13 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
         other.call(&token, "POST /v1/api/await-event", "").status,
         503
     );
+    // An operation has more than one name.
+    assert_eq!(
+        other
+            .call(&token, "POST /v1/api/Team_Await_Event", "")
+            .status,
+        503
+    );
     let (stopped, took) = since(|| daemon.stop());
     assert!(stopped && took < SOON, "{took:?}");
     for client in &mut waiting {
@@ -300,6 +352,7 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
         (seconds(10), seconds(30))
     );
     assert_eq!((limits.workers, limits.drain_time), (64, seconds(10)));
+    assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 
 /// Open TCP connections, that of the question included.

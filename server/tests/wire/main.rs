@@ -7,10 +7,11 @@
     reason = "a helper of tests may panic and tell as tests do"
 )]
 
+mod admission;
 mod control;
 mod corpus;
 mod crowd;
-mod gate;
+
 mod life;
 mod limits;
 mod numbers;

@@ -3,6 +3,8 @@
 use crate::stand::{Client, Stand, until};
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::time::Duration;
+use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
 
 /// The number of a series.
@@ -78,6 +80,38 @@ fn what_is_written_to_a_team_is_counted_by_events_commands_and_syncs() {
     let endless = "teamlog_batch_bucket{le=\"+Inf\",team=\"demo\"}";
     assert_eq!(value(&numbers, endless), of("syncs_total"));
     assert_eq!(value(&numbers, "teamlog_appends_total{team=\"other\"}"), 0);
+}
+
+#[test]
+fn leases_are_counted_while_they_run_and_when_they_ran_out() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let leases = || {
+        let numbers = Client::unix(&daemon).get("/metrics").body;
+        ["leases", "leases_granted_total", "leases_expired_total"]
+            .map(|name| value(&numbers, &format!("teamlog_{name}{{team=\"demo\"}}")))
+    };
+    assert_eq!(leases(), [0, 0, 0]);
+    let mut team = daemon.served().team("demo").unwrap();
+    for (task, lease_ms) in [("1", 600_000), ("2", 600_000), ("3", 1_000)] {
+        let create = TaskCreate {
+            subject: task.to_owned(),
+            ..TaskCreate::default()
+        };
+        team.task_create(create).unwrap();
+        let claim = TaskClaim {
+            task_id: task.to_owned(),
+            worker: "ada".to_owned(),
+            lease_ms: Some(lease_ms),
+            ..TaskClaim::default()
+        };
+        team.task_claim(claim).unwrap();
+    }
+    assert_eq!(leases(), [3, 3, 0]);
+    std::thread::sleep(Duration::from_millis(1_000));
+    // It counts no more, whether that is recorded yet or not.
+    assert_eq!(leases()[..2], [2, 3]);
+    until("it is recorded", || leases() == [2, 3, 1]);
 }
 
 #[test]

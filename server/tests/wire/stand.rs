@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use teamlog_server::{Answer, Call, Daemon, Limits, Reply, Runtime, ServeOptions, Streamed, serve};
 use teamlog_team::command::init::Init;
 use teamlog_team::{Root, RootOptions};
@@ -81,8 +81,11 @@ impl Stand {
 fn told(call: &Call) -> Answer {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     match path.as_slice() {
-        ["v1", "api", "await-event"] => {
-            std::thread::sleep(PATIENCE);
+        ["v1", "api", "await-event" | "Team_Await_Event"] => {
+            let since = Instant::now();
+            while since.elapsed() < PATIENCE && !call.patience.is_over() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
             Reply::json(200, &()).into()
         }
         ["v1", "panic"] => panic!("on purpose"),
@@ -271,6 +274,17 @@ impl<S: Read + Write> Client<S> {
     pub fn rest(&mut self) -> Vec<u8> {
         while self.more() {}
         std::mem::take(&mut self.read)
+    }
+    /// Everything of a body in chunks up to its last one; `None` where the connection ends before.
+    pub fn chunks(&mut self) -> Option<Vec<u8>> {
+        let since = Instant::now();
+        while !self.read.ends_with(b"0\r\n\r\n") {
+            assert!(since.elapsed() < PATIENCE, "the body goes on and on");
+            if !self.more() {
+                return None;
+            }
+        }
+        Some(std::mem::take(&mut self.read))
     }
     /// Whether the connection has ended, as far as what it says goes.
     pub fn is_over(&mut self) -> bool {

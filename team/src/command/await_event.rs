@@ -53,8 +53,8 @@ pub struct AwaitEventAnswer {
     pub event: Option<TeamEvent>,
 }
 
-/// Milliseconds to wait where nobody says how long.
-const TIMEOUT_MS: u64 = 30_000;
+/// How long to wait where nobody says.
+const TIMEOUT: Duration = Duration::from_millis(30_000);
 
 impl AwaitEvent {
     fn filter(&self) -> Filter {
@@ -68,12 +68,16 @@ impl AwaitEvent {
 }
 
 impl Team {
-    /// Waits until something happens to the team. Takes no lock.
+    /// Waits until something happens to the team, or whoever asked is gone. Takes no lock.
     ///
     /// # Errors
-    /// `log_replaced`; the log's.
+    /// `invalid_input`, `log_replaced`; the log's.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
-        let timeout = Duration::from_millis(wait.timeout_ms.unwrap_or(TIMEOUT_MS));
+        let patience = self.control.patience.clone();
+        let timeout = match wait.timeout_ms.map(Duration::from_millis) {
+            Some(asked) => patience.check("timeout_ms", asked)?,
+            None => patience.within(TIMEOUT),
+        };
         // One that ends behind the end of time never ends.
         let deadline = Instant::now().checked_add(timeout);
         let known = wait.after_event_id.as_deref().map(str::trim);
@@ -109,14 +113,14 @@ impl Team {
                 });
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) {
+            if left == Some(Duration::ZERO) || patience.is_over() {
                 return Ok(AwaitEventAnswer {
                     status: AwaitStatus::Timeout,
                     cursor,
                     event: None,
                 });
             }
-            follower.wait(left)?;
+            follower.wait(patience.step(left))?;
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What somebody who watches a team reads again and again: each number is kept, none is counted.
+//! What somebody who watches a team reads again and again: each number is kept, but for the leases that run, which are
+//! counted.
 
 use crate::failure::Result;
 use crate::projections::Status;
@@ -16,6 +17,12 @@ pub struct Gauges {
     pub views_behind: bool,
     /// Tasks by status.
     pub tasks: Vec<(&'static str, u64)>,
+    /// Leases that run.
+    pub leases: u64,
+    /// Leases that were granted by claims, ever.
+    pub leases_granted: u64,
+    /// Leases that ran out before their task was finished or released, ever, as far as that is recorded.
+    pub leases_expired: u64,
     /// What the writer that stays has written.
     pub written: WriterCounts,
 }
@@ -26,6 +33,7 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn gauges(&mut self) -> Result<Gauges> {
+        let now = self.options.clock.now();
         let gauges = self.query(|live, reader| {
             let counts = live.task_counts()?;
             let tasks = Status::ALL.iter().zip(counts.by_status);
@@ -36,6 +44,9 @@ impl Team {
                 tasks: tasks
                     .map(|(status, count)| (status.name(), count))
                     .collect(),
+                leases: live.lease_count(now)?,
+                leases_granted: live.count_of("task_claimed")?,
+                leases_expired: live.count_of("task_lease_expired")?,
                 written: WriterCounts::default(),
             })
         })?;

@@ -212,6 +212,7 @@ fn events_of_a_mode_belong_to_its_session_and_story_and_a_key_counts_once() {
         key: Some(key.into()),
         trace_id: trace.map(str::to_owned),
         actor: Some("dev".into()),
+        ..Control::default()
     };
     team.under(control("k1", Some("tr_1")));
     let first = start(&mut team, Mode::Blueprint, "s1").unwrap();

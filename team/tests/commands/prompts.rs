@@ -381,6 +381,7 @@ fn a_key_is_answered_again_and_a_trace_marks_the_whole_group() {
         key: Some("k-1".into()),
         trace_id: Some("tr-1".into()),
         actor: Some("dev".into()),
+        ..Control::default()
     });
     let before = kinds(&mut team).len();
     let first = team.mode_prompt(asked.clone()).unwrap();

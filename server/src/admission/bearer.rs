@@ -2,26 +2,39 @@
 //! every team; guessing 256 bits is hopeless, and slow on top.
 
 use crate::door::Door;
+use crate::places::Guest;
 use crate::reply::Reply;
+use crate::served::Admitted;
 use crate::token::Digest;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The team whose token is presented.
+/// The team whose token is presented. Who presents one keeps its place.
 ///
 /// # Errors
 /// 401, after a while if there were many.
-pub(crate) async fn team(door: &Door, headers: &HeaderMap) -> Result<String, Reply> {
-    let found = presented(headers).and_then(|token| door.served.team_of(&Digest::of(token)));
-    if let Some(team) = found {
-        return Ok(team);
+pub(crate) async fn team(
+    door: &Door,
+    guest: &Guest,
+    headers: &HeaderMap,
+) -> Result<Admitted, Reply> {
+    let found = presented(headers).and_then(|token| door.served.admit(&Digest::of(token)));
+    if let Some(admitted) = found {
+        guest.is_known();
+        return Ok(admitted);
     }
     if door.guesses.one_more(door.limits.guesses) {
         tokio::time::sleep(door.limits.guess_delay).await;
     }
-    let message = "authorization must be Bearer and the token of runtime.json";
-    Err(Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer"))
+    Err(unauthorized(
+        "authorization must be Bearer and the token of runtime.json",
+    ))
+}
+
+/// What is answered to whoever has no token, or not any more.
+pub(crate) fn unauthorized(message: &str) -> Reply {
+    Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer")
 }
 
 fn presented(headers: &HeaderMap) -> Option<&[u8]> {

@@ -1,4 +1,4 @@
-//! The gate: what a request must be to become a [`Call`]. The order of the checks is fixed, from the cheapest to the
+//! Admission: what a request must be to become a [`Call`]. The order of the checks is fixed, from the cheapest to the
 //! dearest, and nothing of a body is read before its sender has shown a token.
 
 pub(crate) mod bearer;
@@ -9,14 +9,20 @@ mod target;
 
 use crate::call::{Call, Method};
 use crate::door::Door;
+use crate::places::Guest;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
+use crate::route::Problem;
 use crate::wire::sending;
+use axum::Extension;
 use axum::extract::State;
 use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use hyper::{Request, Response};
 use std::sync::Arc;
 use std::time::Instant;
+use teamlog_team::api;
+use teamlog_team::patience::Patience;
+use tokio_util::sync::CancellationToken;
 
 /// The operations that wait for something to happen.
 const WAITING: [&str; 1] = ["await-event"];
@@ -24,26 +30,28 @@ const WAITING: [&str; 1] = ["await-event"];
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
     State(door): State<Arc<Door>>,
+    Extension(guest): Extension<Arc<Guest>>,
     request: Request<axum::body::Body>,
 ) -> Response<axum::body::Body> {
     let since = Instant::now();
-    let answer = match call(&door, request).await {
-        Ok((call, held)) => {
-            let answer = answer(&door, call).await;
+    let (answer, revoked) = match call(&door, &guest, request).await {
+        Ok((call, revoked, held)) => {
+            let answer = answer(&door, call, &revoked).await;
             drop(held);
-            answer
+            (answer, revoked)
         }
-        Err(reply) => Answer::Whole(reply),
+        Err(reply) => (Answer::Whole(reply), CancellationToken::new()),
     };
     door.figures.answered(&answer, since.elapsed());
-    sending::answered(answer, &door)
+    sending::answered(answer, &door, revoked)
 }
 
 /// The checks, in their order.
 async fn call(
     door: &Arc<Door>,
+    guest: &Guest,
     request: Request<axum::body::Body>,
-) -> Result<(Call, body::Held), Reply> {
+) -> Result<(Call, CancellationToken, body::Held), Reply> {
     let (head, body) = request.into_parts();
     let method = match head.method {
         // The body of an answer to HEAD is left out on the wire.
@@ -62,7 +70,7 @@ async fn call(
     if method == Method::Post {
         check_content(&headers)?;
     }
-    let team = bearer::team(door, &headers).await?;
+    let admitted = bearer::team(door, guest, &headers).await?;
     let (body, held) = body::read(door, &headers, body).await?;
     let (path, query) = target::decode(&head.uri)?;
     let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);
@@ -70,27 +78,41 @@ async fn call(
         method,
         path,
         query,
-        team,
-        key: text(&headers, "idempotency-key")?,
+        team: admitted.team,
+        key: text(&headers, "Idempotency-Key")?,
         trace_id: trace_id(&headers)?,
-        last_event_id: text(&headers, "last-event-id")?,
+        last_event_id: text(&headers, "Last-Event-ID")?,
         wants_stream,
+        patience: Patience::of(door.limits.wait_time),
         body,
     };
-    Ok((call, held))
+    Ok((call, admitted.revoked, held))
+}
+
+/// Ends the patience of a call whose answer nobody takes any more.
+struct Gone(Patience);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// Has the call answered by a thread that may block.
-async fn answer(door: &Arc<Door>, call: Call) -> Answer {
+async fn answer(door: &Arc<Door>, call: Call, revoked: &CancellationToken) -> Answer {
     let (served, answering) = (door.served.clone(), door.answer.clone());
-    let waits = waits(&call);
+    let (waits, _gone) = (waits(&call), Gone(call.patience.clone()));
     let work = move || answering(&served, &call);
     let answered = match waits {
         false => door.pool.run(work).await,
+        // What waits has changed nothing, and may wait on with the next daemon, or under the next token.
         true => tokio::select! {
             answered = door.patient.run(work) => answered,
-            // It has changed nothing, and may wait on with the next daemon.
             () = door.drain.cancelled() => return busy("the daemon is stopping").into(),
+            () = revoked.cancelled() => {
+                let message = "authorization must be that of runtime.json, where there is another token now";
+                return bearer::unauthorized(message).into();
+            }
         },
     };
     match answered {
@@ -108,7 +130,11 @@ async fn answer(door: &Arc<Door>, call: Call) -> Answer {
 /// Whether the call is one that waits for something to happen.
 fn waits(call: &Call) -> bool {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
-    matches!(path.as_slice(), ["v1", "api", operation] if WAITING.contains(operation))
+    let ["v1", "api", operation] = path.as_slice() else {
+        return false;
+    };
+    // By any of its names.
+    api::find(operation).is_some_and(|operation| WAITING.contains(&operation.name))
 }
 
 /// What is answered where waiting helps.
@@ -152,27 +178,24 @@ fn accepts_stream(headers: &HeaderMap) -> bool {
 }
 
 /// A header that may stand once; absent is the same as empty.
-fn text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Reply> {
+fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply> {
+    let fault = |rule: &str| Problem::invalid(name, format!("{name} {rule}")).into_reply();
     let mut values = headers.get_all(name).iter();
     let (first, more) = (values.next(), values.next());
     let Some(first) = first else { return Ok(None) };
     if more.is_some() {
-        let message = format!("{name} must be given once");
-        return Err(Reply::error(400, "invalid_input", &message));
+        return Err(fault("must be given once"));
     }
     match std::str::from_utf8(first.as_bytes()) {
         Ok("") => Ok(None),
         Ok(text) => Ok(Some(text.to_owned())),
-        Err(_) => {
-            let message = format!("{name} must be UTF-8");
-            Err(Reply::error(400, "invalid_input", &message))
-        }
+        Err(_) => Err(fault("must be UTF-8")),
     }
 }
 
 /// What the request belongs to: our own header goes before that of others, which is only looked at if it is well-formed.
 fn trace_id(headers: &HeaderMap) -> Result<Option<String>, Reply> {
-    if let Some(own) = text(headers, "x-trace-id")? {
+    if let Some(own) = text(headers, "X-Trace-Id")? {
         return Ok(Some(own));
     }
     let Ok(Some(parent)) = text(headers, "traceparent") else {

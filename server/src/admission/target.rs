@@ -1,6 +1,7 @@
 //! Targets: a path of segments and a query, each part decoded on its own, so that what was encoded never separates.
 
 use crate::reply::Reply;
+use crate::route::Problem;
 use hyper::Uri;
 
 type Query = Vec<(String, String)>;
@@ -26,7 +27,7 @@ pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
 }
 
 fn plain(part: &str, encoded: &str) -> Result<String, Reply> {
-    let fault = |rule: &str| Reply::error(400, "invalid_input", &format!("{part} must {rule}"));
+    let fault = |rule: &str| Problem::invalid(part, format!("{part} must {rule}")).into_reply();
     let mut bytes = Vec::with_capacity(encoded.len());
     let mut rest = encoded.bytes();
     while let Some(byte) = rest.next() {

@@ -1,6 +1,6 @@
 //! On whose behalf a browser asks. A browser names the page that makes a request; only pages of the daemon itself may.
 
-use crate::gate::host::NAMES;
+use crate::admission::host::NAMES;
 use crate::reply::Reply;
 use hyper::header::{HeaderMap, ORIGIN};
 

@@ -1,8 +1,8 @@
 //! Bodies on their way in, within limits: a length that is too large is refused before anything is read, one that was
 //! not said as soon as it is, and all bodies together never take more than their share of memory.
 
+use crate::admission::busy;
 use crate::door::Door;
-use crate::gate::busy;
 use crate::reply::Reply;
 use axum::body::Body;
 use http_body_util::BodyExt;

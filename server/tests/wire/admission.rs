@@ -281,7 +281,11 @@ fn a_call_is_what_was_asked() {
         ("Idempotency-Key", "one"),
         ("Idempotency-Key", "two"),
     ];
-    assert_eq!(client.ask("POST /v1/x", &twice, "").code(), "invalid_input");
+    let refused = client.ask("POST /v1/x", &twice, "");
+    assert_eq!(refused.code(), "invalid_input");
+    let error = &refused.json()["error"];
+    assert_eq!(error["details"]["field"], "Idempotency-Key");
+    assert_eq!(error["message"], "Idempotency-Key must be given once");
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! Places for connections: so many and no more. Where none is left, whoever never showed a valid token makes room, the
+//! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
+//! in by a token: to hold a place against them takes a token too.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// The places of one way in.
+#[derive(Debug)]
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    all: u32,
+    strangers: Mutex<Strangers>,
+}
+
+/// Those who showed no token, by when they last asked something.
+#[derive(Debug, Default)]
+struct Strangers {
+    turn: u64,
+    waiting: BTreeMap<u64, CancellationToken>,
+}
+
+impl Places {
+    pub fn new(all: usize) -> Arc<Places> {
+        Arc::new(Places {
+            free: Arc::new(Semaphore::new(all)),
+            all: u32::try_from(all).unwrap_or(u32::MAX),
+            strangers: Mutex::default(),
+        })
+    }
+
+    /// A place, if one is free.
+    pub fn take(&self) -> Option<OwnedSemaphorePermit> {
+        self.free.clone().try_acquire_owned().ok()
+    }
+
+    /// Sends a stranger away; whether there was one. Its place is free once its connection has ended.
+    pub fn make_room(&self) -> bool {
+        match self.strangers().waiting.pop_first() {
+            Some((_, away)) => {
+                away.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The next place that becomes free, in the order of asking.
+    pub async fn next(&self) -> Option<OwnedSemaphorePermit> {
+        self.free.clone().acquire_owned().await.ok()
+    }
+
+    /// Ends when nobody has a place any more.
+    pub async fn empty(&self) {
+        let _ = self.free.acquire_many(self.all).await;
+    }
+
+    /// Whoever came, and has yet to show a token.
+    pub fn stranger(self: &Arc<Places>) -> Arc<Guest> {
+        let away = CancellationToken::new();
+        let turn = self.strangers().add(away.clone());
+        Arc::new(Guest {
+            places: Some(self.clone()),
+            turn: AtomicU64::new(turn),
+            away,
+        })
+    }
+
+    fn strangers(&self) -> MutexGuard<'_, Strangers> {
+        self.strangers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Strangers {
+    fn add(&mut self, away: CancellationToken) -> u64 {
+        self.turn += 1;
+        self.waiting.insert(self.turn, away);
+        self.turn
+    }
+}
+
+/// Whoever is at the other end of a connection.
+#[derive(Debug)]
+pub(crate) struct Guest {
+    /// None for one who needs no token to stay.
+    places: Option<Arc<Places>>,
+    turn: AtomicU64,
+    away: CancellationToken,
+}
+
+impl Guest {
+    /// One who may stay without a token.
+    pub fn at_home() -> Arc<Guest> {
+        Arc::new(Guest {
+            places: None,
+            turn: AtomicU64::default(),
+            away: CancellationToken::new(),
+        })
+    }
+
+    /// A request has begun: others have been idle for longer.
+    pub fn asks(&self) {
+        let Some(places) = &self.places else { return };
+        let mut strangers = places.strangers();
+        if let Some(away) = strangers.waiting.remove(&self.turn()) {
+            self.turn.store(strangers.add(away), Ordering::Relaxed);
+        }
+    }
+
+    /// A valid token was shown: this one stays.
+    pub fn is_known(&self) {
+        if let Some(places) = &self.places {
+            places.strangers().waiting.remove(&self.turn());
+        }
+    }
+
+    /// Ends when the place is needed for somebody else.
+    pub async fn sent_away(&self) {
+        self.away.cancelled().await;
+    }
+
+    /// Read and written under the lock of the strangers only.
+    fn turn(&self) -> u64 {
+        self.turn.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.is_known();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_asked_nothing_for_the_longest_time_goes_first_and_the_known_stay() {
+        let places = Places::new(4);
+        let guests: Vec<_> = (0..4).map(|_| places.stranger()).collect();
+        guests[0].asks();
+        guests[1].is_known();
+        // Who is known does not become a stranger again by asking.
+        guests[1].asks();
+        let gone = || -> Vec<usize> {
+            let gone = (0..4).filter(|at| guests[*at].away.is_cancelled());
+            gone.collect()
+        };
+        for expected in [&[2][..], &[2, 3], &[0, 2, 3]] {
+            assert!(places.make_room());
+            assert_eq!(gone(), expected);
+        }
+        assert!(!places.make_room());
+        assert_eq!(gone(), [0, 2, 3]);
+    }
+
+    #[test]
+    fn who_left_makes_no_room() {
+        let places = Places::new(1);
+        drop(places.stranger());
+        assert!(!places.make_room());
+        let home = Guest::at_home();
+        home.asks();
+        assert!(!places.make_room());
+        assert!(!home.away.is_cancelled());
+    }
+}

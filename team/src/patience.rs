@@ -1,0 +1,85 @@
+//! How long whoever asked waits for an answer, and whether it still does. Where somebody may hang up, whatever waits looks
+//! up now and then, so that it waits for nobody no longer than that.
+
+use crate::refusal::{Code, Refusal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often whatever waits looks up.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The patience of whoever asked; clones are the same one. By default there is no end to it.
+#[derive(Debug, Clone, Default)]
+pub struct Patience(Option<Arc<Bounded>>);
+
+#[derive(Debug)]
+struct Bounded {
+    longest: Duration,
+    ended: AtomicBool,
+}
+
+impl Patience {
+    /// One that lasts no longer than that, and may end before.
+    pub fn of(longest: Duration) -> Patience {
+        Patience(Some(Arc::new(Bounded {
+            longest,
+            ended: AtomicBool::new(false),
+        })))
+    }
+
+    /// Nobody waits any more.
+    pub fn end(&self) {
+        if let Some(bounded) = &self.0 {
+            bounded.ended.store(true, Ordering::Release);
+        }
+    }
+
+    /// Whether nobody waits any more.
+    pub fn is_over(&self) -> bool {
+        let bounded = self.0.as_ref();
+        bounded.is_some_and(|bounded| bounded.ended.load(Ordering::Acquire))
+    }
+
+    /// A wait that is no longer than the patience; `field` says how long, in milliseconds.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub(crate) fn check(&self, field: &'static str, wait: Duration) -> Result<Duration, Refusal> {
+        let Some(bounded) = self.0.as_ref().filter(|bounded| wait > bounded.longest) else {
+            return Ok(wait);
+        };
+        let (longest, wait) = (bounded.longest.as_millis(), wait.as_millis());
+        let message = format!("{field} must be at most {longest}, but is {wait}");
+        let refusal = Refusal::new(Code::InvalidInput, message).field(field);
+        Err(refusal.hint("wait again behind the cursor of the answer, which misses nothing"))
+    }
+
+    /// How long somebody waits who did not say.
+    pub(crate) fn within(&self, usual: Duration) -> Duration {
+        let longest = self.0.as_ref().map(|bounded| bounded.longest);
+        longest.map_or(usual, |longest| usual.min(longest))
+    }
+
+    /// How long to wait at a time.
+    pub(crate) fn step(&self, left: Option<Duration>) -> Option<Duration> {
+        match (&self.0, left) {
+            (None, left) => left,
+            (Some(_), None) => Some(LOOK),
+            (Some(_), Some(left)) => Some(left.min(LOOK)),
+        }
+    }
+}
+
+impl PartialEq for Patience {
+    /// Whether both are the same one.
+    fn eq(&self, other: &Patience) -> bool {
+        match (&self.0, &other.0) {
+            (None, None) => true,
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Patience {}
