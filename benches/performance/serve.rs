@@ -21,9 +21,13 @@ const EVENT_BYTES: usize = 512;
 /// The rows about the daemon.
 pub fn rows(options: &Options) {
     let clients = "teamd, durable create, claim and complete";
+    let creates = "teamd, 32 clients create beside 2,000 tasks";
     let flat = "teamd, a create at 100,000 tasks against one at 100";
     let fan = "teamd, one event to 100 readers";
-    if ![clients, flat, fan].iter().any(|name| options.wants(name)) {
+    if ![clients, creates, flat, fan]
+        .iter()
+        .any(|name| options.wants(name))
+    {
         return;
     }
     let teamlog = build();
@@ -31,6 +35,9 @@ pub fn rows(options: &Options) {
         for count in [1, 32, 256] {
             many_clients(clients, &teamlog, count, options);
         }
+    }
+    if options.wants(creates) {
+        many_creates(creates, &teamlog, options);
     }
     if options.wants(flat) {
         flatness(flat, &teamlog, options);
@@ -266,6 +273,26 @@ fn many_clients(name: &str, teamlog: &Path, clients: usize, options: &Options) {
         "",
         &detail,
     );
+}
+
+fn many_creates(name: &str, teamlog: &Path, options: &Options) {
+    const CLIENTS: usize = 32;
+    const BEFORE: usize = 2_000;
+    let each = if options.quick { 100 } else { 500 };
+    let daemon = Daemon::start(teamlog);
+    let create = |each: usize| {
+        std::thread::scope(|scope| {
+            for _ in 0..CLIENTS {
+                let mut client = daemon.client();
+                scope.spawn(move || (0..each).for_each(|_| drop(client.create())));
+            }
+        });
+    };
+    create(BEFORE.div_ceil(CLIENTS));
+    let took = timed(|| create(each));
+    let rate = (CLIENTS * each) as f64 / took.as_secs_f64();
+    let detail = format!("{:.0} MiB", daemon.memory());
+    row(name, Target::Report, rate, " /s", &detail);
 }
 
 fn flatness(name: &str, teamlog: &Path, options: &Options) {
