@@ -169,12 +169,18 @@ fn is_json(content_type: &[u8]) -> bool {
 fn accepts_stream(headers: &HeaderMap) -> bool {
     headers.get_all(ACCEPT).iter().any(|value| {
         value.as_bytes().split(|byte| *byte == b',').any(|range| {
-            let essence = range.split(|byte| *byte == b';').next().unwrap_or_default();
-            essence
-                .trim_ascii()
-                .eq_ignore_ascii_case(b"text/event-stream")
+            let mut parts = range.split(|byte| *byte == b';').map(<[u8]>::trim_ascii);
+            let essence = parts.next().unwrap_or_default();
+            essence.eq_ignore_ascii_case(b"text/event-stream") && !parts.any(is_unwanted)
         })
     })
+}
+
+/// Whether a parameter says that the type before it is not wanted: `q=0`.
+fn is_unwanted(parameter: &[u8]) -> bool {
+    let weight = parameter.strip_prefix(b"q=");
+    let weight = weight.or_else(|| parameter.strip_prefix(b"Q="));
+    weight.is_some_and(|weight| weight.iter().all(|digit| matches!(digit, b'0' | b'.')))
 }
 
 /// A header that may stand once; absent is the same as empty.

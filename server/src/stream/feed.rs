@@ -32,6 +32,17 @@ struct Door {
     runs: bool,
 }
 
+/// The thread that hands out. Should it panic, whoever joins next begins it anew, and nobody waits for it in vain.
+struct Presence<'a>(&'a Feed);
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            *self.0.door() = Door::default();
+        }
+    }
+}
+
 impl Feed {
     pub fn new(team: &str) -> Feed {
         Feed {
@@ -68,6 +79,7 @@ impl Feed {
 
     /// Hands out until nobody listens.
     fn run(&self, served: &Served) {
+        let _presence = Presence(self);
         let mut listeners = Vec::new();
         let why = match self.hand_out(served, &mut listeners) {
             Ok(()) => return,
@@ -150,4 +162,33 @@ fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
     };
     let page = team.events(&asked)?;
     Ok(listener.take_page(&page).is_ok() && page.next_after > asked.after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use teamlog_team::command::replay::Replay;
+
+    #[test]
+    fn a_thread_that_panics_leaves_nobody_waiting() {
+        let feed = Arc::new(Feed::new("demo"));
+        let (listener, mut frames) = Listener::new(Replay::default(), 0);
+        *feed.door() = Door {
+            waiting: vec![listener],
+            runs: true,
+        };
+        let hands_out = feed.clone();
+        let thread = std::thread::spawn(move || {
+            let _presence = Presence(&hands_out);
+            panic!("on purpose");
+        });
+        assert!(thread.join().is_err());
+        assert!(!feed.door().runs && feed.door().waiting.is_empty());
+        // The stream says hello and ends.
+        assert!(frames.try_recv().is_ok());
+        assert_eq!(
+            frames.try_recv(),
+            Err(tokio::sync::mpsc::error::TryRecvError::Disconnected)
+        );
+    }
 }

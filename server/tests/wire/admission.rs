@@ -269,6 +269,16 @@ fn a_call_is_what_was_asked() {
         (&answer["key"], &answer["trace"]),
         (&json!(null), &json!("own"))
     );
+    for (accept, stream) in [
+        ("text/event-stream;q=0, application/json", false),
+        ("text/event-stream; q=0.000", false),
+        ("Text/Event-Stream;charset=utf-8;q=0.1", true),
+        ("text/*", false),
+    ] {
+        let headers = [("Authorization", bearer.as_str()), ("Accept", accept)];
+        let answer = client.ask("GET /v1/x", &headers, "").json();
+        assert_eq!(answer["stream"], stream, "{accept}");
+    }
     for broken in ["00-0", "00-00000000000000000000000000000000-1-1", "x"] {
         let headers = [("Authorization", bearer.as_str()), ("traceparent", broken)];
         assert_eq!(

@@ -20,7 +20,7 @@ fn a_crowd() {
     let address: SocketAddr = address.parse().unwrap();
     let mut held = Vec::new();
     for _ in 0..count.parse::<usize>().unwrap() {
-        // Those that are turned away are kept as well: nobody makes them close.
+        // Those that are sent away are kept as well: nobody makes them close their side.
         held.extend(TcpStream::connect_timeout(&address, Duration::from_secs(5)));
     }
     println!("\nholding {}", held.len());

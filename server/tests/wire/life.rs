@@ -367,6 +367,37 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
     write().unwrap();
 }
 
+#[test]
+fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
+    use teamlog_team::command::append::Append;
+    use teamlog_team::{Root, RootOptions};
+    // More than are seen to at a time.
+    let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
+    let stand = Stand::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let daemon = stand.serve();
+    let mut client = Client::tcp(&daemon);
+    for name in &names {
+        let answer = client.call(&stand.token(name), "GET /v1/x", "");
+        assert_eq!(answer.json()["team"], name.as_str());
+    }
+    until("all are ready", || client.get("/readyz").status == 200);
+    drop(client);
+    assert!(daemon.stop());
+    let impatient = RootOptions {
+        lock_deadline: Duration::ZERO,
+        ..RootOptions::default()
+    };
+    let root = Root::open(stand.dir.path(), impatient).unwrap();
+    for name in &names {
+        assert!(!stand.runtime_path(name).exists(), "{name}");
+        let append = Append {
+            kind: "note".to_owned(),
+            ..Append::default()
+        };
+        root.team(name).unwrap().append(append).unwrap();
+    }
+}
+
 /// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
 fn start_on(events: usize) -> Duration {
     use teamlog_team::command::append_batch::AppendBatch;
