@@ -52,6 +52,9 @@ const TAR_MORE: [&str; 13] = [
 ];
 
 fn tar(walker: &Walker, words: &[Value], writes: &mut Writes) {
+    if words.first().is_some_and(|word| word.plain().is_none()) {
+        return writes.doubt("what tar does depends on an expansion");
+    }
     let words = dashed(words);
     let found = Words::of(&words, TAR);
     let has = |letter, long| found.has(Some(letter), long);
