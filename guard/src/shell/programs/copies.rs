@@ -71,6 +71,10 @@ fn local(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
         }
     }
     if let Some(copies) = told(run.name, &found) {
+        let keeps = |letter, long| found.has(Some(letter), long);
+        if keeps('b', "--backup") || keeps('S', "--suffix") {
+            copies.keep(walker, writes);
+        }
         copies.write(walker, writes);
     }
 }
@@ -154,6 +158,15 @@ impl Copies<'_> {
                 self.lead(walker, source);
             }
         }
+    }
+
+    /// What was there before is kept beside it, under a name that begins as its own.
+    fn keep(&self, walker: &Walker, writes: &mut Writes) {
+        let dir = match &self.to {
+            Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
+            to => found_below(to),
+        };
+        walker.target(&dir, self.by, writes);
     }
 
     /// Whether it is this very link that stands there, seen for a second time.
