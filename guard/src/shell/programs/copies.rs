@@ -347,7 +347,7 @@ const SSH_SETTINGS: [&str; 6] = [
 ];
 
 fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let found = Words::of(words, Takes::letters("PiFocDJlSX"));
+    let (found, rest) = Words::leading(words, Takes::letters("PiFocDJlSX"));
     let harmless = |setting: &Value| {
         let key = setting
             .plain()
@@ -360,7 +360,7 @@ fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
     if runs || !found.values(Some('o'), "").iter().all(harmless) {
         writes.doubt("scp runs another program");
     }
-    if let Some(to) = found.operands.last()
+    if let Some(to) = rest.last()
         && !is_remote(to)
     {
         walker.overlay(to, "scp", writes);

@@ -38,7 +38,9 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
             "SFCTM",
             &["--suffix", "--format", "--check", "--threads", "--memory"],
         ),
-        "zstd" => Takes::of("DTMB", &["-o", "--output-dir-flat", "--output-dir-mirror"]),
+        "zstd" => {
+            Takes::of("D", &["-o", "--output-dir-flat", "--output-dir-mirror"]).maybe("TMBbei")
+        }
         _ => Takes::NONE,
     };
     let found = Words::of(run.words, takes);
