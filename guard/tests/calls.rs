@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use serde_json::json;
 use teamlog_guard::{Call, Place};
 
 fn told(call: &str) -> (Vec<String>, bool) {
@@ -123,6 +124,29 @@ fn each_form_is_read() {
     ] {
         let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
         assert_eq!(told(call), (paths, doubt), "{call}");
+    }
+}
+
+#[test]
+fn what_is_written_may_open_as_many_brackets_as_it_likes() {
+    let text = "+([{`".repeat(300);
+    let patch = format!("*** Begin Patch\n*** Add File: a\n{text}\n*** End Patch");
+    for (command, doubt) in [
+        (json!(["apply_patch", patch]), false),
+        (json!(format!("apply_patch <<'E'\n{patch}\nE")), false),
+        (
+            json!(["bash", "-lc", format!("apply_patch <<\"E\"\n{patch}\nE\n")]),
+            false,
+        ),
+        (json!(format!("cat > a <<-'E'\n{text}\n\tE\nls")), false),
+        // Where the shell reads it, it counts.
+        (json!(format!("cat > a <<E\n{text}\nE")), true),
+        (json!(format!("cat > a <<'E'\nE\necho {text}")), true),
+    ] {
+        let call = json!({"tool": "shell", "params": {"command": command}});
+        let (paths, doubts) = told(&call.to_string());
+        assert_eq!(doubts, doubt, "{command}");
+        assert!(doubt || paths == ["/repo/a"], "{command}: {paths:?}");
     }
 }
 

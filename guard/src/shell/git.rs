@@ -196,7 +196,9 @@ fn takes(name: &str) -> Takes {
                 "--add-file",
             ],
         ),
-        "format-patch" => Takes::of("ov", &["--output-directory", "--output"]).maybe("ODUMC"),
+        "format-patch" => {
+            Takes::of("ovSGIlO", &["--output-directory", "--output"]).maybe("DUMCXBW")
+        }
         "worktree" => Takes::of("bB", &["--reason"]),
         "checkout" | "switch" => Takes::of(
             "bBcC",
@@ -227,10 +229,9 @@ fn takes(name: &str) -> Takes {
             "jo",
             &["--upload-pack", "--exec", "--depth", "--server-option"],
         ),
-        "commit" | "tag" | "merge" | "stash" | "notes" => {
-            Takes::of("mFcCtu", &["--message", "--file"])
-        }
-        "diff" | "log" | "show" | "whatchanged" | "shortlog" | "range-diff" | "reflog" => {
+        "stash" => Takes::of("m", &["--message", "--output"]),
+        "commit" | "tag" | "merge" | "notes" => Takes::of("mFcCtu", &["--message", "--file"]),
+        "diff" | "log" | "show" | "whatchanged" | "range-diff" | "reflog" => {
             Takes::of("GSnl", &["--output"]).maybe("UMCBODXW")
         }
         _ => Takes::of("", &["--output"]),

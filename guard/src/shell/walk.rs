@@ -341,7 +341,13 @@ impl Walker {
         if let Some(name) = &simple.word_or_name {
             words.push(self.word(name, writes));
         }
+        let mut names_descriptor = false;
         for item in suffix {
+            if names_descriptor && matches!(item, CommandPrefixOrSuffixItem::IoRedirect(_)) {
+                writes.doubt("a word in braces may name a descriptor");
+            }
+            names_descriptor = matches!(item, CommandPrefixOrSuffixItem::Word(word)
+                if word::names_descriptor(&word.value));
             self.item(item, Some(&mut words), &mut stdin, writes);
         }
         if !words.is_empty() {

@@ -208,6 +208,19 @@ pub(super) fn runs_commands(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
 }
 
+/// Whether a word is `{name}`, which before a redirection is no word but names a descriptor.
+pub(super) fn names_descriptor(raw: &str) -> bool {
+    let name = raw
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| {
+        !name.is_empty()
+            && name
+                .chars()
+                .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    })
+}
+
 /// Whether text runs commands once it is taken for a variable with an index.
 pub(super) fn runs_in_index(text: &str) -> bool {
     text.contains('[') && runs_commands(text)

@@ -71,7 +71,9 @@ fn bundle(git: &Git<'_>, writes: &mut Writes) {
 /// `foreach` runs its words in a shell, in each of them.
 fn submodule(git: &Git<'_>, writes: &mut Writes) {
     match git.deed() {
-        None | Some("status" | "summary") => {}
+        None if git.found.operands.is_empty() => {}
+        None => writes.doubt("what git submodule does depends on an expansion"),
+        Some("status" | "summary") => {}
         Some("foreach") => {
             let mut words = git
                 .words

@@ -1,6 +1,7 @@
 //! Settings of `git`, many of which are programs that it runs.
 
 use super::Git;
+use crate::shell::options::Words;
 use crate::shell::variables::idles;
 use crate::shell::word::Value;
 use crate::writes::Writes;
@@ -116,33 +117,41 @@ const EDITING: [&str; 3] = ["--edit", "--rename-section", "--remove-section"];
 
 fn does(git: &Git<'_>) -> Does {
     let found = &git.found;
-    let has = |long: &str| found.options.iter().any(|option| option.name == long);
-    let operands = &found.operands;
-    let text = |at: usize| {
-        operands
-            .get(at)
-            .and_then(|word| word.plain())
-            .map(str::to_owned)
-    };
-    let key = |at: usize| Does::Sets(text(at), text(at + 1));
-    if EDITING.iter().any(|long| found.has(None, long)) || found.has(Some('e'), "--edit") {
+    let edits = EDITING.iter().any(|long| found.has(None, long));
+    if edits || found.has(Some('e'), "") {
         return Does::More;
     }
-    if ["--add", "--replace-all", "--unset", "--unset-all"]
-        .iter()
-        .any(|long| found.has(None, long))
-    {
-        // The old form knows no deeds by name.
-        return key(0);
-    }
-    match (git.deed(), operands.len()) {
+    match (git.deed(), found.operands.len()) {
         (Some("get" | "list" | "get-color" | "get-colorbool"), _) => Does::Reads,
-        (Some("set" | "unset"), 2..) => key(1),
+        (Some("set" | "unset"), 2..) => key(found.operands.get(1..).unwrap_or_default()),
         (Some("edit" | "rename-section" | "remove-section"), _) => Does::More,
-        (_, 0..=1) => Does::Reads,
-        _ if ASKING.iter().any(|long| has(long)) || has("-l") => Does::Reads,
-        _ => key(0),
+        _ => old_form(git),
     }
+}
+
+/// The form without a deed, where what follows the key is a value, whatever it begins with.
+fn old_form(git: &Git<'_>) -> Does {
+    let (leading, operands) = Words::leading(git.words, super::takes("config"));
+    let operands: Vec<&Value> = operands.iter().collect();
+    let has = |long: &str| leading.options.iter().any(|option| option.name == long);
+    let sets = ["--add", "--replace-all", "--unset", "--unset-all"];
+    if sets.iter().any(|long| git.found.has(None, long)) {
+        return key(&operands);
+    }
+    let asks = ASKING.iter().any(|long| has(long)) || has("-l");
+    match operands.len() {
+        0..=1 => Does::Reads,
+        _ if asks => Does::Reads,
+        _ => key(&operands),
+    }
+}
+
+fn key(operands: &[&Value]) -> Does {
+    let text = |at: usize| {
+        let word = operands.get(at).and_then(|word| word.plain());
+        word.map(str::to_owned)
+    };
+    Does::Sets(text(0), text(1))
 }
 
 #[cfg(test)]

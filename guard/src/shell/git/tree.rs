@@ -129,6 +129,7 @@ fn bisect(git: &Git<'_>, writes: &mut Writes) {
                 .clone()
                 .program(words, Some(Stdin::Other), writes);
         }
+        None => writes.doubt("what git bisect does depends on an expansion"),
         Some("visualize" | "view") => writes.doubt("git bisect runs another program"),
         _ => git.whole(writes),
     }

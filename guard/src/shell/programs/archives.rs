@@ -52,6 +52,9 @@ const TAR_MORE: [&str; 13] = [
 ];
 
 fn tar(walker: &Walker, words: &[Value], writes: &mut Writes) {
+    if words.first().is_some_and(|word| word.plain().is_none()) {
+        return writes.doubt("what tar does depends on an expansion");
+    }
     let words = dashed(words);
     let found = Words::of(&words, TAR);
     let has = |letter, long| found.has(Some(letter), long);
@@ -139,8 +142,8 @@ fn extracts(walker: &Walker, name: &str, dirs: &[Value], writes: &mut Writes) {
 
 fn unzip(walker: &Walker, words: &[Value], writes: &mut Writes) {
     let found = Words::of(words, Takes::letters("dPO"));
-    if found.has(Some(':'), "") {
-        writes.doubt("unzip takes names as they stand in the archive");
+    if found.has(Some(':'), "") || found.has(Some('T'), "") {
+        writes.doubt("unzip takes names as they stand in the archive, or writes that");
     }
     let only_shows = ['l', 'p', 't', 'v', 'Z', 'c', 'z'];
     if only_shows

@@ -71,6 +71,10 @@ fn local(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
         }
     }
     if let Some(copies) = told(run.name, &found) {
+        let keeps = |letter, long| found.has(Some(letter), long);
+        if keeps('b', "--backup") || keeps('S', "--suffix") {
+            copies.keep(walker, writes);
+        }
         copies.write(walker, writes);
     }
 }
@@ -154,6 +158,15 @@ impl Copies<'_> {
                 self.lead(walker, source);
             }
         }
+    }
+
+    /// What was there before is kept beside it, under a name that begins as its own.
+    fn keep(&self, walker: &Walker, writes: &mut Writes) {
+        let dir = match &self.to {
+            Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
+            to => found_below(to),
+        };
+        walker.target(&dir, self.by, writes);
     }
 
     /// Whether it is this very link that stands there, seen for a second time.
@@ -334,7 +347,7 @@ const SSH_SETTINGS: [&str; 6] = [
 ];
 
 fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let found = Words::of(words, Takes::letters("PiFocDJlSX"));
+    let (found, rest) = Words::leading(words, Takes::letters("PiFocDJlSX"));
     let harmless = |setting: &Value| {
         let key = setting
             .plain()
@@ -347,7 +360,7 @@ fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
     if runs || !found.values(Some('o'), "").iter().all(harmless) {
         writes.doubt("scp runs another program");
     }
-    if let Some(to) = found.operands.last()
+    if let Some(to) = rest.last()
         && !is_remote(to)
     {
         walker.overlay(to, "scp", writes);

@@ -57,15 +57,15 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
 
 /// The first operand says what becomes of the others, unless an option does, or a mode that looks like one.
 fn changes(walker: &Walker, name: &str, found: &Words<'_>, writes: &mut Writes) {
-    let takes_away = |name: &str| {
-        name.chars()
-            .any(|letter| matches!(letter, 'r' | 'w' | 'x' | 'X' | 's' | 't' | 'u' | 'g' | 'o'))
+    let is_flag = |name: &str| {
+        let mut letters = name.chars().skip(1);
+        letters.all(|letter| "RcfvhHLP".contains(letter))
     };
     let mode = name == "chmod"
         && found
             .options
             .iter()
-            .any(|option| !option.name.starts_with("--") && takes_away(&option.name));
+            .any(|option| !option.name.starts_with("--") && !is_flag(&option.name));
     let skip = usize::from(!mode && !found.has(None, "--reference"));
     for operand in found.operands.iter().skip(skip) {
         walker.target(operand, name, writes);

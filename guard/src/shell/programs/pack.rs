@@ -38,7 +38,9 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
             "SFCTM",
             &["--suffix", "--format", "--check", "--threads", "--memory"],
         ),
-        "zstd" => Takes::of("oDTMB", &[]),
+        "zstd" => {
+            Takes::of("D", &["-o", "--output-dir-flat", "--output-dir-mirror"]).maybe("TMBbei")
+        }
         _ => Takes::NONE,
     };
     let found = Words::of(run.words, takes);
@@ -89,9 +91,11 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         if !keeps || operand.plain().is_none() {
             walker.target(operand, run.name, writes);
         }
+        if let (Value::Plain(path), true) = (operand, deep) {
+            walker.target_below(path, run.name, writes);
+        }
         let other = match operand {
             Value::Plain(path) if path == "-" || elsewhere => continue,
-            Value::Plain(path) if deep => Value::Below(path.clone()),
             Value::Plain(path) if renames => Value::Below(parent(path).to_owned()),
             Value::Plain(path) if unpacks => unpacked(path),
             Value::Plain(path) => Value::Plain(format!("{path}{end}")),

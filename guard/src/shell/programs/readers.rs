@@ -134,7 +134,6 @@ pub(super) const NAMES: &[&str] = &[
     "yes",
     "zcat",
     "zgrep",
-    "zstdcat",
 ];
 
 /// What an option makes a program do that else reads only.
@@ -178,7 +177,10 @@ const WITH_OPTIONS: &[(&str, Takes, &[Known])] = &[
     (
         "file",
         Takes::of("eFfmP", &[]),
-        &[(Some('C'), "--compile", More)],
+        &[
+            (Some('C'), "--compile", More),
+            (Some('p'), "--preserve-date", More),
+        ],
     ),
     ("hostname", Takes::NONE, &[(Some('F'), "--file", More)]),
     ("jobs", Takes::NONE, &[(Some('x'), "", More)]),

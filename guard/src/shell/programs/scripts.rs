@@ -30,6 +30,7 @@ fn sed_writes(walker: &Walker, words: &[Value], writes: &mut Writes) {
         // Where the suffix of a copy is a word of its own, that may be empty.
         if let (true, [first, rest @ ..]) = (in_place, files)
             && first.plain() == Some("")
+            && rest.len() > 1
         {
             files = rest;
         }
