@@ -355,16 +355,12 @@ pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     let state = WorkerState::ALL[usize::from(value) % 7];
     match what {
         0 => Identity {
-            index: u32::from(value),
             role: name("role"),
             assigned_tasks: vec![value.to_string()],
-            pid: None,
             pane_id: Some(name("pane")),
-            working_dir: None,
-            worktree_path: None,
-            worktree_branch: None,
             worktree_detached: Some(value > 1),
-            team_state_root: None,
+            model: (value > 2).then(|| name("model")),
+            ..Identity::unregistered(u32::from(value), "")
         }
         .event(worker),
         1 | 2 => Heartbeat {
