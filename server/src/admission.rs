@@ -101,10 +101,14 @@ impl Drop for Gone {
 /// Has the call answered by a thread that may block.
 async fn answer(door: &Arc<Door>, call: Call, revoked: &CancellationToken) -> Answer {
     let (served, answering) = (door.served.clone(), door.answer.clone());
+    let team = call.team.clone();
     let (waits, _gone) = (waits(&call), Gone(call.patience.clone()));
     let work = move || answering(&served, &call);
     let answered = match waits {
-        false => door.pool.run(work).await,
+        false => {
+            let _turn = door.turns.next(&team).await;
+            door.pool.run(work).await
+        }
         // What waits has changed nothing, and may wait on with the next daemon, or under the next token.
         true => tokio::select! {
             answered = door.patient.run(work) => answered,

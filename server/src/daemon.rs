@@ -1,6 +1,7 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
 use crate::admission::bearer::Guesses;
+use crate::auditor;
 use crate::confine::confine;
 use crate::door::Door;
 use crate::failure::{Result, StartError};
@@ -14,6 +15,7 @@ use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
 use crate::socket;
+use crate::turns::Turns;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::TcpListener;
@@ -223,6 +225,11 @@ impl Life {
         );
         let within = options.limits.drain_time;
         let door = Arc::new(open(options, &tcp, &home, drain));
+        let audited = home.served.clone();
+        // Nobody waits for its end: it changes nothing.
+        let _ = std::thread::Builder::new()
+            .name("auditor".to_owned())
+            .spawn(move || auditor::run(&audited));
         let (stop_keeper, stopped) = channel();
         let kept = std::thread::Builder::new()
             .name("keeper".to_owned())
@@ -279,6 +286,7 @@ fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: Cancellati
         answer: options.answer,
         take_over: options.take_over,
         pool: Pool::new(limits.workers, limits.queue),
+        turns: Turns::new(limits.team_workers),
         patient: Pool::new(limits.waits, 0),
         figures: Figures::new(),
         guesses: Guesses::new(),

@@ -7,6 +7,7 @@ use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
 use crate::takeover::TakeOver;
+use crate::turns::Turns;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,7 @@ pub(crate) struct Door {
     pub take_over: Option<Arc<dyn TakeOver>>,
     pub limits: Limits,
     pub pool: Pool,
+    pub turns: Turns,
     /// For calls that wait for something to happen, so that they keep no other from being answered.
     pub patient: Pool,
     pub figures: Figures,

@@ -13,7 +13,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,9 +22,6 @@ use teams::Teams;
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
-/// An error's body is never longer.
-const ERROR_BYTES_MAX: usize = 64 * 1024;
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Status {
     status: u16,
@@ -183,7 +179,7 @@ impl Figures {
         };
         self.answers.get_or_create(&status).inc();
         if reply.status >= 400
-            && let Some(code) = code(reply)
+            && let Some(code) = reply.code()
         {
             self.refusals.get_or_create(&Code { code }).inc();
         }
@@ -213,15 +209,6 @@ impl Figures {
 
 fn set(gauge: &Gauge, value: usize) {
     gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-}
-
-/// The code of an error; of ours, so that there are not more of them than the code has.
-fn code(reply: &Reply) -> Option<String> {
-    if reply.body.len() > ERROR_BYTES_MAX {
-        return None;
-    }
-    let body: Value = serde_json::from_slice(&reply.body).ok()?;
-    Some(body.get("error")?.get("code")?.as_str()?.to_owned())
 }
 
 /// Counts one as long as it lives.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod auditor;
 pub mod call;
 mod confine;
 pub mod daemon;
@@ -29,6 +30,7 @@ mod socket;
 pub mod stream;
 pub mod takeover;
 pub mod token;
+mod turns;
 mod wire;
 
 pub use call::{Call, Method};

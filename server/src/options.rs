@@ -105,6 +105,8 @@ pub struct Limits {
     pub pulse_time: Duration,
     /// Threads that answer calls.
     pub workers: usize,
+    /// How many of them one team may have at a time; its other calls wait for their turn.
+    pub team_workers: usize,
     /// Calls that wait for one of them; one more is answered 503.
     pub queue: usize,
     /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
@@ -137,7 +139,8 @@ impl Default for Limits {
             idle_time: Duration::from_secs(30),
             linger_time: Duration::from_secs(2),
             pulse_time: Duration::from_secs(15),
-            workers: 64,
+            workers: 96,
+            team_workers: 64,
             queue: 1024,
             waits: 256,
             wait_time: Duration::from_secs(300),

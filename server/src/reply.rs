@@ -1,9 +1,13 @@
 //! What a call is answered with.
 
 use serde::Serialize;
+use serde_json::Value;
 
 /// The type of every JSON answer.
 pub const JSON: &str = "application/json; charset=utf-8";
+
+/// An error's body is never longer.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +37,15 @@ impl Reply {
             }
             Err(error) => Reply::error(500, "internal", &error.to_string()),
         }
+    }
+
+    /// The code of an error; of ours, so that there are not more of them than the code has.
+    pub(crate) fn code(&self) -> Option<String> {
+        if self.body.len() > ERROR_BYTES_MAX {
+            return None;
+        }
+        let body: Value = serde_json::from_slice(&self.body).ok()?;
+        Some(body.get("error")?.get("code")?.as_str()?.to_owned())
     }
 
     /// `{"error":{"code","message"}}`.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::Instant;
 use teamlog_team::{Result, Root, Team};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +24,16 @@ struct Entry {
     /// Ends when the token is worth nothing any more.
     revoked: CancellationToken,
     condition: Condition,
+    audit: Audit,
+}
+
+/// What is known of the log as a whole, which nobody reads who only writes.
+#[derive(Debug, Default)]
+struct Audit {
+    /// Since when it is to be looked at; `None` while nothing calls for it.
+    due: Option<Instant>,
+    /// What is wrong with it, as the last look found.
+    damage: Option<String>,
 }
 
 /// Whom a token lets in.
@@ -39,6 +50,22 @@ impl Drop for Entry {
         self.revoked.cancel();
     }
 }
+
+impl Entry {
+    /// What keeps the team from being written counts for more than what cannot be read of its past.
+    fn condition(&self) -> Condition {
+        match (&self.condition, &self.audit.damage) {
+            (Condition::Sound, Some(why)) => Condition::Unready {
+                code: DAMAGED,
+                why: why.clone(),
+            },
+            (condition, _) => condition.clone(),
+        }
+    }
+}
+
+/// The code of a log that cannot be read.
+pub(crate) const DAMAGED: &str = "damaged";
 
 /// How a team is, as the daemon last saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -104,8 +131,36 @@ impl Served {
     /// How the teams are, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
         let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
-        let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition.clone());
+        let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         teams.iter().map(told).collect()
+    }
+    /// Has the whole log of a team looked at soon: somebody met damage in it.
+    pub(crate) fn suspect(&self, name: &str) {
+        self.audit_at(name, Instant::now());
+    }
+    /// A team whose whole log is to be looked at by now; the one that has waited longest.
+    pub(crate) fn to_audit(&self) -> Option<String> {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let due = teams
+            .iter()
+            .filter_map(|(name, entry)| Some((entry.audit.due?, name)));
+        let first = due.filter(|(due, _)| *due <= now).min();
+        first.map(|(_, name)| name.clone())
+    }
+    /// Notes what a look at the whole log of a team found, and when the next one is due.
+    pub(crate) fn audited(&self, name: &str, damage: Option<String>, next: Instant) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = teams.get_mut(name) {
+            let due = Some(next);
+            entry.audit = Audit { due, damage };
+        }
+    }
+    fn audit_at(&self, name: &str, at: Instant) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = teams.get_mut(name) {
+            entry.audit.due = entry.audit.due.map_or(Some(at), |due| Some(due.min(at)));
+        }
     }
     /// Notes how a team is.
     pub(crate) fn found(&self, name: &str, condition: Condition) {
@@ -129,6 +184,10 @@ impl Served {
             token,
             revoked: CancellationToken::new(),
             condition: before.unwrap_or(Condition::Starting),
+            audit: Audit {
+                due: Some(Instant::now()),
+                damage: None,
+            },
         };
         teams.insert(name.to_owned(), entry);
     }

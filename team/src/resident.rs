@@ -14,13 +14,16 @@ use std::collections::BTreeMap;
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::{CommitError, Committed, Error, Reader, Writer, WriterCounts};
 use teamlog_projections::Live;
 
 /// The most that is merged at a time behind the answers.
 const MERGE_BYTES_MAX: u64 = 1 << 30;
+
+/// A wait for the seat that is no longer than that is none.
+const QUEUED: Duration = Duration::from_millis(100);
 
 /// Teams that are closed at a time.
 const CLOSED_AT_ONCE: usize = 16;
@@ -250,6 +253,7 @@ impl Resident {
 
     /// Opens the log for writing, unless somebody else did meanwhile or wants the writer to stay away.
     fn take(&self, team: &Team) -> Result<()> {
+        let asked = Instant::now();
         let mut seat = self.write();
         let stays = match &*seat {
             Seat::Empty => false,
@@ -258,6 +262,10 @@ impl Resident {
         };
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
+        }
+        // Many wait here for one that waits for the lock; they do not wait once more, one behind the other.
+        if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
+            return Err(not_in_time(team, "somebody else"));
         }
         // The lock of the log before comes back first.
         *seat = Seat::Empty;
@@ -275,13 +283,10 @@ impl Resident {
         while *pauses > 0 {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                let waited = team.options.lock_deadline.as_millis();
-                return Err(Error::Locked {
-                    path: team.log.dir().join(teamlog_engine::lock::LOCK_FILE),
-                    holder: "this daemon, for a command on the whole log".into(),
-                    waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
-                }
-                .into());
+                return Err(not_in_time(
+                    team,
+                    "this daemon, for a command on the whole log",
+                ));
             }
             let waited = self.resumed.wait_timeout(pauses, left);
             pauses = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -329,6 +334,17 @@ fn look_after(resident: &Weak<Resident>, due: &Receiver<()>) {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The log's lock was not to be had in time.
+fn not_in_time(team: &Team, holder: &str) -> Failure {
+    let waited = team.options.lock_deadline.as_millis();
+    Error::Locked {
+        path: team.log.dir().join(teamlog_engine::lock::LOCK_FILE),
+        holder: holder.into(),
+        waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
+    }
+    .into()
 }
 
 /// Only for the compiler: whoever is seated has a writer.

@@ -19,7 +19,7 @@ use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Held, Open, Storage};
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -312,19 +312,45 @@ impl<S: State> Core<S> {
         let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
         let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
         self.rotate_if_needed(day, bytes.len() as u64)?;
-        let Some(file) = &self.active else {
+        let Some(file) = self.active.clone() else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
+        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+        // The first group comes right behind the look that opening takes.
+        if self.counts.groups > 0 {
+            self.check_in_place(&*file, &path)?;
+        }
         self.pending_bytes = 0;
         Ok(Some(Encoded {
             events: std::mem::take(&mut self.pending),
             bytes,
             frames,
-            file: file.clone(),
-            path: self.dir.join(EVENTS_DIR).join(&self.head.name),
+            file,
+            path,
             start: self.head.end,
             took: Duration::ZERO,
         }))
+    }
+
+    /// Whether the segment is still where it was, and holds what was written: a file that somebody took away goes on
+    /// taking what nobody will ever read.
+    fn check_in_place(&self, file: &dyn File, path: &Path) -> Result<()> {
+        let ours = file.stat().map_err(Error::io("stat", path))?;
+        let found = self.storage.stat(path).map_err(Error::io("stat", path))?;
+        let why = match found {
+            None => "somebody took it away while it was written",
+            Some(found) if found.identity != ours.identity => {
+                "somebody put another file in its place while it was written"
+            }
+            Some(found) if found.len < self.head.end => "somebody cut it while it was written",
+            Some(_) => return Ok(()),
+        };
+        Err(Error::Corrupt {
+            path: path.to_owned(),
+            offset: found.map_or(0, |found| found.len.min(self.head.end)),
+            seq: None,
+            why: why.into(),
+        })
     }
 
     /// The group is durable: the head says so, and the state learns where it lies.

@@ -27,7 +27,7 @@ pub use table::ROUTES;
 
 use crate::call::{Call, Method};
 use crate::reply::Reply;
-use crate::served::Served;
+use crate::served::{DAMAGED, Served};
 use asked::Asked;
 use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
@@ -39,6 +39,14 @@ const TASK: &str = "taskId";
 
 /// Answers a call that was admitted. Waits for the disk; nothing is read from the network.
 pub fn answer(served: &Served, call: &Call) -> Reply {
+    let reply = answered(served, call);
+    if reply.status == 503 && reply.code().as_deref() == Some(DAMAGED) {
+        served.suspect(&call.team);
+    }
+    reply
+}
+
+fn answered(served: &Served, call: &Call) -> Reply {
     match table::find(call.method, &call.path) {
         Found::Route(compiled, parameters) => {
             let answered = carry_out(served, call, compiled, parameters);

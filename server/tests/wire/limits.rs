@@ -351,7 +351,8 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
         (limits.stall_time, limits.idle_time),
         (seconds(10), seconds(30))
     );
-    assert_eq!((limits.workers, limits.drain_time), (64, seconds(10)));
+    assert_eq!((limits.workers, limits.team_workers), (96, 64));
+    assert_eq!(limits.drain_time, seconds(10));
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 

@@ -1,0 +1,51 @@
+//! Looking at whole logs, one after the other: what nobody reads may be damaged all the same, and who asks how a team is
+//! should be told. At the daemon's start, every hour, and soon where an answer met damage.
+
+use crate::served::Served;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use teamlog_team::Result;
+use teamlog_team::command::verify::Severity;
+
+/// How often a log is looked at where nothing was found.
+const EVERY: Duration = Duration::from_secs(3600);
+/// How often where something was found: somebody may mend it.
+const WHILE_DAMAGED: Duration = Duration::from_secs(5);
+/// Of a log that takes long, the looks take this part of the time at most.
+const SHARE: u32 = 10;
+/// How often is looked for one that is due.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Works until the daemon is about to stop.
+pub(crate) fn run(served: &Arc<Served>) {
+    while !served.is_stopping() {
+        match served.to_audit() {
+            Some(name) => audit(served, &name),
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+fn audit(served: &Served, name: &str) {
+    let began = Instant::now();
+    let found = damage(served, name);
+    let every = match &found {
+        Ok(Some(_)) => WHILE_DAMAGED.max(began.elapsed() * SHARE),
+        // What cannot be looked at now is told by whoever looks at the team each second.
+        Ok(None) | Err(_) => EVERY,
+    };
+    served.audited(name, found.unwrap_or_default(), Instant::now() + every);
+}
+
+/// The first thing that is wrong with the log.
+fn damage(served: &Served, name: &str) -> Result<Option<String>> {
+    let report = served.team(name)?.verify(None)?;
+    let mut problems = report.problems.into_iter();
+    let worst = problems.find(|problem| problem.severity == Severity::Error);
+    Ok(worst.map(|problem| {
+        format!(
+            "{} at byte {}: {}",
+            problem.file, problem.offset, problem.message
+        )
+    }))
+}
