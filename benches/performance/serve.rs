@@ -314,7 +314,7 @@ fn fan_out(name: &str, teamlog: &Path, options: &Options) {
             let barrier = &barrier;
             scope.spawn(move || {
                 let request = format!(
-                    "GET /v1/events?kind=task_created HTTP/1.1\r\n{}Accept: text/event-stream\r\n\r\n",
+                    "GET /v1/events?kind=task_created&after=0 HTTP/1.1\r\n{}Accept: text/event-stream\r\n\r\n",
                     reader.head
                 );
                 reader.reader.get_mut().write_all(request.as_bytes()).unwrap();

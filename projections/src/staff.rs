@@ -43,7 +43,7 @@ impl Projection for StaffProjection {
         "staff"
     }
     fn version(&self) -> u32 {
-        2
+        3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         if let Fact::Worker(fact) = recorded.fact {

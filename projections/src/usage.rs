@@ -135,7 +135,7 @@ pub(crate) fn budget(rows: Rows<'_>) -> Result<Option<BudgetInfo>> {
     let row: Option<BudgetRow> = rows.get(&[BUDGET])?;
     let row = row.filter(|row| row.seq > 0);
     Ok(row.map(|row| BudgetInfo {
-        soft_limit_reached: row.reached.is_some() && row.reached == row.budget.soft_limit_tokens,
+        soft_limit_reached: row.reached.is_some() && row.reached == row.budget.warns_at(),
         budget: row.budget,
         seq: row.seq,
     }))

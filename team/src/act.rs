@@ -40,6 +40,14 @@ pub(crate) trait Act: Clone + Send + 'static {
     /// Whether it may happen in a team that was closed.
     const WHEN_CLOSED: bool = false;
 
+    /// Whether it may happen on behalf of that actor, where the input alone does not say so.
+    ///
+    /// # Errors
+    /// As the command's.
+    fn admits(&self, _: &Live, _actor: Option<&str>) -> Result<()> {
+        Ok(())
+    }
+
     /// Decides. Pure: state, input and time. An error records nothing.
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>>;
 
@@ -145,6 +153,7 @@ impl Control {
         if !A::WHEN_CLOSED {
             team::open(live)?;
         }
+        act.admits(live, self.actor.as_deref())?;
         let (stage, mut events) = match act.decide(live, now)? {
             Ruling::Granted(verdict, events) => (Stage::Granted(verdict, now), events),
             Ruling::Denied(refusal, events) => (Stage::Denied(refusal), events),

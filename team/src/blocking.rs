@@ -6,11 +6,37 @@ use crate::projections::fact::TaskAct;
 use crate::projections::{Live, Message, MessageType, Status, Task};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use teamlog_engine::{Cause, NewEvent};
 
 /// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
 /// others, which can be claimed meanwhile.
 const AT_ONCE_MAX: usize = 2_000;
+
+/// The tasks that the task waits for in vain, unless somebody steps in: they failed or were canceled. None where it does
+/// not wait.
+///
+/// # Errors
+/// The log's.
+pub fn failed_dependencies(live: &Live, task: &Task) -> Result<Vec<String>> {
+    let waits = [Status::Pending, Status::Assigned, Status::Blocked];
+    match waits.contains(&task.status) {
+        true => Ok(live.lost_deps(&task.deps)?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// The same for many: only those that wait in vain, by their ids.
+pub(crate) fn in_vain(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut waiting = BTreeMap::new();
+    for task in tasks {
+        let failed = failed_dependencies(live, task)?;
+        if !failed.is_empty() {
+            waiting.insert(task.task_id.clone(), failed);
+        }
+    }
+    Ok(waiting)
+}
 
 /// Records that a pending task has to wait, if it has to. Its cause is the last event so far.
 pub(crate) fn block(

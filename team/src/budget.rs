@@ -22,27 +22,27 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     if let Some(max) = budget.max_tokens {
         let used = live.used(Whose::Team)?.tokens;
         if used >= max {
-            return Err(exceeded("the team", used, max).into());
+            return Err(exceeded("the team", used, (max, "--max-tokens")).into());
         }
     }
     if let (Some(max), Some(worker)) = (budget.per_agent_tokens, worker) {
         let used = live.used(Whose::Agent(worker))?.tokens;
         if used >= max {
-            let refusal = exceeded(worker, used, max).field("worker");
+            let refusal = exceeded(worker, used, (max, "--per-agent")).field("worker");
             return Err(refusal.detail("worker", worker).into());
         }
     }
     Ok(())
 }
 
-fn exceeded(who: &str, used: u64, max: u64) -> Refusal {
+fn exceeded(who: &str, used: u64, (max, flag): (u64, &str)) -> Refusal {
     let message = format!("{who} may use {max} tokens, but used {used}");
     Refusal::new(Code::BudgetExceeded, message)
         .detail("used_tokens", used)
         .detail("max_tokens", max)
-        .hint(
-            "what is under way can be finished; for more: teamlog usage TEAM --set --max-tokens N",
-        )
+        .hint(format!(
+            "what is under way can be finished; for more: teamlog usage TEAM --set {flag} N"
+        ))
 }
 
 /// The event that says that the soft limit is reached, unless one says so already.
@@ -53,9 +53,9 @@ pub(crate) fn reached(
     actor: &str,
     cause: usize,
 ) -> Option<NewEvent> {
-    let limit = budget.soft_limit_tokens.filter(|limit| tokens >= *limit)?;
+    let limit = budget.warns_at().filter(|limit| tokens >= *limit)?;
     let known =
-        |info: &BudgetInfo| info.soft_limit_reached && info.budget.soft_limit_tokens == Some(limit);
+        |info: &BudgetInfo| info.soft_limit_reached && info.budget.warns_at() == Some(limit);
     if info.is_some_and(known) {
         return None;
     }

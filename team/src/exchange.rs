@@ -76,6 +76,10 @@ impl<A: Act> Act for Exchanged<A> {
     type Answer = Exchange;
     const WHEN_CLOSED: bool = A::WHEN_CLOSED;
 
+    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
+        self.act.admits(live, actor)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
         self.act.decide(live, now)
     }

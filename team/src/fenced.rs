@@ -119,6 +119,10 @@ impl<A: Act> Act for Fenced<A> {
     type Answer = A::Answer;
     const WHEN_CLOSED: bool = A::WHEN_CLOSED;
 
+    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
+        self.act.admits(live, actor)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
         let scene = Scene::of(live, &self.fence.task_id, now)?;
         match scene.ruling(|scene| Ok(self.fence.check(scene)?))? {

@@ -11,7 +11,7 @@
 pub mod act;
 pub mod api;
 mod aside;
-mod blocking;
+pub mod blocking;
 pub mod bootstrap;
 pub mod budget;
 pub mod command;

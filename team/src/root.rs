@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::names;
 use crate::notes::Notes;
 use crate::refusal::{Code, Refusal};
-use crate::resident::Residents;
+use crate::resident::{Pause, Residents};
 use crate::team::Team;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -126,6 +126,11 @@ impl Root {
             Some(residents) => residents.close(),
             None => Ok(()),
         }
+    }
+    /// Keeps the writer of a team away while the pause lives, where one stays: for what has no handle of the team.
+    pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
+        let residents = self.residents.as_ref()?;
+        Some(residents.of(team).pause())
     }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {

@@ -39,6 +39,9 @@ pub struct TaskRecord {
     pub blocked_by: Vec<String>,
     /// The same, always there
     pub depends_on: Vec<String>,
+    /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_dependencies: Vec<String>,
     /// Counts every applied mutation
     pub version: u64,
     /// The paths that its holder may write, relative to the repository
@@ -91,13 +94,14 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 32] = [
+pub const RESERVED: [&str; 33] = [
     "id",
     "status",
     "result",
     "error",
     "depends_on",
     "deps",
+    "failed_dependencies",
     "version",
     "snapshot_version",
     "claim",
@@ -127,8 +131,8 @@ pub const RESERVED: [&str; 32] = [
 ];
 
 impl TaskRecord {
-    /// A task as it stands at `now`.
-    pub fn at(task: Task, now: Timestamp) -> TaskRecord {
+    /// A task as it stands at `now`, and what it waits for in vain (see [`crate::blocking::failed_dependencies`]).
+    pub fn at(task: Task, failed_dependencies: Vec<String>, now: Timestamp) -> TaskRecord {
         let claim = task.claim().map(|claim| ClaimRecord {
             owner: claim.owner.clone(),
             token: claim.token.clone(),
@@ -150,6 +154,7 @@ impl TaskRecord {
             error: task.governed.error,
             blocked_by: task.deps.clone(),
             depends_on: task.deps,
+            failed_dependencies,
             version: task.version,
             resources: task.governed.resources,
             shared: task.governed.shared,

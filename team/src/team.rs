@@ -220,10 +220,15 @@ impl Team {
     /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
         self.changeable()?;
+        self.stand_alone();
+        self.lock_alone()
+    }
+
+    /// Keeps the writer that stays away while this handle lives, for what takes the log's lock by itself.
+    pub(crate) fn stand_alone(&mut self) {
         if let Some(resident) = self.resident() {
             self.pause = Some(resident.pause());
         }
-        self.lock_alone()
     }
 
     fn lock_alone(&self) -> Result<Exclusive> {

@@ -32,6 +32,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
         lines(&rows, 2, view.paint)
     };
     section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
+    section(&mut shown, "waits in vain", in_vain(answer, view));
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
     let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
     section(&mut shown, "stale messages", lines(&rows, 2, view.paint));
@@ -57,6 +58,16 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
         shown.push(format!("state digest {digest}"));
     }
     shown
+}
+
+/// `task  for those that failed`.
+fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
+    let row = |(task, failed): (&String, &Vec<String>)| {
+        let failed = format!("for {}", failed.join(", "));
+        vec![styled(Style::Bold, task), styled(Style::Warn, failed)]
+    };
+    let rows: Vec<Vec<Cell>> = answer.failed_dependencies.iter().map(row).collect();
+    lines(&rows, 2, view.paint)
 }
 
 fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {

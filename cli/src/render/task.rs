@@ -48,7 +48,7 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
     };
     let mut shown = vec![heading(view, &task.task_id, &subject)];
     let claimed = claim(answer, view);
-    let rows: Vec<_> = fields(task, view)
+    let rows: Vec<_> = fields(answer, view)
         .into_iter()
         .chain(claimed)
         .filter(|(_, cell)| !cell.is_empty())
@@ -77,7 +77,8 @@ fn writes(task: &Task) -> String {
 }
 
 /// What people ask of a task, in the order in which they ask; what only programs need is in the JSON.
-fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
+fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
+    let (task, failed) = (&answer.task, &answer.failed_dependencies);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
     let json = |field: &Option<Json>| plain(field.as_ref().map(unquoted).unwrap_or_default());
     let when = |at: Timestamp| plain(format!("{}  ({})", at, view.ago(at)));
@@ -93,6 +94,7 @@ fn fields(task: &Task, view: &View) -> Vec<(&'static str, Cell)> {
         ("eta", json(&task.eta)),
         ("note", text(&task.note)),
         ("waits for", plain(task.deps.join(", "))),
+        ("in vain for", styled(Style::Warn, failed.join(", "))),
         ("trace", text(&task.trace_id)),
         ("created", when(task.created_at)),
         ("updated", when(task.updated_at)),

@@ -126,8 +126,14 @@ rehydrate demo --workers 1 --json
 convert demo --to binary
 convert demo --to binary --json
 convert demo --to jsonl
+append demo --kind k_3
+rehydrate demo --salvage --json
+append demo --kind k_4
 doctor repair demo --to 3
 doctor repair demo --to 999999 --yes --json
+append demo --kind k_5
+doctor repair demo --to 3 --yes
+append demo --kind k_6
 restore ../vault demo
 restore ../nowhere demo --json
 purge demo

@@ -72,6 +72,14 @@ pub struct Budget {
     pub hard_limit: bool,
 }
 
+impl Budget {
+    /// How many tokens the team uses before an event says so: its soft limit, else all that it may where nothing is refused.
+    pub fn warns_at(&self) -> Option<u64> {
+        let max = self.max_tokens.filter(|_| !self.hard_limit);
+        self.soft_limit_tokens.or(max)
+    }
+}
+
 /// `budget_soft_limit_reached`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SoftLimitReached {

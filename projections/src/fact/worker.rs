@@ -2,7 +2,7 @@
 //!
 //! | kind | payload |
 //! |---|---|
-//! | `worker_identity_written` | `{worker, index, role, assigned_tasks[], pid?, pane_id?, working_dir?, worktree_path?, worktree_branch?, worktree_detached?, team_state_root?}` |
+//! | `worker_identity_written` | `{worker, index, role, assigned_tasks[], pid?, pane_id?, working_dir?, worktree_path?, worktree_branch?, worktree_detached?, team_state_root?, model?}` |
 //! | `worker_heartbeat_updated` | `{worker, pid, turn_count, alive}` |
 //! | `worker_status_changed` | `{worker, state, prev_state?, current_task_id?, reason?}` |
 //! | `worker_inbox_written` | `{worker, content}` |
@@ -104,6 +104,28 @@ pub struct Identity {
     /// Where it takes the team's state to lie
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_state_root: Option<String>,
+    /// The language model that it is
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+impl Identity {
+    /// A worker that never said anything of itself: its place, and what it is taken to be there for.
+    pub fn unregistered(index: u32, role: &str) -> Identity {
+        Identity {
+            index,
+            role: role.to_owned(),
+            assigned_tasks: Vec::new(),
+            pid: None,
+            pane_id: None,
+            working_dir: None,
+            worktree_path: None,
+            worktree_branch: None,
+            worktree_detached: None,
+            team_state_root: None,
+            model: None,
+        }
+    }
 }
 
 /// A sign of life.

@@ -308,6 +308,13 @@ impl Live {
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
         tasks::open_deps(self.rows(), deps)
     }
+    /// Those of these dependencies that failed or were canceled, in order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn lost_deps(&self, deps: &[String]) -> Result<Vec<String>> {
+        tasks::lost_deps(self.rows(), deps)
+    }
     /// The first of these dependencies that would lead back to the task `id`, as the way there and back; only the task
     /// and the dependency where that is longer than anybody looks.
     ///

@@ -165,6 +165,19 @@ pub(crate) fn open_deps(rows: Rows<'_>, deps: &[String]) -> Result<Vec<String>> 
     Ok(open)
 }
 
+/// Those of these dependencies that failed or were canceled, in order: nothing completes them unless somebody steps in.
+pub(crate) fn lost_deps(rows: Rows<'_>, deps: &[String]) -> Result<Vec<String>> {
+    let mut lost = Vec::new();
+    for dep in deps {
+        let row: Option<TaskRow> = rows.get(&task_key(dep))?;
+        let ended = [Status::Failed as u8, Status::Canceled as u8];
+        if row.is_some_and(|row| ended.contains(&row.status)) {
+            lost.push(dep.clone());
+        }
+    }
+    Ok(lost)
+}
+
 /// Tasks that have the task `id` among their dependencies, in the order of their first doing so.
 pub(crate) fn dependents(rows: Rows<'_>, id: &str) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();

@@ -34,6 +34,9 @@ pub struct Task {
     owner: Option<String>,
     /// The tasks it waits for
     deps: Vec<String>,
+    /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed_dependencies: Vec<String>,
     /// The paths that its holder may write to
     resources: Vec<String>,
     /// The claim under which somebody works on it
@@ -102,7 +105,7 @@ struct Timestamps {
 
 impl Task {
     /// A task as it stands at `now`.
-    pub fn of(task: projections::Task, now: Timestamp) -> Task {
+    pub fn of(task: projections::Task, failed_dependencies: Vec<String>, now: Timestamp) -> Task {
         let epoch = task.governed.epoch;
         let lease = task.claim().map(|claim| Lease::of(claim, epoch));
         let lease_expired = task.claim().is_some_and(|claim| claim.leased_until <= now);
@@ -116,6 +119,7 @@ impl Task {
             status: task.status.name(),
             owner: task.owner,
             deps: task.deps,
+            failed_dependencies,
             lease,
             epoch,
             resources: task.governed.resources,

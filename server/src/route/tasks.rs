@@ -7,6 +7,7 @@ use super::record::{Lease, Task, moment};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use teamlog_team::blocking;
 use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
 use teamlog_team::command::task_create::{TaskAnswer, TaskCreate};
 use teamlog_team::command::task_finish::HolderAnswer;
@@ -15,7 +16,7 @@ use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::fenced::Fence;
 use teamlog_team::holding;
-use teamlog_team::projections::{Live, Priority, Status};
+use teamlog_team::projections::{self, Live, Priority, Status};
 use teamlog_team::resource::Overlap;
 use teamlog_team::{Exchange, Result};
 
@@ -96,9 +97,13 @@ impl Endpoint for List {
                 limit: Some(input.limit.unwrap_or(0)),
                 cursor: input.cursor,
             })?;
-            let tasks = page.tasks.into_iter();
+            let mut failed = page.failed_dependencies;
+            let shown = |task: projections::Task| {
+                let failed = failed.remove(&task.task_id).unwrap_or_default();
+                Task::of(task, failed, now)
+            };
             Ok(SomeTasks {
-                tasks: tasks.map(|task| Task::of(task, now)).collect(),
+                tasks: page.tasks.into_iter().map(shown).collect(),
                 next_cursor: page.next_cursor,
             })
         })
@@ -130,7 +135,7 @@ impl Endpoint for Show {
                 ..TaskShow::default()
             })?;
             Ok(OneTask {
-                task: Task::of(shown.task, now),
+                task: Task::of(shown.task, shown.failed_dependencies, now),
             })
         })
     }
@@ -367,7 +372,10 @@ fn fence(task_id: String, epoch: u64, agent: Option<String>) -> Fence {
 
 fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
     match live.task(id)? {
-        Some(task) => Ok(Task::of(task, now)),
+        Some(task) => {
+            let failed = blocking::failed_dependencies(live, &task)?;
+            Ok(Task::of(task, failed, now))
+        }
         None => Err(holding::not_found(id).into()),
     }
 }

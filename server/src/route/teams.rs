@@ -9,10 +9,11 @@ use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::command::team_setup::{AgentSetup, TeamSetup, TeamSetupAnswer};
+use teamlog_team::command::team_setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
 use teamlog_team::command::usage::{BudgetShown, SetBudget};
 use teamlog_team::exchange::Form;
 use teamlog_team::projections::Live;
+use teamlog_team::projections::fact::worker::Identity;
 use teamlog_team::{Exchange, Result, Team};
 
 /// A team.
@@ -38,6 +39,9 @@ struct Agent {
     id: String,
     /// What it is there for
     role: String,
+    /// The language model that it is, if that was said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
 }
 
 /// `GET /v1/teams`.
@@ -100,9 +104,6 @@ impl Endpoint for Show {
     }
 }
 
-/// What a member is there for that never said.
-const ROLE: &str = "worker";
-
 fn shape(team: &mut Team) -> Result<TeamShape> {
     let team_id = team.name().to_owned();
     team.look(|live, _| shown(live, &team_id))
@@ -111,8 +112,12 @@ fn shape(team: &mut Team) -> Result<TeamShape> {
 fn shown(live: &Live, team_id: &str) -> Result<TeamShape> {
     let agents = live.members()?.into_iter().map(|id| {
         let identity = live.identity(&id)?;
-        let role = identity.map_or(ROLE.to_owned(), |noted| noted.what.role);
-        Ok(Agent { id, role })
+        let what = identity.map_or_else(|| Identity::unregistered(1, ROLE), |noted| noted.what);
+        Ok(Agent {
+            id,
+            role: what.role,
+            model: what.model,
+        })
     });
     Ok(TeamShape {
         schema_version: SCHEMA_VERSION,
@@ -146,6 +151,8 @@ struct AgentInput {
     id: String,
     /// What it is there for
     role: Option<String>,
+    /// The language model that it is
+    model: Option<String>,
 }
 
 /// How many tokens may be used.
@@ -179,6 +186,7 @@ impl Endpoint for SetUp {
                 .map(|agent| AgentSetup {
                     id: agent.id,
                     role: agent.role,
+                    model: agent.model,
                 })
                 .collect(),
             budget: input.budget.map(|budget| SetBudget {

@@ -138,6 +138,10 @@ fn a_failed_task_says_when_and_frees_nobody() {
     assert_eq!(failed["task"]["timestamps"]["completedAt"], Value::Null);
     let second = world.get("/v1/tasks/2").done(200);
     assert_eq!(second["task"]["status"], "blocked");
+    assert_eq!(second["task"]["failedDependencies"], json!(["1"]));
+    let all = world.get("/v1/tasks").done(200);
+    assert_eq!(all["tasks"][1], second["task"]);
+    assert_eq!(all["tasks"][0].get("failedDependencies"), None);
 }
 
 #[test]

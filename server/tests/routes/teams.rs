@@ -6,7 +6,8 @@ use serde_json::json;
 #[test]
 fn agents_join_get_roles_and_a_budget_at_once() {
     let world = World::with(&["ada"]);
-    let body = json!({"teamId": "demo", "agents": [{"id": "ada", "role": "parser"}, {"id": "bob"}, {"id": "bob"}],
+    let body = json!({"teamId": "demo", "agents": [{"id": "ada", "role": "parser", "model": "anthropic/m-1"},
+        {"id": "bob", "model": null}, {"id": "bob"}],
         "budget": {"maxTokens": 1000, "softLimitTokens": 500, "hardLimit": true}});
     let made = world.keyed("k", "/v1/teams", body.clone());
     let again = world.keyed("k", "/v1/teams", body.clone());
@@ -15,7 +16,7 @@ fn agents_join_get_roles_and_a_budget_at_once() {
     assert_eq!(made["team"]["teamId"], "demo");
     assert_eq!(
         made["team"]["agents"],
-        json!([{"id": "ada", "role": "parser"}, {"id": "bob", "role": "worker"}])
+        json!([{"id": "ada", "role": "parser", "model": "anthropic/m-1"}, {"id": "bob", "role": "worker"}])
     );
     assert_eq!(
         made["team"]["budget"],
@@ -33,7 +34,10 @@ fn agents_join_get_roles_and_a_budget_at_once() {
             json!({"agents": [{"id": "ada", "role": "lexer"}]}),
         )
         .done(201);
-    assert_eq!(other["team"]["agents"][0]["role"], "lexer");
+    assert_eq!(
+        other["team"]["agents"][0],
+        json!({"id": "ada", "role": "lexer", "model": "anthropic/m-1"})
+    );
     assert_eq!(other["team"]["budget"], made["team"]["budget"]);
 }
 
@@ -42,6 +46,8 @@ fn a_setup_that_breaks_a_rule_changes_nothing() {
     let world = World::with(&["ada"]);
     for body in [
         json!({"agents": [{"id": "bob"}, {"id": "a/b"}]}),
+        json!({"agents": [{"id": "bob", "model": 7}]}),
+        json!({"agents": [{"id": "leader-fixed", "role": "lead"}]}),
         json!({"agents": [{"role": "x"}]}),
         json!({"agents": ["bob"]}),
         json!({"agents": [{"id": "bob", "more": 1}]}),

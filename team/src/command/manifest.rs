@@ -199,18 +199,7 @@ fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
         .zip(free)
         .map(|(name, index)| WorkerShown {
             name,
-            identity: Identity {
-                index,
-                role: ROLE.to_owned(),
-                assigned_tasks: Vec::new(),
-                pid: None,
-                pane_id: None,
-                working_dir: None,
-                worktree_path: None,
-                worktree_branch: None,
-                worktree_detached: None,
-                team_state_root: None,
-            },
+            identity: Identity::unregistered(index, ROLE),
         });
     let mut all: Vec<WorkerShown> = unregistered.collect();
     all.append(&mut known);

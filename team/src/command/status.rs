@@ -1,5 +1,6 @@
 //! `status`: the state of a team in one answer.
 
+use crate::blocking;
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
@@ -109,6 +110,9 @@ pub struct StatusAnswer {
     /// Tasks that are blocked, in natural order.
     #[serde(serialize_with = "crate::shapes::tasks")]
     pub blocked_tasks: Vec<Task>,
+    /// What blocked tasks wait for in vain: dependencies that failed or were canceled, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
     #[serde(serialize_with = "crate::shapes::tasks")]
     pub stale_tasks: Vec<Task>,
@@ -165,12 +169,14 @@ impl Team {
             let closed = live.team()?.and_then(|team| team.closed_at);
             let more = limit.saturating_add(1);
             let mut cut = Cut::new(limit);
+            let blocked = cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks);
             Ok(StatusAnswer {
                 team: identity.team.clone(),
                 closed_at: closed.map(|at| at.to_string()),
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
-                blocked_tasks: cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks),
+                failed_dependencies: blocking::in_vain(live, &blocked)?,
+                blocked_tasks: blocked,
                 stale_tasks: cut.list("stale_tasks", live.stale_tasks(before, more)?),
                 stale_messages: cut
                     .list("stale_messages", live.stale_messages(before, more)?)

@@ -152,13 +152,23 @@ fn check_ready(live: &Live, scene: &Scene) -> Result<()> {
     if open.is_empty() {
         return Ok(());
     }
-    let message = format!(
+    let lost = live.lost_deps(&scene.task.deps)?;
+    let mut message = format!(
         "the dependencies of task {} must be completed, but these are not: {}",
         scene.task.task_id,
         open.join(", ")
     );
+    if !lost.is_empty() {
+        message.push_str("; failed or canceled: ");
+        message.push_str(&lost.join(", "));
+    }
     let refusal = scene.refusal(Code::BlockedDependency, message);
-    Err(refusal.detail("dependencies", open).into())
+    let refusal = refusal.detail("dependencies", open);
+    Err(match lost.is_empty() {
+        true => refusal,
+        false => refusal.detail("failed_dependencies", lost),
+    }
+    .into())
 }
 
 fn check_free(scene: &Scene, worker: &str) -> Result<(), Refusal> {

@@ -11,7 +11,7 @@ use crate::projections::{Live, Priority};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::{RESERVED, TaskRecord};
 use crate::team::Team;
-use crate::{holding, names, resource};
+use crate::{blocking, holding, names, resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,11 +77,14 @@ impl Act for TaskCreate {
     type Verdict = String;
     type Answer = TaskAnswer;
 
+    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
+        budget::check(live, actor)
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
         let created = self.created(live)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;
-        budget::check(live, None)?;
         let owner = created.owner.clone();
         let fact = TaskFact::of(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
@@ -232,7 +235,10 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
 /// The task as it stands after a command.
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     match live.task(id)? {
-        Some(task) => Ok(TaskRecord::at(task, now)),
+        Some(task) => {
+            let failed = blocking::failed_dependencies(live, &task)?;
+            Ok(TaskRecord::at(task, failed, now))
+        }
         None => Err(holding::not_found(id).into()),
     }
 }

@@ -4,6 +4,7 @@ use super::task_create::record;
 use super::tasks::Tasks;
 use crate::failure::Result;
 use crate::names;
+use crate::projections::Task;
 use crate::task_record::TaskRecord;
 use crate::team::Team;
 
@@ -34,9 +35,13 @@ impl Team {
     pub fn task_records(&mut self, tasks: Tasks) -> Result<TaskRecords> {
         let now = self.now();
         let page = self.tasks(tasks)?;
-        let tasks = page.tasks.into_iter();
+        let mut failed = page.failed_dependencies;
+        let record = |task: Task| {
+            let failed = failed.remove(&task.task_id).unwrap_or_default();
+            TaskRecord::at(task, failed, now)
+        };
         Ok(TaskRecords {
-            tasks: tasks.map(|task| TaskRecord::at(task, now)).collect(),
+            tasks: page.tasks.into_iter().map(record).collect(),
             next_cursor: page.next_cursor,
         })
     }

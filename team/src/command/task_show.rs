@@ -1,6 +1,7 @@
 //! `task show`: one task, and what happened to it.
 
 use crate::Recorded;
+use crate::blocking;
 use crate::failure::Result;
 use crate::names;
 use crate::projections::Live;
@@ -24,7 +25,7 @@ pub struct TaskShow {
     pub cursor: Option<String>,
 }
 
-/// `{team, task, lease_expired?, history?, next_cursor?}`.
+/// `{team, task, failed_dependencies?, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -32,6 +33,9 @@ pub struct TaskShowAnswer {
     /// The task.
     #[serde(serialize_with = "crate::shapes::task")]
     pub task: Task,
+    /// What it waits for in vain: dependencies that failed or were canceled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_dependencies: Vec<String>,
     /// Whether the lease of its claim ran out, which no event says yet.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
@@ -57,6 +61,7 @@ impl Team {
                 .ok_or_else(|| not_found(&team, &show.task_id))?;
             let mut answer = TaskShowAnswer {
                 team: team.clone(),
+                failed_dependencies: blocking::failed_dependencies(live, &task)?,
                 lease_expired: task.claim().is_some_and(|claim| claim.leased_until <= now),
                 task,
                 history: None,

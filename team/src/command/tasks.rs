@@ -1,5 +1,6 @@
 //! `tasks`: the tasks of a team, in natural order of their ids.
 
+use crate::blocking;
 use crate::failure::Result;
 use crate::names;
 use crate::projections::Task;
@@ -8,6 +9,7 @@ use crate::refusal::Refusal;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What `tasks` is asked.
 #[derive(Debug, Clone, Default)]
@@ -22,12 +24,15 @@ pub struct Tasks {
     pub cursor: Option<String>,
 }
 
-/// `{tasks[], count, next_cursor}`.
+/// `{tasks[], failed_dependencies?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The page.
     #[serde(serialize_with = "crate::shapes::tasks")]
     pub tasks: Vec<Task>,
+    /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Tasks on the page.
     pub count: usize,
     /// The last id of the page while more remain.
@@ -50,6 +55,7 @@ impl Team {
             }
             let page = live.tasks(&filter, tasks.cursor.as_deref(), limit)?;
             Ok(TasksAnswer {
+                failed_dependencies: blocking::in_vain(live, &page.tasks)?,
                 count: page.tasks.len(),
                 next_cursor: page
                     .tasks

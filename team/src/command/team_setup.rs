@@ -17,6 +17,9 @@ use teamlog_engine::{Event, NewEvent, Timestamp};
 /// Most agents that are named at once.
 pub const AGENTS_MAX: usize = 256;
 
+/// What an agent is there for that never said.
+pub const ROLE: &str = "worker";
+
 /// What a team is set up with. What is not given stays; nobody leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +41,9 @@ pub struct AgentSetup {
     /// What it is there for
     #[serde(default)]
     pub role: Option<String>,
+    /// The language model that it is
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// Who was named.
@@ -79,7 +85,7 @@ impl Act for Job {
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         let mut events = self.setup.joining(live)?;
-        events.extend(self.setup.roles(live)?);
+        events.extend(self.setup.identities(live)?);
         if let Some(budget) = &self.setup.budget
             && let Ruling::Granted((), set) = budget.decide(live, now)?
         {
@@ -130,42 +136,41 @@ impl TeamSetup {
         })
     }
 
-    /// The events that say what agents are there for, where that is new.
-    fn roles(&self, live: &Live) -> Result<Vec<NewEvent>> {
+    /// The events that say what agents are there for and what they are, where that is new.
+    fn identities(&self, live: &Live) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
-        let workers = self.agents.iter().filter(|agent| agent.id != LEADER);
-        for (index, agent) in (1..).zip(workers) {
-            let Some(role) = &agent.role else {
-                continue;
-            };
-            let role = names::filled("role", role)?;
+        for (index, agent) in (1..).zip(&self.agents) {
             let known = live.identity(&agent.id)?.map(|noted| noted.what);
-            if known.as_ref().is_some_and(|known| known.role == role) {
+            let before = known.unwrap_or_else(|| Identity::unregistered(index, ROLE));
+            let after = agent.identity(before.clone())?;
+            if before == after {
                 continue;
             }
-            let identity = Identity {
-                role: role.to_owned(),
-                ..known.unwrap_or_else(|| unregistered(index))
-            };
-            events.push(identity.event(&agent.id));
+            if agent.id == LEADER {
+                let message =
+                    format!("agents must say nothing new of {LEADER:?}, who is known to all teams");
+                return Err(Refusal::new(Code::InvalidInput, message)
+                    .field("agents")
+                    .into());
+            }
+            events.push(after.event(&agent.id));
         }
         Ok(events)
     }
 }
 
-/// A worker that never said anything of itself.
-fn unregistered(index: u32) -> Identity {
-    Identity {
-        index,
-        role: String::new(),
-        assigned_tasks: Vec::new(),
-        pid: None,
-        pane_id: None,
-        working_dir: None,
-        worktree_path: None,
-        worktree_branch: None,
-        worktree_detached: None,
-        team_state_root: None,
+impl AgentSetup {
+    /// What is known of the agent, with what is said of it here.
+    fn identity(&self, known: Identity) -> Result<Identity> {
+        let given = |field, text: &Option<String>| -> Result<Option<String>> {
+            let text = text.as_deref().map(|text| names::filled(field, text));
+            Ok(text.transpose()?.map(str::to_owned))
+        };
+        Ok(Identity {
+            role: given("role", &self.role)?.unwrap_or(known.role),
+            model: given("model", &self.model)?.or(known.model),
+            ..known
+        })
     }
 }
 

@@ -49,6 +49,9 @@ pub struct WriteIdentity {
     /// Where it takes the team's state to lie
     #[serde(default)]
     pub team_state_root: Option<String>,
+    /// The language model that it is
+    #[serde(default)]
+    pub model: Option<String>,
 }
 
 /// What `update-worker-heartbeat` is asked.
@@ -169,6 +172,7 @@ impl WriteIdentity {
             worktree_branch: self.worktree_branch.clone(),
             worktree_detached: self.worktree_detached,
             team_state_root: self.team_state_root.clone(),
+            model: self.model.clone(),
         })
     }
 }

@@ -59,6 +59,7 @@ impl Team {
             ));
         }
         self.changeable()?;
+        self.stand_alone();
         let actor = repair.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         let (cut, exclusive) = self.log.cut(repair.to, actor).map_err(input_fault)?;
         if cut.is_empty() {

@@ -34,6 +34,7 @@ impl Root {
             self.team(team)?;
         }
         let actor = actor.unwrap_or(DEFAULT_ACTOR);
+        let _alone = self.pause(team);
         let salvaged = salvage(
             self.storage(),
             &dir,

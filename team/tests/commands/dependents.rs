@@ -1,12 +1,20 @@
 //! Who waits for whom: what completing a task sets free.
 
-use crate::claims::{after, claim, claimed, complete, count, fail, new, status, task, waiting};
+use crate::claims::{
+    after, change, claim, claimed, complete, count, fail, new, status, task, waiting,
+};
 use crate::transitions::{cancel, reopen};
-use crate::world::{SECOND, World, assign, json, kinds, update};
+use crate::world::{SECOND, World, assign, json, kinds, refused, update};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::io::Cursor;
 use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::command::status::Status;
+use teamlog_team::command::task_change::TaskChange;
+use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::tasks::Tasks;
 use teamlog_team::command::tick::Tick;
+use teamlog_team::{Code, Team};
 
 #[test]
 fn completing_the_last_dependency_frees_those_that_wait_in_the_same_group() {
@@ -53,6 +61,55 @@ fn a_failed_or_canceled_dependency_frees_nobody() {
     team.task_reopen(reopen("1")).unwrap();
     team.task_cancel(cancel("1")).unwrap();
     assert_eq!(status(&mut team, "2"), "blocked");
+}
+
+#[test]
+fn who_waits_in_vain_is_told_so_everywhere() {
+    let world = World::new();
+    let mut team = world.demo();
+    let one = claimed(&mut team, new("1"));
+    team.task_create(new("2")).unwrap();
+    team.task_create(new("3")).unwrap();
+    team.task_create(waiting("waits", &["1", "2", "3", "404"]))
+        .unwrap();
+    let told = |team: &mut Team| {
+        let record = team.task_record("4").unwrap();
+        let page = team.task_records(Tasks::default()).unwrap();
+        assert_eq!(
+            page.tasks[3].failed_dependencies,
+            record.failed_dependencies
+        );
+        let show = TaskShow {
+            task_id: "4".to_owned(),
+            ..TaskShow::default()
+        };
+        let shown = team.task_show(show).unwrap();
+        assert_eq!(shown.failed_dependencies, record.failed_dependencies);
+        let status = team.status(Status::default()).unwrap();
+        let refusal = refused(team.task_claim(claim("4", "qa")), Code::BlockedDependency);
+        let (mut map, mut details) = (BTreeMap::new(), None);
+        if !record.failed_dependencies.is_empty() {
+            map.insert("4".to_owned(), record.failed_dependencies.clone());
+            details = Some(json!(record.failed_dependencies));
+        }
+        assert_eq!(status.failed_dependencies, map);
+        assert_eq!(refusal.details.get("failed_dependencies"), details.as_ref());
+        record.failed_dependencies
+    };
+    assert!(told(&mut team).is_empty());
+    team.task_finish(fail(&one)).unwrap();
+    assert_eq!(told(&mut team), ["1"]);
+    team.task_cancel(cancel("3")).unwrap();
+    assert_eq!(told(&mut team), ["1", "3"]);
+    team.task_reopen(reopen("1")).unwrap();
+    assert_eq!(told(&mut team), ["3"]);
+    // Whoever needs it no longer waits no longer.
+    let instead = TaskChange {
+        blocked_by: Some(vec!["2".to_owned()]),
+        ..change("4")
+    };
+    team.task_change(instead).unwrap();
+    assert!(told(&mut team).is_empty());
 }
 
 #[test]

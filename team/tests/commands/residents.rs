@@ -12,6 +12,7 @@ use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::doctor::repair::Repair;
 use teamlog_team::{Code, Failure, Root, RootOptions, Team};
 
 fn resident(world: &World) -> Root {
@@ -102,6 +103,32 @@ fn the_writer_gives_way_to_a_command_on_the_whole_log() {
     drop(whole);
     drop(kept.send(message("lead", "dev")).unwrap());
     assert_eq!(inbox(&mut kept, "dev"), 3);
+}
+
+#[test]
+fn the_writer_gives_way_to_what_mends_the_log() {
+    let world = World::new();
+    drop(world.demo());
+    let root = resident(&world);
+    let mut kept = root.team("demo").unwrap();
+    for _ in 0..3 {
+        drop(kept.send(message("lead", "dev")).unwrap());
+    }
+    let repair = Repair {
+        to: 3,
+        yes: true,
+        ..Repair::default()
+    };
+    let cut = root.team("demo").unwrap().repair(repair).unwrap();
+    assert_eq!(cut.status, "repaired");
+    assert_eq!(inbox(&mut kept, "dev"), 2);
+    drop(kept.send(message("lead", "dev")).unwrap());
+    let salvaged = root
+        .salvage("demo", None, Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    assert_eq!(salvaged.event_count, 5);
+    drop(kept.send(message("lead", "dev")).unwrap());
+    assert_eq!(inbox(&mut kept, "dev"), 4);
 }
 
 #[test]

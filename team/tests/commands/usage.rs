@@ -3,6 +3,7 @@
 use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, update};
 use serde_json::json;
 use teamlog_engine::Format;
+use teamlog_team::act::Control;
 use teamlog_team::command::broadcast::Broadcast;
 use teamlog_team::command::claim_next::ClaimNext;
 use teamlog_team::command::send_message::SendMessage;
@@ -270,9 +271,22 @@ fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
     team.thread_start(ThreadStart::default()).unwrap();
     hard(&mut team, None, Some(10));
     report(&mut team, "dev", 10);
-    team.task_create(create()).unwrap();
-    for outcome in begun(&mut team, "dev") {
-        assert_eq!(is_exceeded(outcome).details["worker"], json!("dev"));
+    let creating = |team: &mut Team, actor: &str| {
+        team.under(Control {
+            actor: Some(actor.to_owned()),
+            ..Control::default()
+        });
+        let outcome = team.task_create(create()).map(drop);
+        team.under(Control::default());
+        outcome
+    };
+    creating(&mut team, "qa").unwrap();
+    let mut outcomes = begun(&mut team, "dev");
+    outcomes.push(creating(&mut team, "dev"));
+    for outcome in outcomes {
+        let refusal = is_exceeded(outcome);
+        assert_eq!(refusal.details["worker"], json!("dev"));
+        assert!(refusal.hint.unwrap().contains("--per-agent "));
     }
     for outcome in begun(&mut team, "qa") {
         match outcome {
@@ -324,6 +338,16 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
     assert_eq!(
         warned.as_deref(),
         Some("soft limit of 20 reached: 51 tokens used")
+    );
+    // Where nothing is refused, all that may be used is such a limit.
+    team.set_budget(soft(Some(30), None)).unwrap();
+    assert_eq!(reached(&mut team), 3);
+    report(&mut team, "dev", 1);
+    assert_eq!(reached(&mut team), 3);
+    let used_up = team.budget_warning().unwrap();
+    assert_eq!(
+        used_up.as_deref(),
+        Some("budget used up: 52 of 30 tokens used")
     );
     team.set_budget(SetBudget::default()).unwrap();
     assert_eq!(team.budget_warning().unwrap(), None);
