@@ -27,23 +27,6 @@ fn each<'a>(value: &'a Value, see: &mut dyn FnMut(&'a serde_json::Map<String, Va
     }
 }
 
-/// The document in the repository is the one that is served, in lines.
-/// `TEAMLOG_BLESS=1 cargo test -p teamlog-server --test routes document` writes it anew.
-#[test]
-fn it_is_the_one_of_the_repository() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/openapi.json");
-    let served: Value = serde_json::from_slice(openapi::text()).unwrap();
-    let text = serde_json::to_string_pretty(&served).unwrap() + "\n";
-    if std::env::var_os("TEAMLOG_BLESS").is_some() {
-        std::fs::write(path, text).unwrap();
-        return;
-    }
-    assert!(
-        std::fs::read_to_string(path).is_ok_and(|there| there == text),
-        "docs/openapi.json is out of date; TEAMLOG_BLESS=1 cargo test -p teamlog-server --test routes document writes it anew"
-    );
-}
-
 #[test]
 fn it_is_served_as_it_is_put_together() {
     let served = World::new().get("/v1/openapi.json").done(200);

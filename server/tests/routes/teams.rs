@@ -46,8 +46,6 @@ fn a_setup_that_breaks_a_rule_changes_nothing() {
     let world = World::with(&["ada"]);
     for body in [
         json!({"agents": [{"id": "bob"}, {"id": "a/b"}]}),
-        json!({"agents": [{"id": "bob", "role": " "}]}),
-        json!({"agents": [{"id": "bob", "model": ""}]}),
         json!({"agents": [{"id": "bob", "model": 7}]}),
         json!({"agents": [{"id": "leader-fixed", "role": "lead"}]}),
         json!({"agents": [{"role": "x"}]}),
