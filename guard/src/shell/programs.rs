@@ -56,7 +56,7 @@ const PLACES: [&str; 5] = [
 ];
 
 /// Commands of our own that write nothing but the log.
-const OWN: [&str; 31] = [
+const OWN: [&str; 32] = [
     "ack",
     "api",
     "append",
@@ -88,6 +88,7 @@ const OWN: [&str; 31] = [
     "trace",
     "usage",
     "verify",
+    "wait",
 ];
 
 /// What a program writes.

@@ -92,7 +92,10 @@ fn told<'a>(name: &'a str, found: &Words<'a>) -> Option<Copies<'a>> {
         }
         (None, [sources @ .., last]) => {
             let is_dir = |path: &str| path.ends_with('/') || matches!(last_name(path), "." | "..");
-            let inside = sources.len() > 1 || last.plain().is_some_and(is_dir);
+            // An expansion may come to nothing.
+            let is_there = |source: &&&Value| matches!(source, Value::Plain(_) | Value::Below(_));
+            let several = sources.iter().filter(is_there).count() > 1;
+            let inside = several || last.plain().is_some_and(is_dir);
             ((*last).clone(), sources, inside)
         }
     };
