@@ -335,6 +335,38 @@ fn a_second_writer_waits_and_then_learns_who_holds_the_lock() {
 }
 
 #[test]
+fn a_segment_that_is_no_longer_there_takes_nothing() {
+    let harms: [fn(&Path); 3] = [
+        |path| std::fs::remove_file(path).unwrap(),
+        |path| std::fs::write(path, b"{}\n").unwrap(),
+        |path| {
+            std::fs::rename(path, path.with_extension("aside")).unwrap();
+            std::fs::copy(path.with_extension("aside"), path).unwrap();
+        },
+    ];
+    for format in FORMATS {
+        for (number, harm) in harms.iter().enumerate() {
+            let (dir, storage) = files();
+            let log = create(&storage, format, &options().1);
+            let writer = writer(&log);
+            let append = |text: &str| writer.append(vec![said(text)], Durability::Synced);
+            append("one").unwrap();
+            let path = dir.path().join(segment(format));
+            harm(&path);
+            let before = std::fs::read(&path).ok();
+            let refused = append("two").unwrap_err();
+            assert!(matches!(refused, Error::Corrupt { .. }), "{refused}");
+            // Nor does this writer try again, whatever is there by then.
+            assert!(matches!(append("three").unwrap_err(), Error::Poisoned(_)));
+            assert_eq!(std::fs::read(&path).ok(), before);
+            drop(writer);
+            let again = log.lock();
+            assert_eq!(again.is_ok(), number == 2, "{format:?} {number}");
+        }
+    }
+}
+
+#[test]
 fn limits_are_exact_and_named() {
     let (_dir, storage) = files();
     let log = create(&storage, FORMATS[0], &options().1);

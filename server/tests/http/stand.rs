@@ -71,8 +71,14 @@ impl Stand {
 
     /// The same data under another daemon.
     pub fn restarted(self) -> Stand {
+        self.restarted_after(|| {})
+    }
+
+    /// The same, with something done to the data in between.
+    pub fn restarted_after(self, between: impl FnOnce()) -> Stand {
         let Stand { daemon, dir } = self;
         assert!(daemon.stop());
+        between();
         let daemon = serve(options(dir.path())).unwrap();
         Stand { daemon, dir }
     }
