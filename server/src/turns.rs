@@ -39,3 +39,27 @@ impl Turns {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    fn now<A>(future: impl Future<Output = A>) -> Option<A> {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(answer) => Some(answer),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn a_team_that_has_all_its_turns_waits_and_no_other_does() {
+        let turns = Turns::new(2);
+        let mut taken: Vec<_> = (0..2).map(|_| now(turns.next("slow")).unwrap()).collect();
+        assert!(now(turns.next("slow")).is_none());
+        assert!(now(turns.next("other")).is_some());
+        taken.pop();
+        assert!(now(turns.next("slow")).is_some());
+    }
+}

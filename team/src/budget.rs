@@ -22,27 +22,51 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     if let Some(max) = budget.max_tokens {
         let used = live.used(Whose::Team)?.tokens;
         if used >= max {
-            return Err(exceeded("the team", used, (max, "--max-tokens")).into());
+            return Err(exceeded("the team", used, (max, MAX_TOKENS), &budget).into());
         }
     }
     if let (Some(max), Some(worker)) = (budget.per_agent_tokens, worker) {
         let used = live.used(Whose::Agent(worker))?.tokens;
         if used >= max {
-            let refusal = exceeded(worker, used, (max, "--per-agent")).field("worker");
+            let refusal = exceeded(worker, used, (max, PER_AGENT), &budget).field("worker");
             return Err(refusal.detail("worker", worker).into());
         }
     }
     Ok(())
 }
 
-fn exceeded(who: &str, used: u64, (max, flag): (u64, &str)) -> Refusal {
+const MAX_TOKENS: &str = "--max-tokens";
+const PER_AGENT: &str = "--per-agent";
+
+fn exceeded(who: &str, used: u64, (max, flag): (u64, &str), budget: &Budget) -> Refusal {
     let message = format!("{who} may use {max} tokens, but used {used}");
     Refusal::new(Code::BudgetExceeded, message)
         .detail("used_tokens", used)
         .detail("max_tokens", max)
         .hint(format!(
-            "what is under way can be finished; for more: teamlog usage TEAM --set {flag} N"
+            "what is under way can be finished; for more: teamlog usage TEAM --set{} --hard-limit",
+            raised(budget, flag)
         ))
+}
+
+/// All limits as options, since a budget is set as a whole, with N in the place of the one that is in the way.
+fn raised(budget: &Budget, flag: &str) -> String {
+    let limits = [
+        (MAX_TOKENS, budget.max_tokens),
+        ("--soft-limit", budget.soft_limit_tokens),
+        (PER_AGENT, budget.per_agent_tokens),
+    ];
+    let mut options = String::new();
+    for (name, limit) in limits {
+        let Some(limit) = limit else { continue };
+        let limit = if name == flag {
+            "N".to_owned()
+        } else {
+            limit.to_string()
+        };
+        options.extend([" ", name, " ", &limit]);
+    }
+    options
 }
 
 /// The event that says that the soft limit is reached, unless one says so already.

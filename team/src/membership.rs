@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::names;
 use crate::refusal::{Code, Refusal};
+use crate::team::Team;
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
 use teamlog_projections::fact::MembersAdded;
@@ -25,6 +26,16 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
     match live.team()? {
         Some(team) if !team.open => Err(stranger(field, agent, live.members()?).into()),
         _ => Ok(names::check_new(field, agent)?),
+    }
+}
+
+impl Team {
+    /// Checks that an agent may act in the team.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`; the log's.
+    pub fn knows(&mut self, field: &'static str, agent: &str) -> Result<()> {
+        self.look(|live, _| check(live, field, agent))
     }
 }
 

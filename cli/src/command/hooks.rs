@@ -122,6 +122,7 @@ impl Args {
 
 impl Install {
     fn run(self, context: &mut Context) -> Outcome {
+        self.check(context)?;
         let words = self.words(context)?;
         let file = self.file(context)?;
         let old = read(&file)?;
@@ -181,10 +182,21 @@ impl Install {
         });
         option("--on-unknown", on_unknown.name().to_owned());
         if let Some(team) = &self.team {
-            teamlog_team::names::check_known("team", team)?;
             words.extend(["--".to_owned(), team.clone()]);
         }
         Ok(words)
+    }
+
+    /// A guard that knows neither team nor agent denies everything.
+    fn check(&self, context: &mut Context) -> Result<(), CommandError> {
+        let Some(team) = &self.team else {
+            return Ok(());
+        };
+        let mut team = context.team(team)?;
+        if let Some(agent) = &self.agent {
+            team.knows("agent", agent)?;
+        }
+        Ok(())
     }
 
     /// The file that the agent reads its configuration from.
@@ -214,7 +226,14 @@ impl Install {
             (Some(dir), false) => dir.clone(),
             (None, false) => PathBuf::from("."),
         };
-        absolute(context, &top)
+        let top = absolute(context, &top)?;
+        match top.is_dir() {
+            true => Ok(top),
+            false => {
+                let message = format!("dir must be a directory, but is {}", top.display());
+                Err(CommandError::invalid("dir", message))
+            }
+        }
     }
 }
 

@@ -334,3 +334,18 @@ fn hooks_are_shown_then_written_and_then_as_they_should_be() {
     assert_eq!(error.code, "invalid_input");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{");
 }
+
+#[test]
+fn hooks_are_installed_for_whom_there_is_and_where_there_is_something() {
+    let cli = Cli::with_team();
+    for (line, named) in [
+        ("hooks install claude nosuch --agent dev", "nosuch"),
+        ("hooks install claude demo --agent nobody", "nobody"),
+        ("hooks install pi demo --dir nowhere --write", "nowhere"),
+    ] {
+        let ran = cli.run(line);
+        assert!(ran.code.is_some_and(|code| code > 0), "{line}: {ran:?}");
+        assert!(ran.stderr.contains(named), "{line}: {ran:?}");
+    }
+    assert!(!cli.dir().join("nowhere").exists());
+}

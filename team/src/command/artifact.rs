@@ -417,7 +417,7 @@ fn missing(name: &str) -> Refusal {
     Refusal::new(Code::ArtifactNotFound, message)
         .field("name")
         .detail("name", name)
-        .hint("list them with: artifact-list")
+        .hint("list them with: teamlog artifact list TEAM")
 }
 
 fn damaged(artifact: &Artifact, what: &str) -> Refusal {

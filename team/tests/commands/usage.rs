@@ -286,7 +286,8 @@ fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
     for outcome in outcomes {
         let refusal = is_exceeded(outcome);
         assert_eq!(refusal.details["worker"], json!("dev"));
-        assert!(refusal.hint.unwrap().contains("--per-agent "));
+        let hint = refusal.hint.unwrap();
+        assert!(hint.ends_with("--set --per-agent N --hard-limit"), "{hint}");
     }
     for outcome in begun(&mut team, "qa") {
         match outcome {
