@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod admission;
+mod berths;
 pub mod call;
 mod confine;
 pub mod daemon;
