@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use teamlog_server::forward::Cut;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::membership::LEADER;
@@ -375,6 +376,33 @@ impl Context {
 
     /// The error with what to try next on the team concerned.
     pub fn advise(&self, error: CommandError) -> CommandError {
+        match self.surroundings.cut() {
+            Some(cut) if error.exit() == Exit::Io => self.cut(cut, &error),
+            _ => self.advised(error),
+        }
+    }
+
+    /// The error where the daemon waited no longer for what the caller was asked for.
+    fn cut(&self, cut: Cut, error: &CommandError) -> CommandError {
+        let (exit, code) = match cut {
+            Cut::Stopping => (Exit::Unavailable, "daemon_gone"),
+            Cut::Full => (Exit::Locked, "busy"),
+        };
+        let cut = CommandError::new(exit, code, error.message());
+        cut.or_hint(|| match (self.outcome, &self.team) {
+            (Unknown::Never, _) | (_, None) => "nothing was recorded; type it again".to_owned(),
+            (Unknown::Repeat, _) => {
+                "type the same again: what is recorded already changes nothing".to_owned()
+            }
+            (Unknown::Look, Some(team)) => {
+                let team = quoted(team);
+                let look = self.command(&format!("replay {team} --reverse --limit 5 --json"));
+                format!("look before you repeat it:\n{look}")
+            }
+        })
+    }
+
+    fn advised(&self, error: CommandError) -> CommandError {
         let Some(team) = self.team.as_deref().map(quoted) else {
             return error;
         };

@@ -177,6 +177,13 @@ impl CommandError {
         self
     }
 
+    /// The same with a detail that is text.
+    #[must_use]
+    pub fn detailing(mut self, name: &str, value: &str) -> CommandError {
+        self.body.details.insert(name.to_owned(), value.into());
+        self
+    }
+
     /// A detail that is text.
     pub fn detail(&self, name: &str) -> Option<&str> {
         self.body.details.get(name).and_then(Value::as_str)

@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_server::forward::{Child, Ended, ForwardIo, ForwardedCall, Terminals, frame};
+use teamlog_server::forward::{Child, Cut, Ended, ForwardIo, ForwardedCall, Terminals, frame};
+use teamlog_team::patience::Patience;
 
 /// What a command sees of a process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -240,6 +241,37 @@ impl Surroundings {
         match &self.whose {
             Whose::Ours(_) => drop(io::stderr().lock().write_all(text)),
             Whose::Callers(caller) => drop(caller.io.write_err(text)),
+        }
+    }
+
+    /// Does what waits for others to do something, with the patience of whoever typed the command; `None` where as many
+    /// wait already as may, and nothing was done.
+    pub fn waiting<A>(&self, act: impl FnOnce(&Patience) -> A) -> Option<A> {
+        let Whose::Callers(caller) = &self.whose else {
+            return Some(act(&Patience::default()));
+        };
+        if !caller.io.begin_wait() {
+            return None;
+        }
+        let io = caller.io.clone();
+        let done = act(&Patience::as_long_as(move || io.is_awaited()));
+        caller.io.end_wait();
+        Some(done)
+    }
+
+    /// Why the process that the command is for was asked for something and not waited for, if that happened.
+    pub fn cut(&self) -> Option<Cut> {
+        match &self.whose {
+            Whose::Ours(_) => None,
+            Whose::Callers(caller) => caller.io.cut(),
+        }
+    }
+
+    /// Standard input, where a wait for it is one for whoever is at its other end.
+    pub fn stdin_awaited(&self) -> Option<io::Stdin> {
+        match &self.whose {
+            Whose::Ours(own) if own.read.is_empty() => Some(io::stdin()),
+            _ => None,
         }
     }
 

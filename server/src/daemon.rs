@@ -2,6 +2,7 @@
 
 use crate::admission::bearer::Guesses;
 use crate::auditor;
+use crate::berths::Berths;
 use crate::confine::confine;
 use crate::door::Door;
 use crate::failure::{Result, StartError};
@@ -291,7 +292,7 @@ fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: Cancellati
         figures: Figures::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
-        taken_over: Arc::new(Semaphore::new(limits.taken_over)),
+        berths: Berths::new(limits.taken_over, limits.taken_over_waits),
         drain,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
@@ -330,11 +331,10 @@ async fn converse(
     door.drain.cancelled().await;
     door.served.stop();
     let until = Instant::now() + within;
-    let taken_over = u32::try_from(door.limits.taken_over).unwrap_or(u32::MAX);
     let all = async {
         let _ = over_tcp.await;
         let _ = over_socket.await;
-        let _ = door.taken_over.acquire_many(taken_over).await;
+        door.berths.empty().await;
     };
     Ok((until, tokio::time::timeout(within, all).await.is_ok()))
 }

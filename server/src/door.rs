@@ -1,6 +1,7 @@
 //! What every connection shares.
 
 use crate::admission::bearer::Guesses;
+use crate::berths::Berths;
 use crate::figures::Figures;
 use crate::options::{Answering, Limits};
 use crate::pool::Pool;
@@ -27,8 +28,8 @@ pub(crate) struct Door {
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.
     pub bodies: Arc<Semaphore>,
-    /// Connections that may still be taken over.
-    pub taken_over: Arc<Semaphore>,
+    /// Places for connections that are taken over.
+    pub berths: Arc<Berths>,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,
     /// Whether signals stop the daemon.

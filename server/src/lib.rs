@@ -7,6 +7,7 @@
 
 mod admission;
 mod auditor;
+mod berths;
 pub mod call;
 mod confine;
 pub mod daemon;

@@ -113,8 +113,10 @@ pub struct Limits {
     pub waits: usize,
     /// How long one of them may wait.
     pub wait_time: Duration,
-    /// Connections that are taken over at a time.
+    /// Connections that are taken over at a time, and work.
     pub taken_over: usize,
+    /// Those that wait for something outside of the daemon, beside them.
+    pub taken_over_waits: usize,
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
     pub guesses: u32,
     /// By how much they are.
@@ -145,6 +147,7 @@ impl Default for Limits {
             waits: 256,
             wait_time: Duration::from_secs(300),
             taken_over: 64,
+            taken_over_waits: 256,
             guesses: 10,
             guess_delay: Duration::from_secs(1),
             drain_time: Duration::from_secs(10),

@@ -1,9 +1,13 @@
 //! Connections that leave HTTP: on the Unix socket a client may ask for another protocol, which somebody else speaks.
 
+use crate::berths::Berth;
 use crate::served::Served;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Which version a client is of, and which the daemon is.
 pub const VERSION_HEADER: &str = "teamlog-version";
@@ -22,18 +26,46 @@ pub struct Link {
     stream: UnixStream,
     /// What the client said before it knew that it may.
     early: io::Cursor<Vec<u8>>,
+    place: Berth,
 }
 
 impl Link {
-    pub(crate) fn new(stream: UnixStream, early: Vec<u8>) -> Link {
+    pub(crate) fn new(stream: UnixStream, early: Vec<u8>, place: Berth) -> Link {
         Link {
             stream,
             early: io::Cursor::new(early),
+            place,
         }
     }
     /// The socket beneath, for its time limits.
     pub fn stream(&self) -> &UnixStream {
         &self.stream
+    }
+    /// Whether the client says something within that time, or has hung up.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn hears(&self, within: Duration) -> io::Result<bool> {
+        let early = self.early.get_ref().len();
+        if usize::try_from(self.early.position()).is_ok_and(|read| read < early) {
+            return Ok(true);
+        }
+        let within = Timespec::try_from(within).map_err(io::Error::other)?;
+        let mut fds = [PollFd::new(&self.stream, PollFlags::IN)];
+        match poll(&mut fds, Some(&within)) {
+            Ok(heard) => Ok(heard > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+    /// From here on the client waits for something outside of the daemon, and its place is free for others; `false` where
+    /// as many wait as may.
+    pub fn waits(&mut self) -> bool {
+        self.place.wait()
+    }
+    /// That is over.
+    pub fn works(&mut self) {
+        self.place.work();
     }
 }
 

@@ -2,6 +2,7 @@
 //! up now and then, so that it waits for nobody no longer than that.
 
 use crate::refusal::{Code, Refusal};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,10 +14,21 @@ const LOOK: Duration = Duration::from_millis(250);
 #[derive(Debug, Clone, Default)]
 pub struct Patience(Option<Arc<Bounded>>);
 
-#[derive(Debug)]
 struct Bounded {
     longest: Duration,
     ended: AtomicBool,
+    /// Whether somebody still waits, for whoever has to look to know.
+    look: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl fmt::Debug for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bounded { longest, ended, .. } = self;
+        f.debug_struct("Bounded")
+            .field("longest", longest)
+            .field("ended", ended)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Patience {
@@ -25,6 +37,16 @@ impl Patience {
         Patience(Some(Arc::new(Bounded {
             longest,
             ended: AtomicBool::new(false),
+            look: None,
+        })))
+    }
+
+    /// One that lasts for as long as that says so.
+    pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Patience {
+        Patience(Some(Arc::new(Bounded {
+            longest: Duration::MAX,
+            ended: AtomicBool::new(false),
+            look: Some(Box::new(look)),
         })))
     }
 
@@ -37,8 +59,11 @@ impl Patience {
 
     /// Whether nobody waits any more.
     pub fn is_over(&self) -> bool {
-        let bounded = self.0.as_ref();
-        bounded.is_some_and(|bounded| bounded.ended.load(Ordering::Acquire))
+        let Some(bounded) = &self.0 else { return false };
+        if bounded.look.as_ref().is_some_and(|look| !look()) {
+            self.end();
+        }
+        bounded.ended.load(Ordering::Acquire)
     }
 
     /// A wait that is no longer than the patience; `field` says how long, in milliseconds.

@@ -3,6 +3,7 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
+use crate::render::shell::quoted;
 use crate::surroundings::Surroundings;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -111,9 +112,16 @@ impl Durable {
     pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
         let mut team = context.team(team)?;
         let answer = match self.wait {
-            true => team.send_and_wait(send)?,
+            true => {
+                let surroundings = context.surroundings();
+                let sent = surroundings.waiting(|patience| team.send_and_wait(send, patience));
+                sent.ok_or_else(crowded)??
+            }
             false => team.send(send)?,
         };
+        if self.wait && answer.is_open() {
+            return Err(left(&answer.message.id));
+        }
         context.answer(&answer, inbox::sent)?;
         let exit = match answer.status {
             SendStatus::DeadLetter => Exit::Refused,
@@ -121,6 +129,25 @@ impl Durable {
         };
         context.done(team, exit)
     }
+}
+
+fn crowded() -> CommandError {
+    let message =
+        "the daemon that holds this team lets as many commands wait as it can; nothing was sent";
+    CommandError::new(Exit::Locked, "busy", message)
+        .or_hint(|| "try again, or send it with --require-ack and without --wait".to_owned())
+}
+
+/// The daemon ended the wait.
+fn left(id: &str) -> CommandError {
+    let message = format!(
+        "the daemon stopped before message {id} was acknowledged: the message is recorded, and needs its ack as before"
+    );
+    let error = CommandError::new(Exit::Unavailable, "daemon_gone", message);
+    error.detailing("message_id", id).or_hint(|| {
+        let id = quoted(id);
+        format!("type the same again with --message-id {id}: it sends nothing twice, and waits on")
+    })
 }
 
 /// Most bytes of a payload file; far more than a payload may have, so that its own limit is the one people meet.

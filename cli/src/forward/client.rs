@@ -3,7 +3,10 @@
 use super::runtime::Runtime;
 use crate::exit::{CommandError, Exit};
 use crate::surroundings::{Source, Surroundings};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
@@ -164,13 +167,38 @@ impl Link<'_> {
                 }
                 Frame::Out(bytes) => self.written(&bytes),
                 Frame::Open(path) => self.opened(&path),
+                // It speaks again without an answer: it waits for none any more.
+                Frame::Want(handle) if self.hears_before(handle) => continue,
                 Frame::Want(handle) => self.input(handle),
                 Frame::Run(child) => Ok(Frame::Ended(self.surroundings.run(&child))),
                 _ => return Err(io::ErrorKind::InvalidData.into()),
             };
             let answer = answer.unwrap_or_else(|error| frame::failed(&error));
-            self.send(&answer)?;
+            // A daemon that stops does not wait for it, and has said all else.
+            let _ = self.send(&answer);
         }
+    }
+
+    /// Waits until there is something to read in a file, or the daemon says something; whether that is it.
+    fn hears_before(&self, handle: u32) -> bool {
+        if !self.stream.buffer().is_empty() {
+            return true;
+        }
+        let stdin = self.surroundings.stdin_awaited();
+        let input = match (file_of(handle), &stdin) {
+            (None, Some(stdin)) => stdin.as_fd(),
+            (Some(at), _) => match self.files.get(at) {
+                Some(Source::Here(file)) => file.as_fd(),
+                _ => return false,
+            },
+            (None, None) => return false,
+        };
+        let socket = PollFd::new(self.stream.get_ref(), PollFlags::IN);
+        let mut fds = [socket, PollFd::from_borrowed_fd(input, PollFlags::IN)];
+        // What cannot be waited for is read, and says why it cannot be.
+        while let Err(Errno::INTR) = poll(&mut fds, None) {}
+        let [socket, _] = &fds;
+        !socket.revents().is_empty()
     }
 
     fn send(&mut self, frame: &Frame) -> io::Result<()> {
@@ -195,10 +223,7 @@ impl Link<'_> {
 
     fn input(&mut self, handle: u32) -> io::Result<Frame> {
         let mut bytes = vec![0; CHUNK];
-        let file = usize::try_from(handle)
-            .ok()
-            .and_then(|handle| handle.checked_sub(1));
-        let count = match file {
+        let count = match file_of(handle) {
             None => {
                 let stdin = self.stdin.get_or_insert_with(|| self.surroundings.stdin());
                 stdin.read(&mut bytes)?
@@ -211,6 +236,11 @@ impl Link<'_> {
         bytes.truncate(count);
         Ok(Frame::Input(bytes))
     }
+}
+
+/// Which of the files a number means; none is standard input.
+fn file_of(handle: u32) -> Option<usize> {
+    usize::try_from(handle).ok()?.checked_sub(1)
 }
 
 fn mismatch(version: &str) -> CommandError {

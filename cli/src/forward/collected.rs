@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_server::forward::{Child, Ended, ForwardIo, Terminals};
+use teamlog_server::forward::{Child, Cut, Ended, ForwardIo, Terminals};
 
 /// Streams in memory.
 struct Held {
@@ -38,6 +38,20 @@ impl ForwardIo for Held {
 
     fn run_child(&self, _: &Child) -> io::Result<Ended> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn begin_wait(&self) -> bool {
+        true
+    }
+
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    fn end_wait(&self) {}
+
+    fn cut(&self) -> Option<Cut> {
+        None
     }
 }
 

@@ -44,3 +44,4 @@ mod tasks;
 mod terminal;
 mod trace;
 mod trust;
+mod waiters;

@@ -17,6 +17,7 @@ pub use session::{called, session};
 use crate::served::Served;
 use crate::takeover::{Link, TakeOver};
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,7 +87,35 @@ pub trait ForwardIo: Send + Sync {
     /// # Errors
     /// The caller is gone.
     fn run_child(&self, child: &Child) -> io::Result<Ended>;
+    /// From here on the call waits for what others do; `false` where as many wait as may.
+    fn begin_wait(&self) -> bool;
+    /// Whether that wait is still worth it: the caller is there, and the daemon goes on.
+    fn is_awaited(&self) -> bool;
+    /// The wait is over.
+    fn end_wait(&self);
+    /// Why the caller was asked for something and not waited for, if that happened.
+    fn cut(&self) -> Option<Cut>;
 }
+
+/// Why a caller is not waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// The daemon is about to end.
+    Stopping,
+    /// As many calls wait as may.
+    Full,
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cut::Stopping => "the daemon stops, and waits for its caller no longer",
+            Cut::Full => "the daemon waits for as many callers as it can",
+        })
+    }
+}
+
+impl std::error::Error for Cut {}
 
 /// Which of the standard streams are terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,6 +1,7 @@
 //! The way out of HTTP, on the Unix socket.
 
 use crate::admission::busy;
+use crate::berths::Berth;
 use crate::door::Door;
 use crate::reply::Reply;
 use crate::takeover::{Link, TakeOver, VERSION_HEADER};
@@ -14,7 +15,6 @@ use hyper_util::rt::TokioIo;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 
 /// Whether the client asks for it.
 pub(crate) fn is_asked(request: &Request<Body>) -> bool {
@@ -33,13 +33,13 @@ pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Respons
     let door = door.clone();
     tokio::spawn(async move {
         // A client that is gone by now has nothing to be told.
-        if let Ok(link) = upgrade.await.map_err(io::Error::other).and_then(plain) {
+        let upgraded = upgrade.await.map_err(io::Error::other);
+        if let Ok(link) = upgraded.and_then(|upgraded| plain(upgraded, place)) {
             let served = door.served.clone();
             let thread = std::thread::Builder::new().name("taken-over".to_owned());
             let _ = thread.spawn(move || {
                 // The client sees its connection end; the daemon goes on.
                 let _ = catch_unwind(AssertUnwindSafe(|| other.serve(&served, link)));
-                drop(place);
             });
         }
     });
@@ -55,10 +55,7 @@ pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Respons
 }
 
 /// Who takes over, and a place to do so.
-fn may_leave(
-    headers: &HeaderMap,
-    door: &Door,
-) -> Result<(Arc<dyn TakeOver>, OwnedSemaphorePermit), Reply> {
+fn may_leave(headers: &HeaderMap, door: &Door) -> Result<(Arc<dyn TakeOver>, Berth), Reply> {
     let asked = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
     let spoken = |other: &Arc<dyn TakeOver>| {
         let protocol = other.protocol().as_bytes();
@@ -75,20 +72,17 @@ fn may_leave(
         let message = format!("{VERSION_HEADER} must be {ours}, that of the daemon");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
-    match door.taken_over.clone().try_acquire_owned() {
-        Ok(place) => Ok((other, place)),
-        Err(_) => Err(busy(
-            "the daemon runs as many commands as it can; try again",
-        )),
-    }
+    let message = "the daemon runs as many commands as it can; try again";
+    let place = door.berths.take().ok_or_else(|| busy(message))?;
+    Ok((other, place))
 }
 
 /// The socket beneath, blocking, and what was already read from it.
-fn plain(upgraded: Upgraded) -> io::Result<Link> {
+fn plain(upgraded: Upgraded, place: Berth) -> io::Result<Link> {
     let parts = upgraded
         .downcast::<TokioIo<Watched<tokio::net::UnixStream>>>()
         .map_err(|_| io::Error::other("no Unix socket"))?;
     let stream = parts.io.into_inner().into_inner().into_std()?;
     stream.set_nonblocking(false)?;
-    Ok(Link::new(stream, parts.read_buf.to_vec()))
+    Ok(Link::new(stream, parts.read_buf.to_vec(), place))
 }

@@ -2,15 +2,16 @@
 
 use super::append::{Append, inherit_trace};
 use crate::failure::{Failure, Result};
-use crate::lines::Lines;
-use crate::projections::Live;
+use crate::lines::{Lines, unreadable};
+use crate::projections::{Error, Live};
 use crate::refusal::Refusal;
 use crate::team::{Mutation, Team};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use std::io::BufRead;
+use std::io::{self, BufRead};
+use teamlog_engine as engine;
 use teamlog_engine::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
 use teamlog_engine::{EventId, NewEvent, Timestamp};
 
@@ -76,7 +77,10 @@ impl Team {
         let mut answer = BatchAnswer::default();
         let mut lines = Lines::new(source);
         let mut group = Group::default();
-        while let Some(line) = lines.next().map_err(|failure| so_far(failure, &answer))? {
+        while let Some(line) = lines
+            .next()
+            .map_err(|failure| read_so_far(failure, &answer))?
+        {
             let event = read_line(&line.text, batch.actor.as_deref())
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &answer))?;
             let bytes = line.text.len() + FRAMING_BYTES;
@@ -187,6 +191,23 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
                 .into()
         }
         failed => failed,
+    }
+}
+
+/// The same of an input that can be read no further.
+fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
+    match failure {
+        Failure::Failed(Error::Engine(engine::Error::Io { source, .. })) => {
+            let recorded = match answer.last_seq {
+                Some(last) => format!("{} of it recorded, up to event {last}", answer.count),
+                None => "nothing of it was recorded".to_owned(),
+            };
+            unreadable(io::Error::new(
+                source.kind(),
+                format!("{source}; {recorded}"),
+            ))
+        }
+        failure => so_far(failure, answer),
     }
 }
 

@@ -8,9 +8,10 @@ use super::send::{Send, SendAnswer, SendStatus, Terms};
 use super::tick::Round;
 use crate::Recorded;
 use crate::failure::{Failure, Result};
+use crate::patience::Patience;
 use crate::projections::deliveries::{Delivery, State};
 use crate::team::Team;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use teamlog_engine::{Error, Watch};
 
 /// The clock may jump; it is looked at again after this long at the latest.
@@ -21,11 +22,12 @@ const WHILE_LOCKED: Duration = Duration::from_millis(100);
 impl Team {
     /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. A message that is known
     /// already and waits for its ack is waited for, too, so that a sender that was killed goes on when it is started
-    /// again; one that needs none is answered as a duplicate.
+    /// again; one that needs none is answered as a duplicate. One whose sender has no patience left is answered as it is:
+    /// it is recorded, and goes on waiting for its ack.
     ///
     /// # Errors
     /// As [`Team::send`].
-    pub fn send_and_wait(&mut self, mut send: Send) -> Result<SendAnswer> {
+    pub fn send_and_wait(&mut self, mut send: Send, patience: &Patience) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = send.actor.clone().unwrap_or_else(|| send.from.clone());
         // Before the message, so that no ack comes unnoticed.
@@ -33,7 +35,7 @@ impl Team {
         let answer = self.send(send)?;
         match answer.status {
             SendStatus::Suppressed => Ok(answer),
-            _ => self.await_ack(answer, &actor, &mut watch),
+            _ => self.await_ack(answer, &actor, &mut watch, patience),
         }
     }
 
@@ -42,6 +44,7 @@ impl Team {
         mut answer: SendAnswer,
         actor: &str,
         watch: &mut Watch,
+        patience: &Patience,
     ) -> Result<SendAnswer> {
         let id = answer.message.id.clone();
         loop {
@@ -50,7 +53,8 @@ impl Team {
             };
             answer.delivery.get_or_insert_with(|| Terms::of(&delivery));
             match delivery.state {
-                State::Open => self.pass(&delivery, actor, watch)?,
+                State::Open if patience.is_over() => return Ok(answer),
+                State::Open => self.pass(&delivery, actor, watch, patience)?,
                 State::Acked(seq) => {
                     answer.status = SendStatus::Acked;
                     answer.attempt = Some(delivery.attempt);
@@ -73,13 +77,18 @@ impl Team {
     }
 
     /// Lets time pass until something may have changed, and records what is due of that delivery.
-    fn pass(&mut self, delivery: &Delivery, actor: &str, watch: &mut Watch) -> Result<()> {
+    fn pass(
+        &mut self,
+        delivery: &Delivery,
+        actor: &str,
+        watch: &mut Watch,
+        patience: &Patience,
+    ) -> Result<()> {
         let now = self.options.clock.now();
         let left = delivery.due_at().micros().saturating_sub(now.micros());
         if left > 0 {
             let left = Duration::from_micros(left.unsigned_abs()).min(LOOK_AGAIN);
-            watch.wait(Some(left))?;
-            return Ok(());
+            return doze(watch, left, patience);
         }
         let round = Round {
             now,
@@ -94,6 +103,18 @@ impl Team {
                 Ok(())
             }
             Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Waits until the log grows, the time is up or nobody waits any more.
+fn doze(watch: &mut Watch, left: Duration, patience: &Patience) -> Result<()> {
+    let since = Instant::now();
+    loop {
+        let left = left.saturating_sub(since.elapsed());
+        let woken = watch.wait(patience.step(Some(left)))?;
+        if woken || left.is_zero() || patience.is_over() {
+            return Ok(());
         }
     }
 }

@@ -104,6 +104,14 @@ pub struct SendAnswer {
     pub dead_letter: Option<DeadLetterShown>,
 }
 
+impl SendAnswer {
+    /// Whether the message still waits for its ack, as far as its sender knows.
+    pub fn is_open(&self) -> bool {
+        let settled = matches!(self.status, SendStatus::Acked | SendStatus::DeadLetter);
+        self.delivery.is_some() && !settled
+    }
+}
+
 /// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Terms {

@@ -4,6 +4,7 @@ use crate::world::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Storage};
@@ -14,6 +15,7 @@ use teamlog_team::command::init::Init;
 use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::command::send::{Require, Send, SendStatus};
 use teamlog_team::command::tick::Tick;
+use teamlog_team::patience::Patience;
 use teamlog_team::{Code, Root, RootOptions, Team};
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.
@@ -479,7 +481,9 @@ fn the_senders_death_loses_nothing() {
     world.later(61 * SECOND);
     assert_eq!(tick(&mut other), (1, 0));
     assert_eq!(ack(&mut other, "m1"), AckStatus::Acked);
-    let again = other.send_and_wait(durable("m1", 60, 1)).unwrap();
+    let again = other
+        .send_and_wait(durable("m1", 60, 1), &Patience::default())
+        .unwrap();
     assert_eq!(
         again.status,
         SendStatus::Acked,
@@ -496,7 +500,8 @@ fn who_waits_is_woken_by_the_ack() {
     let root = world.root.clone();
     let waiting = thread::spawn(move || {
         let mut team = root.team("demo").unwrap();
-        team.send_and_wait(durable("m1", 3600, 0)).unwrap()
+        team.send_and_wait(durable("m1", 3600, 0), &Patience::default())
+            .unwrap()
     });
     let mut team = world.root.team("demo").unwrap();
     while ack_of(&mut team, "m1") != AckStatus::Acked {
@@ -507,6 +512,28 @@ fn who_waits_is_woken_by_the_ack() {
     assert_eq!(answer.attempt, Some(1));
     assert_eq!(answer.ack.unwrap().event.actor, "dev");
     assert!(answer.dead_letter.is_none());
+}
+
+#[test]
+fn who_has_no_patience_left_is_told_that_the_message_is_open() {
+    let world = World::new();
+    let mut team = world.demo();
+    let looks = AtomicU64::new(0);
+    let twice = Patience::as_long_as(move || looks.fetch_add(1, Ordering::Relaxed) < 2);
+    let answer = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
+    assert_eq!(answer.status, SendStatus::Sent);
+    assert!(answer.is_open());
+    let again = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
+    assert_eq!(again.status, SendStatus::Duplicate);
+    assert!(again.is_open());
+    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
+    let known = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
+    assert_eq!(
+        known.status,
+        SendStatus::Acked,
+        "what is known needs no patience"
+    );
+    assert!(!known.is_open());
 }
 
 /// An ack that leaves no trace while there is no such message.
@@ -524,7 +551,9 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
     team.send(durable("m0", 10, 0)).unwrap();
     team.send(durable("m1", 10, 1)).unwrap();
     world.later(MINUTE);
-    let answer = team.send_and_wait(durable("m1", 10, 1)).unwrap();
+    let answer = team
+        .send_and_wait(durable("m1", 10, 1), &Patience::default())
+        .unwrap();
     assert_eq!(answer.status, SendStatus::DeadLetter);
     let letter = answer.dead_letter.unwrap();
     assert_eq!((&*letter.message_id, letter.attempts), ("m1", 2));
@@ -549,7 +578,9 @@ fn waiting_for_what_needs_no_ack_is_a_duplicate() {
         ..message("lead", "dev")
     })
     .unwrap();
-    let answer = team.send_and_wait(durable("m1", 10, 1)).unwrap();
+    let answer = team
+        .send_and_wait(durable("m1", 10, 1), &Patience::default())
+        .unwrap();
     assert_eq!(answer.status, SendStatus::Duplicate);
 }
 

@@ -1,0 +1,185 @@
+//! Commands that wait for something outside of the daemon that carries them out: they keep no place from those that work,
+//! end with their callers, and hold up no stop.
+
+use crate::daemon::Daemon;
+use crate::harness::{Cli, ErrorBody, Ran, parse};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes that is not stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// More than work at a time.
+const WAITERS: usize = 70;
+
+fn begun(cli: &Cli, line: &str) -> Child {
+    let mut command = cli.command(line);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// `send --wait` for a message of that id.
+fn waiter(cli: &Cli, id: &str) -> Child {
+    begun(
+        cli,
+        &format!(
+            "send demo --from lead --to dev --type handoff --wait --ack-timeout-seconds 3600 --message-id {id} --json"
+        ),
+    )
+}
+
+#[track_caller]
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < PATIENCE, "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn required(cli: &Cli) -> usize {
+    let required = cli.ok("replay demo --json --kind delivery_required");
+    required.lines().count()
+}
+
+/// How many threads of the daemon carry out calls.
+fn calls(daemon: &Daemon) -> usize {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
+    let names =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.trim() == "taken-over").count()
+}
+
+/// Stops the daemon as the system does, and demands that it is clean and soon.
+#[track_caller]
+fn stops_soon(daemon: Daemon) {
+    let since = Instant::now();
+    let pid = Pid::from_raw(i32::try_from(daemon.pid()).unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert_eq!(daemon.ended(), (Some(0), String::new()));
+    let took = since.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+#[track_caller]
+fn error_of(ran: &Ran) -> ErrorBody {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        error: ErrorBody,
+    }
+    let line: Line = parse(&ran.stderr);
+    line.error
+}
+
+#[test]
+fn those_that_wait_keep_nobody_from_working_and_leave_with_their_callers() {
+    let cli = Cli::with_team();
+    cli.ok("init other --members lead");
+    let daemon = Daemon::of(&cli);
+    let mut waiters: Vec<Child> = (0..WAITERS)
+        .map(|n| waiter(&cli, &format!("w{n}")))
+        .collect();
+    until("all of them wait", || required(&cli) == WAITERS);
+    cli.ok("task create other --subject q");
+    cli.ok("ack demo --agent dev --message-id w0");
+    let first = Ran::from_output(waiters.remove(0).wait_with_output().unwrap());
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(first.stdout.contains("\"status\":\"acked\""), "{first:?}");
+    for waiter in &mut waiters {
+        waiter.kill().unwrap();
+        waiter.wait().unwrap();
+    }
+    let since = Instant::now();
+    until("their calls end with them", || calls(&daemon) == 0);
+    assert!(since.elapsed() < Duration::from_secs(10));
+    assert_eq!(required(&cli), WAITERS, "what was recorded stays");
+    stops_soon(daemon);
+}
+
+#[test]
+fn a_stop_leaves_those_that_wait_and_says_what_is_known() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    let waiting = waiter(&cli, "w-1");
+    until("it waits", || required(&cli) == 1);
+    stops_soon(daemon);
+    let ran = Ran::from_output(waiting.wait_with_output().unwrap());
+    assert_eq!((ran.code, &*ran.stdout), (Some(69), ""), "{ran:?}");
+    let error = error_of(&ran);
+    assert_eq!(error.code, "daemon_gone");
+    let known = "message w-1 was acknowledged: the message is recorded";
+    assert!(error.message.contains(known), "{error:?}");
+    assert_eq!(error.details["message_id"], "w-1");
+    assert!(error.hint.unwrap().contains("--message-id w-1"));
+    // The same again waits on, daemon or not.
+    let again = waiter(&cli, "w-1");
+    until("it waits again", || {
+        let known = cli.ok("replay demo --json --kind message_duplicate");
+        known.lines().count() == 1
+    });
+    cli.ok("ack demo --agent dev --message-id w-1");
+    let ran = Ran::from_output(again.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(required(&cli), 1);
+}
+
+#[test]
+fn a_stop_waits_for_no_input() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    let mut batch = begun(&cli, "append demo --batch - --batch-size 1 --json");
+    let mut input = batch.stdin.take().unwrap();
+    input
+        .write_all(b"{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n")
+        .unwrap();
+    let mut import = begun(&cli, "import demo --messages - --json");
+    let idle = import.stdin.take().unwrap();
+    until("the first line is recorded", || {
+        cli.ok("replay demo --json --kind seen").lines().count() == 1
+    });
+    until("both are asked", || calls(&daemon) == 2);
+    stops_soon(daemon);
+    let batch = Ran::from_output(batch.wait_with_output().unwrap());
+    assert_eq!((batch.code, &*batch.stdout), (Some(69), ""), "{batch:?}");
+    let error = error_of(&batch);
+    assert_eq!(error.code, "daemon_gone");
+    assert!(
+        error.message.contains("1 of it recorded, up to event"),
+        "{error:?}"
+    );
+    let import = Ran::from_output(import.wait_with_output().unwrap());
+    assert_eq!(import.code, Some(69), "{import:?}");
+    let error = error_of(&import);
+    assert_eq!(
+        error.hint.as_deref(),
+        Some("nothing was recorded; type it again")
+    );
+    drop((input, idle));
+    cli.ok("verify demo");
+}
+
+#[test]
+fn a_stop_leaves_a_program_to_its_caller() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type handoff");
+    let slow = cli.file("slow", "#!/bin/sh\n: > began\nsleep 4\n: > ended\n");
+    std::fs::set_permissions(slow, PermissionsExt::from_mode(0o755)).unwrap();
+    let daemon = Daemon::of(&cli);
+    let mut nudge = cli.command("nudge demo --idle-seconds 0 --exec ./slow --json");
+    nudge.env("PATH", "/usr/bin:/bin");
+    let nudge = nudge.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let nudge = nudge.spawn().unwrap();
+    until("it runs", || cli.dir().join("began").exists());
+    stops_soon(daemon);
+    assert!(!cli.dir().join("ended").exists());
+    let ran = Ran::from_output(nudge.wait_with_output().unwrap());
+    assert!(cli.dir().join("ended").exists());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let answer: serde_json::Value = parse(&ran.stdout);
+    let why = answer["nudged"][0]["exec"]["error"].as_str().unwrap();
+    assert!(why.starts_with("the daemon stops"), "{why}");
+}
