@@ -56,6 +56,8 @@ impl Keeper {
         loop {
             self.adopt();
             for name in self.served.names() {
+                // Tried again with the next round.
+                let _ = self.runtimes.replenish(&self.served, &name);
                 let condition = self.tick(&name);
                 self.served.found(&name, condition);
                 if self.served.is_stopping() {

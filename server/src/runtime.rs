@@ -106,6 +106,20 @@ impl Runtimes {
         })
     }
 
+    /// Writes the file of a team that is served where somebody took it away; its token went with it.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn replenish(&self, served: &Served, team: &str) -> io::Result<()> {
+        let _turn = self.turn.lock();
+        let dir = directory(&self.teams, team)?;
+        match rustix::fs::statat(&dir, RUNTIME_FILE, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(rustix::io::Errno::NOENT) if served.serves(team) => self.give(served, team),
+            Err(rustix::io::Errno::NOENT) | Ok(_) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn give(&self, served: &Served, team: &str) -> io::Result<()> {
         let token = token::new()?;
         let digest = Digest::of(token.as_bytes());

@@ -169,6 +169,24 @@ fn teams_that_come_are_served_and_those_that_go_are_not() {
 }
 
 #[test]
+fn what_clients_need_is_written_again_where_it_was_taken_away() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let before = stand.token("demo");
+    std::fs::remove_file(stand.runtime_path("demo")).unwrap();
+    until("the file is there again", || {
+        stand.runtime_path("demo").exists()
+    });
+    let after = stand.token("demo");
+    assert_ne!(before, after);
+    let mut client = Client::tcp(&daemon);
+    assert_eq!(client.call(&before, "GET /v1/status", "").status, 401);
+    assert_eq!(client.call(&after, "GET /v1/status", "").status, 200);
+    assert!(daemon.stop());
+    assert!(!stand.runtime_path("demo").exists());
+}
+
+#[test]
 fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
     let stand = Stand::new(&["demo", "other", "third"]);
     let target = stand.dir.path().join("target");
