@@ -347,7 +347,7 @@ mod tests {
     /// Lets `act` run for a caller that answers nothing, with what it hears once that is done; one more may wait, or not.
     fn unanswered(
         may_wait: bool,
-        act: impl Fn(&Served, &Berths, &dyn ForwardIo) + Send + Sync,
+        act: impl Fn(&Served, &Arc<Berths>, &dyn ForwardIo) + Send + Sync,
     ) -> Vec<Frame> {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path(), RootOptions::default()).unwrap();
