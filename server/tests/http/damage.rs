@@ -18,14 +18,15 @@ fn create(stand: &Stand) -> (u16, String) {
     (heard.status, code.unwrap_or_default())
 }
 
-/// Waits until the daemon is as ready as that.
+/// Waits until the daemon is ready, or says that a log is damaged.
 #[track_caller]
 fn until_ready(stand: &Stand, status: u16) -> String {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let bearer = stand.bearer();
         let heard = stand.ask("GET", "/readyz", &[("Authorization", &bearer)], "");
-        if heard.status == status {
+        // While it starts it is not ready either.
+        if heard.status == status && (status == 200 || heard.body.contains("damaged")) {
             return heard.body;
         }
         assert!(Instant::now() < until, "{heard:?}");
@@ -86,7 +87,7 @@ fn a_damaged_log_is_told_of_by_the_next_daemon_before_anybody_reads_it() {
         bytes[middle] ^= 0x20;
         std::fs::write(&path, bytes).unwrap();
     });
-    assert!(until_ready(&stand, 503).contains("damaged"));
+    until_ready(&stand, 503);
 }
 
 #[test]
