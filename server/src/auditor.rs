@@ -31,8 +31,9 @@ fn audit(served: &Served, name: &str) {
     let found = damage(served, name);
     let every = match &found {
         Ok(Some(_)) => WHILE_DAMAGED.max(began.elapsed() * SHARE),
-        // What cannot be looked at now is told by whoever looks at the team each second.
-        Ok(None) | Err(_) => EVERY,
+        Ok(None) => EVERY,
+        // Whoever looks at the team each second tells why.
+        Err(_) => WHILE_DAMAGED,
     };
     served.audited(name, found.unwrap_or_default(), Instant::now() + every);
 }

@@ -28,10 +28,10 @@ struct Entry {
 }
 
 /// What is known of the log as a whole, which nobody reads who only writes.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Audit {
-    /// Since when it is to be looked at; `None` while nothing calls for it.
-    due: Option<Instant>,
+    /// When it is to be looked at.
+    due: Instant,
     /// What is wrong with it, as the last look found.
     damage: Option<String>,
 }
@@ -134,17 +134,21 @@ impl Served {
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         teams.iter().map(told).collect()
     }
-    /// Has the whole log of a team looked at soon: somebody met damage in it.
+    /// Has the whole log of a team looked at soon: somebody met damage in it. What is known to be damaged is looked at
+    /// as often as that is, however many meet it.
     pub(crate) fn suspect(&self, name: &str) {
-        self.audit_at(name, Instant::now());
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Entry { audit, .. }) = teams.get_mut(name)
+            && audit.damage.is_none()
+        {
+            audit.due = audit.due.min(Instant::now());
+        }
     }
     /// A team whose whole log is to be looked at by now; the one that has waited longest.
     pub(crate) fn to_audit(&self) -> Option<String> {
         let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        let due = teams
-            .iter()
-            .filter_map(|(name, entry)| Some((entry.audit.due?, name)));
+        let due = teams.iter().map(|(name, entry)| (entry.audit.due, name));
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
@@ -152,14 +156,7 @@ impl Served {
     pub(crate) fn audited(&self, name: &str, damage: Option<String>, next: Instant) {
         let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = teams.get_mut(name) {
-            let due = Some(next);
-            entry.audit = Audit { due, damage };
-        }
-    }
-    fn audit_at(&self, name: &str, at: Instant) {
-        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = teams.get_mut(name) {
-            entry.audit.due = entry.audit.due.map_or(Some(at), |due| Some(due.min(at)));
+            entry.audit = Audit { due: next, damage };
         }
     }
     /// Notes how a team is.
@@ -185,7 +182,7 @@ impl Served {
             revoked: CancellationToken::new(),
             condition: before.unwrap_or(Condition::Starting),
             audit: Audit {
-                due: Some(Instant::now()),
+                due: Instant::now(),
                 damage: None,
             },
         };

@@ -16,7 +16,7 @@ mod wrappers;
 
 use super::git;
 use super::walk::{Stdin, Walker};
-use super::word::Value;
+use super::word::{self, Value};
 use crate::writes::Writes;
 
 /// A program with what it is given.
@@ -190,4 +190,12 @@ fn parent(path: &str) -> &str {
 fn last_name(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// A word that a program evaluates as an arithmetic expression may run what stands in an index.
+fn doubt_indices(name: &str, words: &[Value], writes: &mut Writes) {
+    let mut plain = words.iter().filter_map(Value::plain);
+    if plain.any(word::runs_in_index) {
+        writes.doubt(format!("{name} may run what stands in an index"));
+    }
 }

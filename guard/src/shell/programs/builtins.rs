@@ -74,13 +74,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         _ => declares(walker, name, words, writes),
     }
     let evaluates = !matches!(*name, "echo" | "eval" | "trap");
-    if evaluates
-        && words
-            .iter()
-            .filter_map(Value::plain)
-            .any(word::runs_in_index)
-    {
-        writes.doubt(format!("{name} may run what stands in an index"));
+    if evaluates {
+        super::doubt_indices(name, words, writes);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Run;
 use crate::shell::options::{Takes, Words};
 use crate::shell::walk::Walker;
-use crate::shell::word::{self, Value};
+use crate::shell::word::Value;
 use crate::writes::Writes;
 
 /// Programs and builtins that write no file.
@@ -251,13 +251,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         writes.doubt(format!("{name} runs commands of its own"));
     }
     let evaluates = !matches!(*name, "grep" | "rg" | "egrep" | "fgrep");
-    if evaluates
-        && words
-            .iter()
-            .filter_map(Value::plain)
-            .any(word::runs_in_index)
-    {
-        writes.doubt(format!("{name} may run what stands in an index"));
+    if evaluates {
+        super::doubt_indices(name, words, writes);
     }
 }
 
