@@ -104,6 +104,7 @@ impl Log {
         let (copy, head) = (new.identity().clone(), new.reader()?.head().clone());
         site.describe_original(exclusive.head())?;
         site.bring_in(&new, &head, exclusive.head().generation)?;
+        exclusive.check_lock()?;
         site.switch(&copy)?;
         site.forget_old_head(&copy, &head, exclusive.head().generation)?;
         let now = Site { old: &copy, ..site };

@@ -1,10 +1,14 @@
 //! What can go wrong in the engine, by who has to act.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The engine's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What is done by a durable [`Storage::replace`](crate::storage::Storage::replace): its error does not say whether the
+/// write, the rename or a sync failed.
+pub(crate) const REPLACE: &str = "write and sync";
 
 /// The engine's error.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +35,16 @@ pub enum Error {
         /// How long was waited.
         waited_ms: u64,
     },
+    /// The lock file was removed or replaced while this process held it. Nothing was acknowledged.
+    #[error("{}", lock_lost(path, holder.as_deref(), *written))]
+    LockLost {
+        /// The lock file.
+        path: PathBuf,
+        /// Who has locked the file in its place, for people.
+        holder: Option<String>,
+        /// Whether a group was written, so that the outcome is unknown; else nothing was.
+        written: bool,
+    },
     /// Damage that recovery must not touch.
     #[error("{} is damaged at byte {offset}{}: {why}", path.display(), .seq.map(|seq| format!(" (event {seq})")).unwrap_or_default())]
     Corrupt {
@@ -52,6 +66,16 @@ pub enum Error {
         found: u32,
         /// The newest that is known here.
         known: u32,
+    },
+    /// An event was written by a newer teamlog: what it says is not known here, so nothing that follows from it is.
+    #[error("event {seq} ({kind}) was written by a newer teamlog: {why}")]
+    Newer {
+        /// The event.
+        seq: u64,
+        /// Its kind.
+        kind: String,
+        /// What is not known.
+        why: String,
     },
     /// A file belongs to another log.
     #[error("{} belongs to another log: {why}", path.display())]
@@ -106,7 +130,103 @@ pub enum Error {
     },
 }
 
+fn lock_lost(path: &Path, holder: Option<&str>, written: bool) -> String {
+    let holder = holder.map_or_else(String::new, |holder| {
+        format!(" and is now locked by {holder}")
+    });
+    let outcome = match written {
+        true => "what was being written may be recorded or not",
+        false => "nothing was written",
+    };
+    let path = path.display();
+    format!("{path} was removed or replaced while this process held it{holder}; {outcome}")
+}
+
 impl Error {
+    /// Whether there was no room for what was to be written: the disk is full, or a quota or the limit for the size of a
+    /// file is reached.
+    pub fn is_no_space(&self) -> bool {
+        let full = [
+            io::ErrorKind::StorageFull,
+            io::ErrorKind::QuotaExceeded,
+            io::ErrorKind::FileTooLarge,
+        ];
+        match self {
+            Error::Io { source, .. } => self.is_of_writing() && full.contains(&source.kind()),
+            _ => false,
+        }
+    }
+
+    /// Whether the error came from writing, so that reading may still work.
+    pub fn is_of_writing(&self) -> bool {
+        match self {
+            Error::Io { doing, .. } => {
+                let reads = ["read", "list", "stat"].contains(doing);
+                !reads || self.is_read_only()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the system lets this process write nothing there: a read-only file system, or no permission.
+    pub(crate) fn is_read_only(&self) -> bool {
+        let read_only = [
+            io::ErrorKind::ReadOnlyFilesystem,
+            io::ErrorKind::PermissionDenied,
+        ];
+        matches!(self, Error::Io { source, .. } if read_only.contains(&source.kind()))
+    }
+
+    /// Whether it is a failed sync, after which nobody knows what the disk holds. A durable replacement may have failed in
+    /// its sync, unless the system says that nothing could be written.
+    pub fn is_of_sync(&self) -> bool {
+        match self {
+            Error::Io { doing: "sync", .. } => true,
+            Error::Io { doing: REPLACE, .. } => !self.is_no_space() && !self.is_read_only(),
+            _ => false,
+        }
+    }
+
+    /// A copy, for the other jobs of the same group.
+    #[must_use]
+    pub(crate) fn again(&self) -> Error {
+        match self {
+            Error::Io {
+                doing,
+                path,
+                source,
+            } => Error::Io {
+                doing,
+                path: path.clone(),
+                source: match source.raw_os_error() {
+                    Some(code) => io::Error::from_raw_os_error(code),
+                    None => io::Error::new(source.kind(), source.to_string()),
+                },
+            },
+            Error::LockLost {
+                path,
+                holder,
+                written,
+            } => Error::LockLost {
+                path: path.clone(),
+                holder: holder.clone(),
+                written: *written,
+            },
+            Error::Corrupt {
+                path,
+                offset,
+                seq,
+                why,
+            } => Error::Corrupt {
+                path: path.clone(),
+                offset: *offset,
+                seq: *seq,
+                why: why.clone(),
+            },
+            other => Error::Poisoned(other.to_string()),
+        }
+    }
+
     /// Wraps an I/O error with what was being done to which file.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
@@ -115,5 +235,23 @@ impl Error {
             path,
             source,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_damage_for_everybody_in_the_group() {
+        let corrupt = Error::Corrupt {
+            path: "teams/demo/events/2026-11-21.jsonl".into(),
+            offset: 7,
+            seq: Some(3),
+            why: "it is not what was written".into(),
+        };
+        let again = corrupt.again();
+        assert!(matches!(again, Error::Corrupt { .. }), "{again:?}");
+        assert_eq!(again.to_string(), corrupt.to_string());
     }
 }

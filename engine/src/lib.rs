@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 pub mod backup;
+pub mod chain;
 pub mod clock;
 pub mod codec;
 pub mod convert;

@@ -7,17 +7,16 @@ use crate::event_id::{IdSource, RandomIds};
 use crate::head::{self, Head, HeadFile};
 use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
 use crate::json::{Json, JsonError};
-use crate::lock;
+use crate::lock::{self, LogLock};
 use crate::reader::Reader;
 use crate::recovery::{self, QUARANTINED, Quarantined, Recovered, Scene};
 use crate::repair::cut::{self, CUT, Cut, CutPlan};
 use crate::repair::switch;
-use crate::segment::EVENTS_DIR;
-use crate::storage::{Held, Open, Storage};
+use crate::segment::{EVENTS_DIR, end_of_log};
+use crate::storage::{Open, Storage};
 use crate::watch::Watch;
 use crate::writer::core::Core;
 use crate::writer::{Gathering, State, Writer, WriterCounts};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,7 +173,8 @@ impl Log {
     }
 
     /// A reader up to the durable head of this moment. Waits for nobody; where bytes lie past the head (or there is no
-    /// head) and nobody writes, it first does what a writer would do on opening.
+    /// head) and nobody writes, it first does what a writer would do on opening. Where that cannot be written, the bytes
+    /// stay where they are, and it reads up to the head.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
@@ -200,14 +200,14 @@ impl Log {
         if let Some(head) = &slots.newest
             && self.beyond(head)? == 0
         {
-            return Ok(self.reader_to(head.clone(), 0));
+            return Ok(self.reader_to(head.clone(), (0, Vec::new())));
         }
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
-            Err(locked @ Error::Locked { .. }) => self.reader_beside_writer(locked),
-            Err(Error::Io { source, .. }) if is_read_only(&source) => {
-                self.reader_without_recovery(slots.newest)
+            Err(locked @ (Error::Locked { .. } | Error::LockLost { .. })) => {
+                self.reader_beside_writer(locked)
             }
+            Err(error) if error.is_of_writing() => self.reader_where_nothing_is_written(error),
             Err(error) => Err(error),
         }
     }
@@ -220,7 +220,7 @@ impl Log {
         }
         match self.lock_for(Duration::ZERO) {
             Ok(exclusive) => Ok(exclusive.reader()),
-            Err(Error::Io { source, .. }) if is_read_only(&source) => Err(foreign),
+            Err(error) if error.is_read_only() => Err(foreign),
             Err(error) => Err(error),
         }
     }
@@ -239,10 +239,23 @@ impl Log {
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
-        Ok(self.reader_to(head, 0))
+        Ok(self.reader_to(head, (0, Vec::new())))
     }
 
-    fn reader_without_recovery(&self, head: Option<Head>) -> Result<Reader> {
+    /// What a crash left cannot be set aside or adopted: the disk is full, or may only be read. That is for the next
+    /// writer; whoever reads needs none of it.
+    fn reader_where_nothing_is_written(&self, error: Error) -> Result<Reader> {
+        // Recovery may have come as far as a newer head.
+        let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
+        match slots.newest {
+            Some(head) => self.reader_without_recovery(Some(head), &error.to_string()),
+            // Nothing else says how far the log was durable.
+            None if error.is_read_only() => self.reader_without_recovery(None, ""),
+            None => Err(error),
+        }
+    }
+
+    fn reader_without_recovery(&self, head: Option<Head>, why: &str) -> Result<Reader> {
         let head = head.ok_or_else(|| Error::Corrupt {
             path: self.dir.join(head::HEAD_FILE),
             offset: 0,
@@ -251,21 +264,26 @@ impl Log {
                 .into(),
         })?;
         let beyond = self.beyond(&head)?;
-        Ok(self.reader_to(head, beyond))
+        let notes = match beyond {
+            0 => Vec::new(),
+            _ => vec![format!(
+                "{beyond} bytes lie beyond the durable head, and stay there until a command can recover them: {why}"
+            )],
+        };
+        Ok(self.reader_to(head, (beyond, notes)))
     }
 
-    /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks; whoever acts on
-    /// what is read wants [`Log::reader`].
+    /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks, and for a process
+    /// that may write no more; whoever acts on what is read wants [`Log::reader`].
     ///
     /// # Errors
     /// `Corrupt`, also where there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
     pub fn peek(&self) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
-        self.reader_without_recovery(slots.newest)
+        self.reader_without_recovery(slots.newest, "this process only reads")
     }
 
-    fn reader_to(&self, head: Head, beyond: u64) -> Reader {
-        let told = (beyond, Vec::new());
+    fn reader_to(&self, head: Head, told: (u64, Vec<String>)) -> Reader {
         Reader::telling(
             self.storage.clone(),
             &self.dir,
@@ -281,18 +299,14 @@ impl Log {
             return Ok(0);
         }
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
-        let len = self
-            .storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?
-            .map(|stat| stat.len);
+        let stat = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
         let corrupt = |offset, why: String| Error::Corrupt {
             path: path.clone(),
             offset,
             seq: Some(head.last_seq),
             why,
         };
-        match len {
+        match stat.as_ref().map(end_of_log) {
             None => Err(corrupt(
                 0,
                 "the segment that the head names is missing".into(),
@@ -317,12 +331,12 @@ impl Log {
     }
 
     fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
-        let held = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
-        self.locked(held)
+        let lock = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
+        self.locked(lock)
     }
 
     /// What is to be known under the lock, and what a crash left to do.
-    fn locked(&self, held: Box<dyn Held>) -> Result<Exclusive> {
+    fn locked(&self, lock: LogLock) -> Result<Exclusive> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         match self.recovered(&identity) {
@@ -333,11 +347,11 @@ impl Log {
                 let (head_file, mut recovered) = self.recovered(&identity)?;
                 let note = "finished putting the salvaged log in the place of the damaged one";
                 recovered.notes.insert(0, note.to_owned());
-                self.exclusive(held, identity, head_file, recovered)
+                self.exclusive(lock, identity, head_file, recovered)
             }
             recovered => {
                 let (head_file, recovered) = recovered?;
-                self.exclusive(held, identity, head_file, recovered)
+                self.exclusive(lock, identity, head_file, recovered)
             }
         }
     }
@@ -373,29 +387,29 @@ impl Log {
     /// # Errors
     /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, Exclusive)> {
-        let held = lock::acquire(self.storage.as_ref(), &self.dir, self.options.lock_deadline)?;
+        let lock = lock::acquire(self.storage.as_ref(), &self.dir, self.options.lock_deadline)?;
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         switch::finish(self.storage.as_ref(), &self.dir, &identity)?;
         let head_file =
             HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
         let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
-        let held = match unfinished {
+        let lock = match unfinished {
             // An earlier cut comes first, with its event.
-            true => self.locked(held)?.into_held(),
-            false => held,
+            true => self.locked(lock)?.into_lock(),
+            false => lock,
         };
         let plan = cut::plan(self.storage.as_ref(), &self.dir, &identity, to)?;
         if !plan.is_empty() {
             let head_file =
                 HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-            cut::decide(&self.scene(&identity, &head_file), &plan, actor)?;
+            cut::decide(&self.scene(&identity, &head_file), &plan, actor, &lock)?;
         }
-        Ok((plan, self.locked(held)?))
+        Ok((plan, self.locked(lock)?))
     }
 
     fn exclusive(
         &self,
-        held: Box<dyn Held>,
+        lock: LogLock,
         identity: Identity,
         head_file: HeadFile,
         recovered: Recovered,
@@ -419,19 +433,12 @@ impl Log {
                 jobs: 0,
                 counts: WriterCounts::default(),
                 poisoned: None,
-                held,
+                lock,
             },
         };
         exclusive.record(&recovered.unnamed, recovered.cut)?;
         Ok(exclusive)
     }
-}
-
-fn is_read_only(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied
-    )
 }
 
 /// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].
@@ -489,7 +496,7 @@ impl Exclusive {
             jobs: core.jobs,
             counts: core.counts,
             poisoned: core.poisoned,
-            held: core.held,
+            lock: core.lock,
         })
     }
 
@@ -510,8 +517,13 @@ impl Exclusive {
         Ok(unnamed.len())
     }
 
-    fn into_held(self) -> Box<dyn Held> {
-        self.core.held
+    fn into_lock(self) -> LogLock {
+        self.core.lock
+    }
+
+    /// Fails where the lock was lost: to be asked right before another log takes this one's place.
+    pub(crate) fn check_lock(&self) -> Result<()> {
+        self.core.lock.check(self.core.storage.as_ref(), false)
     }
 
     /// Records what was set aside or cut, so that the log itself says that bytes were taken from it.

@@ -42,7 +42,7 @@ struct Inner {
     identity: Identity,
     head: Head,
     beyond: u64,
-    recovered: Vec<String>,
+    notes: Vec<String>,
     names: Mutex<Option<Arc<Vec<String>>>>,
     files: Mutex<HashMap<u32, Arc<dyn File>>>,
 }
@@ -66,13 +66,13 @@ impl Reader {
         Reader::telling(storage, dir, identity, head, (0, Vec::new()))
     }
 
-    /// The same, which also says what its opening found: bytes `beyond` the head, what it `recovered`.
+    /// The same, which also says what its opening found: bytes `beyond` the head, and its `notes`.
     pub(crate) fn telling(
         storage: Arc<dyn Storage>,
         dir: &Path,
         identity: Identity,
         head: Head,
-        (beyond, recovered): (u64, Vec<String>),
+        (beyond, notes): (u64, Vec<String>),
     ) -> Reader {
         let inner = Inner {
             storage,
@@ -80,7 +80,7 @@ impl Reader {
             identity,
             head,
             beyond,
-            recovered,
+            notes,
             names: Mutex::default(),
             files: Mutex::default(),
         };
@@ -94,15 +94,15 @@ impl Reader {
         &self.inner.head
     }
 
-    /// Bytes that lie beyond the head in the active segment and that this process may not recover
-    /// (a read-only file system); 0 otherwise.
+    /// Bytes that lie beyond the head in the active segment and that this process cannot recover (a full disk, a
+    /// read-only file system); 0 otherwise.
     pub fn beyond(&self) -> u64 {
         self.inner.beyond
     }
 
-    /// What opening it recovered, for people; empty in the clean case.
-    pub fn recovered(&self) -> &[String] {
-        &self.inner.recovered
+    /// What opening it recovered or had to leave, for people; empty in the clean case.
+    pub fn notes(&self) -> &[String] {
+        &self.inner.notes
     }
 
     /// The log's directory.
@@ -363,22 +363,9 @@ impl Reader {
         if let Some(names) = &*cached {
             return Ok(names.clone());
         }
-        let (dir, format) = (self.inner.dir.join(EVENTS_DIR), self.inner.identity.format);
-        let listed = self
-            .inner
-            .storage
-            .list(&dir)
-            .map_err(Error::io("list", &dir))?;
-        let mut names: Vec<_> = listed
-            .iter()
-            .filter_map(|name| SegmentName::parse(name, format))
-            .collect();
-        names.sort();
-        let names: Vec<String> = names
-            .iter()
-            .map(|name| name.file(format))
-            .take_while(|name| *name != self.head().name)
-            .collect();
+        let mut names = self.every_segment()?;
+        let before = names.iter().position(|name| *name == self.head().name);
+        names.truncate(before.unwrap_or(names.len()));
         if names.len() + 1 != self.head().segment.max(1) as usize {
             let why = format!(
                 "{} segments stand before {}, which is segment {}",
@@ -387,7 +374,7 @@ impl Reader {
                 self.head().segment
             );
             return Err(Error::Corrupt {
-                path: dir,
+                path: self.inner.dir.join(EVENTS_DIR),
                 offset: 0,
                 seq: None,
                 why,
@@ -396,6 +383,19 @@ impl Reader {
         let names = Arc::new(names);
         *cached = Some(names.clone());
         Ok(names)
+    }
+
+    /// The names of all segments that are there, in order, those behind the head too.
+    pub(crate) fn every_segment(&self) -> Result<Vec<String>> {
+        let (dir, format) = (self.inner.dir.join(EVENTS_DIR), self.inner.identity.format);
+        let listed = self.inner.storage.list(&dir);
+        let listed = listed.map_err(Error::io("list", dir))?;
+        let parsed = listed
+            .iter()
+            .filter_map(|name| SegmentName::parse(name, format));
+        let mut names: Vec<SegmentName> = parsed.collect();
+        names.sort();
+        Ok(names.iter().map(|name| name.file(format)).collect())
     }
 
     fn file(&self, segment: u32) -> Result<Option<Arc<dyn File>>> {

@@ -1,5 +1,6 @@
 //! Receipts: evidence of what the log held, checkable without teamlog.
 
+use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::{self, Head};
 use crate::log::Log;
@@ -7,6 +8,8 @@ use crate::reader::Reader;
 use crate::segment::{EVENTS_DIR, SegmentName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::path::PathBuf;
 
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///
@@ -28,7 +31,7 @@ pub struct Receipt {
 }
 
 /// What a log has to say to a receipt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// Every byte that the receipt vouches for is there.
     Holds,
@@ -42,23 +45,57 @@ pub enum Standing {
     Cut,
     /// The bytes that the receipt vouches for are others now.
     Changed,
+    /// Its own segment is as it was, but one before it is not what was sealed.
+    ChangedBefore {
+        /// The file of that segment, relative to the data root.
+        file: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 impl Log {
-    /// Holds a receipt against the log. Changes nothing, waits for nobody, and costs hashing what the receipt vouches
-    /// for of its segment. A head that lags behind, as after power loss, is not held against the log: the bytes count.
+    /// Holds a receipt against the log, and the segments before it against the chain of digests. Changes nothing of the
+    /// log, waits for nobody, and costs hashing what the receipt vouches for of its segment, and those segments before it
+    /// that were changed or not hashed yet. A head that lags behind, as after power loss, is not held against the log: the
+    /// bytes count.
     ///
     /// # Errors
-    /// `UnsupportedFormat`, `ForeignFile`, I/O.
+    /// `UnsupportedFormat`, I/O.
     pub fn standing(&self, receipt: &Receipt) -> Result<Standing> {
+        let standing = self.standing_in_segment(receipt)?;
+        if standing != Standing::Holds {
+            return Ok(standing);
+        }
+        let names = self.reader_up_to(Head::empty()).every_segment()?;
+        let Some(number) = names.iter().position(|name| *name == receipt.segment) else {
+            return Ok(Standing::Cut);
+        };
+        let head = Head {
+            segment: number as u32 + 1,
+            name: receipt.segment.clone(),
+            end: receipt.length,
+            last_seq: receipt.seq,
+            ..Head::empty()
+        };
+        match self.reader_up_to(head).check_chain_with_known_digests() {
+            Ok(()) => Ok(Standing::Holds),
+            Err(Error::Corrupt { path, why, .. } | Error::ForeignFile { path, why }) => {
+                Ok(Standing::ChangedBefore { file: path, why })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As [`Log::standing`], without a look at the segments before the receipt's.
+    pub(crate) fn standing_in_segment(&self, receipt: &Receipt) -> Result<Standing> {
         if receipt.log != self.identity().log.to_string() {
             return Ok(Standing::OtherLog);
         }
         if SegmentName::parse(&receipt.segment, self.identity().format).is_none() {
             return Ok(Standing::Malformed);
         }
-        let (storage, identity) = (self.storage().clone(), self.identity().clone());
-        let reader = Reader::new(storage, self.dir(), identity, Head::empty());
+        let reader = self.reader_up_to(Head::empty());
         match reader.digest(&receipt.segment, receipt.length)? {
             Some(digest) if digest == receipt.digest => return Ok(Standing::Holds),
             Some(_) => return Ok(Standing::Changed),
@@ -69,6 +106,11 @@ impl Log {
             Some(head) if head.last_seq < receipt.seq => Standing::RolledBack(head.last_seq),
             _ => Standing::Cut,
         })
+    }
+
+    fn reader_up_to(&self, head: Head) -> Reader {
+        let (storage, identity) = (self.storage().clone(), self.identity().clone());
+        Reader::new(storage, self.dir(), identity, head)
     }
 }
 
@@ -112,25 +154,13 @@ impl Reader {
         let path = self.dir().join(EVENTS_DIR).join(segment);
         let file = match self.storage().open(&path, crate::storage::Open::Read) {
             Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(Error::io("open", path)(error)),
         };
-        let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0; 1 << 20];
-        let mut at = 0;
-        while at < length {
-            let want = buffer.len().min((length - at) as usize);
-            let Some(piece) = buffer.get_mut(..want) else {
-                break;
-            };
-            match file.read_at(piece, at).map_err(Error::io("read", &path))? {
-                0 => return Ok(None),
-                n => {
-                    hasher.update(piece.get(..n).unwrap_or_default());
-                    at += n as u64;
-                }
-            }
+        match chain::hash(file.as_ref(), length) {
+            Ok(digest) => Ok(Some(digest.to_hex().to_string())),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(Error::io("read", path)(error)),
         }
-        Ok(Some(hasher.finalize().to_hex().to_string()))
     }
 }

@@ -216,3 +216,18 @@ impl schemars::JsonSchema for Timestamp {
         })
     }
 }
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    /// Reads exactly the canonical form.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+        let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
+        Timestamp::from_canonical(text.as_bytes())
+            .ok_or_else(|| serde::de::Error::custom("must be a time, 2026-11-21T10:00:00.000000Z"))
+    }
+}

@@ -2,7 +2,7 @@
 
 mod report;
 
-pub use report::{PROBLEMS_MAX, Problem, Report, Severity};
+pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
 
 use crate::codec;
 use crate::error::{Error, Result};
@@ -37,7 +37,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
             Severity::Error
         };
         check.problem(
-            "damaged_head",
+            Kind::DamagedHead,
             severity,
             head::HEAD_FILE,
             0,
@@ -108,13 +108,13 @@ impl Check<'_> {
             "the log was cut after event {}; the next writer removes what is left behind it",
             head.last_seq
         );
-        let (kind, seq) = ("unfinished_cut", Some(head.last_seq));
+        let (kind, seq) = (Kind::UnfinishedCut, Some(head.last_seq));
         self.problem(kind, Severity::Warning, head::HEAD_FILE, 0, seq, message);
     }
 
     fn problem(
         &mut self,
-        kind: &'static str,
+        kind: Kind,
         severity: Severity,
         file: &str,
         offset: u64,
@@ -131,14 +131,7 @@ impl Check<'_> {
         });
     }
 
-    fn error(
-        &mut self,
-        kind: &'static str,
-        file: &str,
-        offset: u64,
-        seq: Option<u64>,
-        message: String,
-    ) {
+    fn error(&mut self, kind: Kind, file: &str, offset: u64, seq: Option<u64>, message: String) {
         self.problem(kind, Severity::Error, file, offset, seq, message);
     }
 
@@ -168,7 +161,14 @@ impl Check<'_> {
             if SegmentName::parse(name, self.format()).is_none() {
                 let message = "no segment has such a name; it is not read".to_string();
                 let file = format!("{EVENTS_DIR}/{name}");
-                self.problem("unknown_file", Severity::Warning, &file, 0, None, message);
+                self.problem(
+                    Kind::UnknownFile,
+                    Severity::Warning,
+                    &file,
+                    0,
+                    None,
+                    message,
+                );
             }
         }
         Ok((slots, self.segment_names(&listed)))
@@ -255,9 +255,9 @@ impl Check<'_> {
             Err(error @ Error::UnsupportedFormat { .. }) => return Err(error),
             Err(error) => {
                 let kind = if matches!(error, Error::ForeignFile { .. }) {
-                    "foreign_segment"
+                    Kind::ForeignSegment
                 } else {
-                    "damaged_header"
+                    Kind::DamagedHeader
                 };
                 self.error(kind, file, 0, Some(self.last.next()), error.to_string());
                 return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
@@ -269,19 +269,31 @@ impl Check<'_> {
                 "it is segment {}, but stands where segment {number} should: {missing} missing",
                 header.number
             );
-            self.error("missing_segment", file, 0, Some(self.last.next()), message);
+            self.error(
+                Kind::MissingSegment,
+                file,
+                0,
+                Some(self.last.next()),
+                message,
+            );
         } else if header.previous != self.previous {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
-            self.error("broken_chain", file, 0, Some(header.first_seq), message);
+            self.error(Kind::BrokenChain, file, 0, Some(header.first_seq), message);
         }
         if header.first_seq != self.last.next() {
             let message = format!(
                 "it starts with event {}, but the one before ends with event {}",
                 header.first_seq, self.last.seq
             );
-            self.error("missing_events", file, 0, Some(self.last.next()), message);
+            self.error(
+                Kind::MissingEvents,
+                file,
+                0,
+                Some(self.last.next()),
+                message,
+            );
             self.last = Position {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
@@ -314,7 +326,7 @@ impl Check<'_> {
             self.report.events += events;
             if let Some((offset, seq)) = misdated {
                 self.error(
-                    "misplaced_event",
+                    Kind::MisplacedEvent,
                     file,
                     offset,
                     Some(seq),
@@ -338,7 +350,7 @@ impl Check<'_> {
                     broken.why
                 );
                 self.problem(
-                    "torn_tail",
+                    Kind::TornTail,
                     Severity::Warning,
                     file,
                     broken.start,
@@ -352,7 +364,7 @@ impl Check<'_> {
                 None => broken.why.clone(),
             };
             self.error(
-                "damaged_event",
+                Kind::DamagedEvent,
                 file,
                 broken.offset,
                 Some(broken.seq),
@@ -391,12 +403,12 @@ impl Check<'_> {
                     .report
                     .problems
                     .iter()
-                    .all(|problem| problem.kind != "damaged_head")
+                    .all(|problem| problem.kind != Kind::DamagedHead)
             {
                 let message =
                     "there is none; the next writer rebuilds it if the log is clean".to_string();
                 self.problem(
-                    "missing_head",
+                    Kind::MissingHead,
                     Severity::Warning,
                     head::HEAD_FILE,
                     0,
@@ -413,7 +425,7 @@ impl Check<'_> {
                 head.segment, head.name
             );
             self.error(
-                "stale_head",
+                Kind::StaleHead,
                 head::HEAD_FILE,
                 0,
                 Some(head.last_seq),
@@ -425,14 +437,14 @@ impl Check<'_> {
         }
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
-            self.error("missing_segment", &file, 0, Some(head.last_seq), message);
+            self.error(Kind::MissingSegment, &file, 0, Some(head.last_seq), message);
         } else if self.last.seq < head.last_seq {
             let message = format!(
                 "the head says that event {} is durable, but the log ends with event {}",
                 head.last_seq, self.last.seq
             );
             self.error(
-                "lost_events",
+                Kind::LostEvents,
                 &file,
                 head.end,
                 Some(self.last.next()),
@@ -444,42 +456,43 @@ impl Check<'_> {
     fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
         let seq = Some(receipt.seq);
-        match self.log.standing(receipt)? {
+        // The segments before have been held against the chain already, byte by byte.
+        match self.log.standing_in_segment(receipt)? {
             Standing::OtherLog => {
                 let message = format!(
                     "the receipt is of log {}, this is log {}",
                     receipt.log,
                     self.log.identity().log
                 );
-                self.error("receipt_of_another_log", LOG_FILE, 0, seq, message);
+                self.error(Kind::ReceiptOfAnotherLog, LOG_FILE, 0, seq, message);
             }
             Standing::Malformed => {
                 let message = format!(
                     "the receipt names {:?}, which no segment is called",
                     receipt.segment
                 );
-                self.error("receipt_malformed", LOG_FILE, 0, seq, message);
+                self.error(Kind::ReceiptMalformed, LOG_FILE, 0, seq, message);
             }
             Standing::RolledBack(_) | Standing::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
-                self.error("cut_below_receipt", &file, receipt.length, seq, message);
+                self.error(Kind::CutBelowReceipt, &file, receipt.length, seq, message);
             }
-            Standing::Changed => {
+            Standing::Changed | Standing::ChangedBefore { .. } => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
-                self.error("changed_since_receipt", &file, 0, seq, message);
+                self.error(Kind::ChangedSinceReceipt, &file, 0, seq, message);
             }
             Standing::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
-                self.error("cut_below_receipt", &file, receipt.length, seq, message);
+                self.error(Kind::CutBelowReceipt, &file, receipt.length, seq, message);
             }
             Standing::Holds => {}
         }

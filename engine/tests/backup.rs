@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use support::*;
 use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE, RESTORED};
+use teamlog_engine::codec::SegmentHeader;
 use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::{
-    Clock, Durability, Error, Format, IdSource, Log, LogOptions, ManualClock, SeededIds,
+    Clock, Durability, Error, Format, Head, IdSource, Log, LogOptions, ManualClock, SeededIds,
 };
 
 struct World {
@@ -486,4 +487,90 @@ fn what_an_earlier_run_left_behind_a_segment_goes() {
     world.say(12..30);
     world.keep(&to).unwrap();
     sound(&to, "after");
+}
+
+#[test]
+fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
+    for format in FORMATS {
+        let world = world(format);
+        world.say(0..12);
+        let to = Memory::new();
+        let old = world.keep(&to).unwrap().manifest;
+        // Another log of the team, as after a salvage.
+        let storage = arc(&Memory::new());
+        let new = create(
+            &storage,
+            format,
+            &LogOptions {
+                ids: Arc::new(SeededIds(AtomicU64::new(77))),
+                ..small(1)
+            },
+        );
+        let say = |text: &str| {
+            let writer = writer(&new);
+            writer.append(vec![said(text)], Durability::Synced).unwrap();
+            writer.close().unwrap();
+        };
+        let keep = || {
+            let reader = new.reader().unwrap();
+            backup::keep(&reader, &arc(&to), at(), world.clock.now(), Duration::ZERO)
+        };
+        say("one");
+        assert_eq!(keep().unwrap().before, None);
+        say("two");
+        assert_eq!(keep().unwrap().before, Some(1));
+        let both = || -> Vec<(String, u64)> {
+            let all = Backup::open_all(&arc(&to), at(), &small(9)).unwrap();
+            for backup in &all {
+                assert!(backup.verify().unwrap().ok);
+                restored(backup, "demo", None);
+            }
+            let held = all.iter().map(|backup| backup.manifest());
+            held.map(|held| (held.log.clone(), held.seq)).collect()
+        };
+        let other = new.identity().log.to_string();
+        assert_eq!(both(), [(other.clone(), 2), (old.log.clone(), old.seq)]);
+        // The first log again: what its backup holds is known, and that it must be a past of it.
+        world.say(12..20);
+        let again = world.keep(&to).unwrap();
+        assert_eq!(again.before, Some(old.seq));
+        assert_eq!(
+            both(),
+            [(old.log.clone(), again.manifest.seq), (other.clone(), 2)]
+        );
+        let shorter = self::world(format);
+        shorter.say(0..3);
+        assert_eq!(shorter.log.identity().log, world.log.identity().log);
+        keep().unwrap();
+        let error = shorter.keep(&to).unwrap_err();
+        assert!(matches!(error, Error::ForeignFile { .. }), "{error}");
+        assert_eq!(both(), [(other, 2), (old.log, again.manifest.seq)]);
+    }
+}
+
+#[test]
+fn a_log_whose_first_segment_has_just_been_begun_is_backed_up_as_empty() {
+    for format in FORMATS {
+        let world = world(format);
+        world.say(0..1);
+        let head = world.log.reader().unwrap().head().clone();
+        let path = dir().join(EVENTS_DIR).join(&head.name);
+        let bytes = forge::read(&world.memory, &path);
+        let (_, begun) = SegmentHeader::decode(format, &bytes).unwrap();
+        forge::write(&world.memory, &path, &bytes[..begun]);
+        let head = Head {
+            end: begun as u64,
+            last_seq: 0,
+            last_id: None,
+            ..head
+        };
+        let slots = head.file(world.log.identity().log);
+        forge::write(&world.memory, &dir().join("head"), &slots);
+        let to = Memory::new();
+        assert_eq!(world.keep(&to).unwrap().manifest.segments, []);
+        assert_eq!(sound(&to, "as empty").manifest().seq, 0);
+        world.say(0..2);
+        assert_eq!(world.keep(&to).unwrap().before, Some(0));
+        sound(&to, "grown");
+    }
 }

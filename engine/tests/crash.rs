@@ -2,6 +2,8 @@
 //! appends are whole or absent, and the log goes on.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "crash/again.rs"]
+mod again;
 mod support;
 
 use std::collections::HashSet;
@@ -9,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use support::*;
-use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::{Durability, Format, IdSource, Log, LogOptions, SeededIds};
 
@@ -143,20 +145,20 @@ fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     assert!(report.ok, "{what}: {report:?}");
 }
 
+/// And every file that an event names is there, as the event says.
 fn every_quarantine_file_is_named(storage: &Arc<dyn Storage>, log: &Log, what: &str) {
-    let Ok(files) = storage.list(&dir().join(QUARANTINE_DIR)) else {
-        return;
-    };
-    let named: HashSet<String> = events(log)
-        .iter()
-        .filter(|event| event.kind == QUARANTINED)
-        .map(|event| {
-            serde_json::from_str::<serde_json::Value>(&event.payload).unwrap()["file"]
-                .as_str()
-                .unwrap()
-                .to_string()
-        })
-        .collect();
+    let place = dir().join(QUARANTINE_DIR);
+    let mut named = HashSet::new();
+    for event in events(log).iter().filter(|event| event.kind == QUARANTINED) {
+        let said: Quarantined = serde_json::from_str(&event.payload).unwrap();
+        let bytes = storage.read(&place.join(&said.file), 1 << 20);
+        let bytes = bytes.unwrap_or_else(|error| panic!("{what}: {}: {error}", said.file));
+        let digest = blake3::hash(&bytes).to_hex().to_string();
+        let found = (bytes.len() as u64, digest);
+        assert_eq!(found, (said.length, said.blake3), "{what}: {}", said.file);
+        named.insert(said.file);
+    }
+    let files = storage.list(&place).unwrap_or_default();
     for file in files.iter().filter(|file| !file.ends_with(".tmp")) {
         assert!(named.contains(file), "{what}: {file} is named by no event");
     }
@@ -329,8 +331,8 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let log = open(&storage, &options().1);
         let writer = log.lock().unwrap().into_writer(());
-        let sync = faulty.count() + 1;
-        faulty.arm(sync, Fault::Stop);
+        // Four looks at the lock and the segment come first, then the write.
+        faulty.arm(faulty.count() + 4, Fault::Stop);
         let torn: Vec<String> = (0..5)
             .map(|n| format!("torn {n} {}", "y".repeat(380)))
             .collect();
@@ -389,6 +391,51 @@ fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
 
 fn put(memory: &Memory, path: &Path, bytes: &[u8]) {
     arc(memory).replace(path, bytes, true).unwrap();
+}
+
+#[test]
+fn a_failed_sync_is_known_as_one_wherever_it_is() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        put(
+            &memory,
+            &segment(format),
+            &[&now, &next[..next.len() - 1]].concat(),
+        );
+        // Sets the torn tail aside, then rotates.
+        let fail = |call: usize, fault: Fault| {
+            let faulty = Faulty::new(arc(&memory.snapshot()));
+            faulty.arm(call, fault);
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            let (clock, options) = options();
+            clock.advance(86_400_000_000);
+            let done = Log::open(storage, &dir(), options)
+                .and_then(|log| log.lock())
+                .and_then(|lock| {
+                    let writer = lock.into_writer(());
+                    writer.append(vec![said("next day")], Durability::Synced)
+                });
+            (faulty.calls().get(call).cloned(), done.err())
+        };
+        let (mut replaced, mut full) = (0, 0);
+        for call in 0.. {
+            let (Some((name, path)), failed) = fail(call, Fault::Os(5)) else {
+                break;
+            };
+            let aside = path.extension().is_some_and(|end| end == "tmp");
+            if ["sync_data", "sync_all", "sync_dir"].contains(&name) {
+                let error = failed.unwrap();
+                assert!(error.is_of_sync(), "{call}, {name} {path:?}: {error}");
+                replaced += usize::from(aside);
+            }
+            if aside && name == "write_at" {
+                let error = fail(call, Fault::ShortWrite).1.unwrap();
+                assert!(error.is_no_space() && !error.is_of_sync(), "{error}");
+                full += 1;
+            }
+        }
+        assert_eq!((replaced, full), (2, 2), "{format:?}");
+    }
 }
 
 #[test]
@@ -572,7 +619,11 @@ fn an_older_head_in_front_of_later_segments_is_never_gone_on_from() {
         put(&memory, &dir().join("head"), &old);
         let log = open(&arc(&memory), &options().1);
         let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        let kinds: Vec<_> = report
+            .problems
+            .iter()
+            .map(|problem| problem.kind.word())
+            .collect();
         assert_eq!((report.ok, kinds), (false, vec!["stale_head"]));
         let error = log.lock().err().unwrap();
         assert!(
@@ -625,7 +676,11 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
         let bytes = storage.read(&second, 1 << 20).unwrap();
         put(&memory, &second, &bytes[..bytes.len() - 1]);
         let report = log.verify(None).unwrap();
-        let kinds: Vec<_> = report.problems.iter().map(|problem| problem.kind).collect();
+        let kinds: Vec<_> = report
+            .problems
+            .iter()
+            .map(|problem| problem.kind.word())
+            .collect();
         assert_eq!((report.ok, kinds), (true, vec!["torn_tail"]));
         assert!(
             log.lock()

@@ -21,6 +21,8 @@ use tempfile::TempDir;
 const ROOT: &str = "TEAMLOG_TRACED_ROOT";
 const STEPS: &str = "TEAMLOG_TRACED_STEPS";
 const SYSCALLS: &str = "trace=write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,msync";
+/// Those that wait for no disk.
+const LOOKS: &str = "openat,openat2,stat,fstat,newfstatat,statx,close,flock";
 const THREADS: usize = 32;
 const EACH: usize = 25;
 /// Rotates every few events.
@@ -56,6 +58,10 @@ impl Calls {
         ];
         self.count(&names, path)
     }
+    /// Calls that look at a file or open and close one.
+    fn looks(&self) -> usize {
+        self.count(&LOOKS.split(',').collect::<Vec<_>>(), "/")
+    }
     /// Syncs of directories, whose names have no dot here.
     fn directory_syncs(&self) -> usize {
         self.syncs("/teams>") + self.syncs("/demo>") + self.syncs("/events>")
@@ -88,7 +94,8 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     let trace = root.join("trace");
     let strace = || {
         let mut strace = Command::new("strace");
-        strace.args(["-f", "-y", "-s", "0", "-e", SYSCALLS, "-o"]);
+        let calls = format!("{SYSCALLS},{LOOKS}");
+        strace.args(["-f", "-y", "-s", "0", "-e", &calls, "-o"]);
         strace.arg(&trace);
         strace
     };
@@ -129,6 +136,15 @@ fn traced_steps() {
             writer
                 .append(vec![said("one")], Durability::Synced)
                 .unwrap();
+            writer.release().unwrap();
+        }
+        "append ten" => {
+            let writer = writer(&open(&storage, &options));
+            for _ in 0..10 {
+                writer
+                    .append(vec![said("one")], Durability::Synced)
+                    .unwrap();
+            }
             writer.release().unwrap();
         }
         "threads" => {
@@ -187,6 +203,22 @@ fn a_synced_append_is_one_write_one_sync_and_one_head_write() {
             calls.syncs("/"),
         );
         assert_eq!(counts, (1, 1, 1, 1), "{:#?}", calls.0);
+    }
+}
+
+/// What a group costs beside its write, sync and head: looks at the lock file (three calls) and at the segment (four),
+/// before it is written and before its head is.
+#[test]
+fn a_group_looks_twice_whether_the_log_is_still_ours() {
+    for format in FORMATS {
+        let looks = |steps| {
+            let root = existing(format);
+            Some(traced(steps, root.path())?.looks())
+        };
+        let (Some(one), Some(ten)) = (looks("append"), looks("append ten")) else {
+            return;
+        };
+        assert_eq!(ten - one, 9 * 2 * 7, "{format:?}");
     }
 }
 

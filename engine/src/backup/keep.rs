@@ -1,6 +1,7 @@
 //! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
 
 use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, digest, pieces};
+use crate::codec::Predecessor;
 use crate::error::{Error, Result};
 use crate::identity::LOG_FILE;
 use crate::lock;
@@ -74,6 +75,7 @@ pub fn keep(
     };
     run.read_new(before.as_ref())?;
     run.segments(before.as_ref(), &mut kept)?;
+    run.check_chain(&kept.manifest)?;
     run.files(&mut kept)?;
     let path = run.log.join(LOG_FILE);
     run.replace(&path, &reader.identity().encode())?;
@@ -108,8 +110,8 @@ impl Run<'_> {
             .map_err(Error::io("write", path))
     }
 
-    /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that
-    /// of this team before a conversion stays beside the new one until that is complete.
+    /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that of
+    /// another log of this team (before a conversion or a salvage) stays beside the new one.
     fn before(&self) -> Result<Option<Manifest>> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
@@ -125,9 +127,16 @@ impl Run<'_> {
                 before.team, identity.team
             )));
         }
-        if before.log != identity.log.to_string() {
-            return Ok(None);
-        }
+        let before = match before.log == identity.log.to_string() {
+            true => before,
+            false => {
+                self.set_by(&before)?;
+                match Manifest::load(self.to.as_ref(), &self.log)? {
+                    Some(earlier) => earlier,
+                    None => return Ok(None),
+                }
+            }
+        };
         let names = self.reader.segments()?;
         let head = self.reader.head();
         for (index, kept) in before.segments.iter().enumerate() {
@@ -146,6 +155,14 @@ impl Run<'_> {
             }
         }
         Ok(Some(before))
+    }
+
+    /// Puts the manifest of another log beside that log, so that it is still found once this one's has its place.
+    fn set_by(&self, other: &Manifest) -> Result<()> {
+        let dir = self.dir.join(&other.log);
+        self.create(&dir)?;
+        self.replace(&dir.join(MANIFEST_FILE), &other.encode())?;
+        self.sync(self.dir)
     }
 
     /// Checks every event that is new: damage must not get into a backup unnoticed.
@@ -169,7 +186,12 @@ impl Run<'_> {
 
     fn segments(&self, before: Option<&Manifest>, kept: &mut Kept) -> Result<()> {
         let head = self.reader.head();
-        for (index, name) in self.reader.segments()?.into_iter().enumerate() {
+        // The backup of an empty log has no segments, even where the first one was already created.
+        let names = match head.last_seq {
+            0 => Vec::new(),
+            _ => self.reader.segments()?,
+        };
+        for (index, name) in names.into_iter().enumerate() {
             let from = self.reader.dir().join(EVENTS_DIR).join(&name);
             let length = match name == head.name {
                 true => head.end,
@@ -211,6 +233,21 @@ impl Run<'_> {
             kept.manifest.segments.push(segment);
         }
         Ok(())
+    }
+
+    /// Each segment that is kept must be the one that the next header describes: CRCs alone do not tell whether an event was
+    /// changed since. The digests are those of the bytes that were copied, by this run or an earlier one.
+    fn check_chain(&self, manifest: &Manifest) -> Result<()> {
+        let mut kept = manifest.segments.iter();
+        self.reader.chained(&mut |name| {
+            let kept = kept.next().filter(|kept| kept.name == name);
+            let digest = kept.and_then(|kept| blake3::Hash::from_hex(&kept.blake3).ok());
+            Ok(Predecessor {
+                name: name.to_owned(),
+                len: kept.map_or(0, |kept| kept.length),
+                digest: digest.map_or([0; 32], |digest| *digest.as_bytes()),
+            })
+        })
     }
 
     /// What a run that did not come to its manifest left behind `length` goes: it may be of another history.

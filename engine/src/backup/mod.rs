@@ -2,7 +2,8 @@
 //!
 //! `backup.json` says what belongs to the backup: each segment with the bytes that count and their BLAKE3. Files only
 //! ever grow behind what it names, and it is replaced last, so that an interrupted run leaves the backup before.
-//! The bytes of a segment are those of the log: receipts of the log hold for its backup.
+//! The bytes of a segment are those of the log: receipts of the log hold for its backup. A team whose log was replaced, by a
+//! conversion or a salvage, has a backup of each: the manifest of the older one lies in the directory of that log.
 
 mod keep;
 mod manifest;
@@ -12,6 +13,7 @@ pub use keep::{Kept, keep};
 pub use manifest::{BACKUP_VERSION, KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
 pub use restore::Restored;
 
+use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::identity::Identity;
@@ -19,7 +21,7 @@ use crate::log::{Log, LogOptions};
 use crate::reader::Reader;
 use crate::segment::EVENTS_DIR;
 use crate::storage::{File, Open, Storage};
-use crate::verify::{Report, Severity, verify_kept};
+use crate::verify::{Kind, Report, Severity, verify_kept};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -48,11 +50,48 @@ impl Backup {
     /// # Errors
     /// `NoLog` where there is none, `Corrupt`, `UnsupportedFormat`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
-        let Some(manifest) = Manifest::load(storage.as_ref(), dir)? else {
-            return Err(Error::NoLog {
+        match Manifest::load(storage.as_ref(), dir)? {
+            Some(manifest) => Backup::of(manifest, storage, dir, options),
+            None => Err(Error::NoLog {
                 path: dir.to_path_buf(),
-            });
+            }),
+        }
+    }
+
+    /// All backups in `dir`, each of another log of the team: first the one that was made last.
+    ///
+    /// # Errors
+    /// As [`Backup::open`].
+    pub fn open_all(
+        storage: &Arc<dyn Storage>,
+        dir: &Path,
+        options: &LogOptions,
+    ) -> Result<Vec<Backup>> {
+        let open = |manifest| Backup::of(manifest, storage.clone(), dir, options.clone());
+        let Some(last) = Manifest::load(storage.as_ref(), dir)? else {
+            return Ok(Vec::new());
         };
+        let mut backups = Vec::new();
+        for name in storage.list(dir).map_err(Error::io("list", dir))? {
+            if name == last.log {
+                continue;
+            }
+            match Manifest::load(storage.as_ref(), &dir.join(&name))? {
+                Some(manifest) if manifest.log == name => backups.push(open(manifest)?),
+                _ => {}
+            }
+        }
+        backups.sort_by_key(|backup| std::cmp::Reverse(backup.manifest.backed_up_at));
+        backups.insert(0, open(last)?);
+        Ok(backups)
+    }
+
+    fn of(
+        manifest: Manifest,
+        storage: Arc<dyn Storage>,
+        dir: &Path,
+        options: LogOptions,
+    ) -> Result<Backup> {
         let log = Log::open(storage.clone(), &dir.join(&manifest.log), options)?;
         let fits =
             log.identity().log.to_string() == manifest.log && log.identity().team == manifest.team;
@@ -142,7 +181,7 @@ impl Backup {
         };
         report.add(
             Severity::Error,
-            "changed_backup",
+            Kind::ChangedBackup,
             &file.to_string_lossy(),
             message,
         );
@@ -177,13 +216,8 @@ fn digest(storage: &dyn Storage, path: &Path, length: u64) -> Result<Option<Stri
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(Error::io("open", path)(error)),
     };
-    let mut hasher = blake3::Hasher::new();
-    let read = pieces(file.as_ref(), 0..length, |piece, _| {
-        hasher.update(piece);
-        Ok(())
-    });
-    match read {
-        Ok(()) => Ok(Some(hasher.finalize().to_hex().to_string())),
+    match chain::hash(file.as_ref(), length) {
+        Ok(digest) => Ok(Some(digest.to_hex().to_string())),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(Error::io("read", path)(error)),
     }

@@ -321,7 +321,12 @@ impl Store {
             .filter_map(|run| manifest::number_of(&run.meta().name));
         let (name, file) = self.home.create(known.max().unwrap_or(0) + 1)?;
         let path = self.home.dir.join(&name);
-        let meta = fill(name, RunBuilder::new(file, path, filter))?;
+        let filled = fill(name, RunBuilder::new(file, path.clone(), filter));
+        if filled.is_err() {
+            // No manifest names it; on a full disk every command would leave one more.
+            let _ = self.home.storage.remove_file(&path);
+        }
+        let meta = filled?;
         let run = Run::open(&*self.home.storage, &self.home.dir, meta)?;
         Ok(Arc::new(run))
     }

@@ -12,12 +12,12 @@ pub(crate) use quarantine::unnamed;
 pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 
 use crate::codec::SegmentHeader;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::head::{HEAD_FILE, Head, HeadFile};
 use crate::identity::{Identity, LOG_FILE};
 use crate::repair::cut::{self, Cut};
 use crate::repair::switch;
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::segment::{EVENTS_DIR, SegmentName, end_of_log};
 use crate::storage::{File, Open, Storage};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,7 @@ impl Scene<'_> {
         let path = self.dir.join(LOG_FILE);
         self.storage
             .replace(&path, &self.identity.encode(), true)
-            .map_err(Error::io("write", path))
+            .map_err(Error::io(REPLACE, path))
     }
 
     pub fn segment_path(&self, name: &str) -> PathBuf {
@@ -165,11 +165,10 @@ impl Scene<'_> {
         let Some(file) = self.open_segment(&head.name)? else {
             return Ok(None);
         };
-        let len = file
+        let stat = file
             .stat()
-            .map_err(Error::io("stat", self.segment_path(&head.name)))?
-            .len;
-        Ok((len == head.end).then_some(Some(file)))
+            .map_err(Error::io("stat", self.segment_path(&head.name)))?;
+        Ok((end_of_log(&stat) == head.end).then_some(Some(file)))
     }
 
     fn examine(&self, head: Head) -> Result<Evidence> {
@@ -209,7 +208,7 @@ impl Scene<'_> {
             ));
             return Ok(());
         };
-        let len = file.stat().map_err(Error::io("stat", &path))?.len;
+        let len = end_of_log(&file.stat().map_err(Error::io("stat", &path))?);
         if len < head.end {
             evidence.before = Before::Damaged;
             evidence.damage = Some(damaged(
@@ -369,7 +368,7 @@ impl Scene<'_> {
         };
         let name = recovered.head.name.clone();
         let path = self.segment_path(&name);
-        let len = file.stat().map_err(Error::io("stat", &path))?.len;
+        let len = end_of_log(&file.stat().map_err(Error::io("stat", &path))?);
         let bytes = self.read_range(file.as_ref(), &name, broken.start, len)?;
         // Durable before the copy exists: should the event never be written, the next recovery looks for it.
         recovered.head.quarantining = true;

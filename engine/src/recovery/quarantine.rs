@@ -1,7 +1,7 @@
 //! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
 
 use super::Scene;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::head::Head;
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub(super) fn keep(
     scene
         .storage
         .replace(&path, bytes, true)
-        .map_err(Error::io("write", path))?;
+        .map_err(Error::io(REPLACE, path))?;
     Ok(quarantined)
 }
 

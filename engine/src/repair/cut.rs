@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::head::{self, HEAD_FILE, Head};
 use crate::identity::{Identity, LOG_FILE};
+use crate::lock::LogLock;
 use crate::recovery::{Recovered, Scene};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::{File, Open, Storage};
@@ -95,7 +96,7 @@ pub(crate) fn plan(
         storage,
         dir,
         identity,
-        head_seq: head.map_or(0, |head| head.last_seq),
+        head_seq: head.map(|head| head.last_seq),
     };
     let mut plan: Option<CutPlan> = None;
     let (mut readable, mut straddles, mut lost_any) = (0, None, false);
@@ -176,7 +177,7 @@ pub(crate) fn plan(
 }
 
 /// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
-pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str) -> Result<()> {
+pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
     let storage = scene.storage.as_ref();
     let before = scene.head_file.read()?.newest;
     let (generation, quarantining) = match &before {
@@ -223,6 +224,7 @@ pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str) -> Result<(
         quarantining,
         cutting: true,
     };
+    lock.check(storage, false)?;
     scene.head_file.write(&mut head, true)
 }
 

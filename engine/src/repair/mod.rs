@@ -11,5 +11,5 @@ pub mod survey;
 pub(crate) mod switch;
 
 pub use cut::{CUT, CutPlan};
-pub use salvage::{SALVAGED, Salvaged, salvage};
+pub use salvage::{SALVAGED, Salvaged, Split, salvage};
 pub use survey::Lost;

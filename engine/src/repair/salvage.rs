@@ -1,9 +1,10 @@
 //! Taking what can be read of a damaged log into a new one.
 //!
-//! The new log has its own id, for it is not what receipts of the old one vouch for. Groups are taken whole or not at all;
-//! events keep id, time and everything they say, and get the seqs of their new places.
+//! The new log has its own id, for it is not what receipts of the old one vouch for. Groups are taken whole or not at all,
+//! but for the foreign events of a damaged one that stand alone: each of those becomes a group of its own. Events keep id,
+//! time and everything they say, and get the seqs of their new places.
 
-use super::survey::{Lost, Sight, Survey};
+use super::survey::{Damaged, Lost, Sight, Survey};
 use super::{archive, switch};
 use crate::codec::SegmentHeader;
 use crate::copy::again;
@@ -48,6 +49,91 @@ pub struct Salvaged {
     pub lost: Vec<Lost>,
     /// How many more such places there are.
     pub lost_omitted: u64,
+    /// Damaged groups of which some events were taken one by one, in order; at most 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub split: Vec<Split>,
+    /// How many more such groups there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub split_omitted: u64,
+}
+
+/// A damaged group of which the events that stand alone were taken, each as a group of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+pub struct Split {
+    /// Its segment's file, relative to the team's directory.
+    pub file: String,
+    /// Seq that its first event had.
+    pub from_seq: u64,
+    /// Seq that its last event had.
+    pub to_seq: u64,
+    /// How many of them were taken.
+    pub events: u64,
+    /// The seqs of those that were not, as ranges `[from, to]`; at most 100.
+    pub gone: Vec<[u64; 2]>,
+    /// How many more such ranges there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub gone_omitted: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Split {
+    /// What lies behind event `upto` and before event `next` is gone.
+    fn leave_out(&mut self, upto: u64, next: u64) {
+        let gone = [upto.saturating_add(1), next.saturating_sub(1)];
+        match gone[0] <= gone[1] {
+            true if self.gone.len() < LOST_MAX => self.gone.push(gone),
+            true => self.gone_omitted += 1,
+            false => {}
+        }
+    }
+}
+
+/// Notes which events of damaged groups are taken.
+#[derive(Default)]
+struct Splits {
+    noted: Vec<Split>,
+    omitted: u64,
+    /// The group at hand, and the last event that was taken of it or stands before it.
+    open: Option<(Split, u64)>,
+}
+
+impl Splits {
+    /// The next event that is taken; they come in order.
+    fn take(&mut self, file: String, of: Damaged, seq: u64) {
+        let same =
+            |(split, _): &(Split, u64)| (split.from_seq, split.to_seq) == (of.first, of.last);
+        if !self.open.as_ref().is_some_and(same) {
+            self.end();
+        }
+        let (split, upto) = self.open.get_or_insert_with(|| {
+            let split = Split {
+                file,
+                from_seq: of.first,
+                to_seq: of.last,
+                events: 0,
+                gone: Vec::new(),
+                gone_omitted: 0,
+            };
+            (split, of.first.saturating_sub(1))
+        });
+        split.leave_out(*upto, seq);
+        split.events += 1;
+        *upto = seq;
+    }
+
+    /// Behind the last event of a group.
+    fn end(&mut self) {
+        if let Some((mut split, upto)) = self.open.take() {
+            split.leave_out(upto, split.to_seq.saturating_add(1));
+            match self.noted.len() < LOST_MAX {
+                true => self.noted.push(split),
+                false => self.omitted += 1,
+            }
+        }
+    }
 }
 
 /// Takes what can be read of the damaged log in `dir` into a new log in its place, under the lock. `more` is shown the new
@@ -63,7 +149,7 @@ pub fn salvage(
     actor: &str,
     more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
 ) -> Result<Option<Salvaged>> {
-    let _held = lock::acquire(storage.as_ref(), dir, options.lock_deadline)?;
+    let lock = lock::acquire(storage.as_ref(), dir, options.lock_deadline)?;
     let identity = Identity::load(storage.as_ref(), dir);
     if let Ok(identity) = &identity {
         switch::finish(storage.as_ref(), dir, identity)?;
@@ -92,8 +178,11 @@ pub fn salvage(
         lost_events: 0,
         lost: Vec::new(),
         lost_omitted: 0,
+        split: Vec::new(),
+        split_omitted: 0,
     };
     let new = build(storage, dir, options, &identity, &mut salvaged, actor, more)?;
+    lock.check(storage.as_ref(), false)?;
     switch::decide(storage.as_ref(), dir, &new)?;
     switch::finish(storage.as_ref(), dir, &new)?;
     Ok(Some(salvaged))
@@ -157,7 +246,7 @@ fn build(
     Ok(log.identity().clone())
 }
 
-/// Appends every group that can be read.
+/// Appends every group that can be read, and what stands alone in the others.
 fn take(
     storage: &dyn Storage,
     dir: &Path,
@@ -171,8 +260,9 @@ fn take(
         storage,
         dir,
         identity: old,
-        head_seq: head_seq.map_or(0, |head| head.last_seq),
+        head_seq: head_seq.map(|head| head.last_seq),
     };
+    let mut splits = Splits::default();
     survey.walk(&mut |sight| {
         match sight {
             Sight::Lost(lost) => {
@@ -183,6 +273,9 @@ fn take(
                 }
             }
             Sight::Group(group) => {
+                if let Some(of) = group.part_of {
+                    splits.take(format!("{EVENTS_DIR}/{}", group.name), of, group.seqs().0);
+                }
                 let events = group.frames.iter().map(again).collect::<Result<Vec<_>>>()?;
                 salvaged.events += events.len() as u64;
                 salvaged.groups += 1;
@@ -190,7 +283,11 @@ fn take(
             }
         }
         Ok(ControlFlow::Continue(()))
-    })
+    })?;
+    splits.end();
+    salvaged.split = splits.noted;
+    salvaged.split_omitted = splits.omitted;
+    Ok(())
 }
 
 fn json(salvaged: &Salvaged) -> Result<Json> {

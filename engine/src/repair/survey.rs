@@ -2,13 +2,14 @@
 
 use crate::codec::{self, Frame, FrameError, Predecessor, SegmentHeader};
 use crate::error::{Error, Result};
+use crate::event::RefKind;
 use crate::event_id::EventId;
 use crate::identity::{FORMAT_VERSION, Identity, LogId};
-use crate::recovery::tail::{Position, read_tail};
+use crate::recovery::tail::{Broken, Position, read_tail};
 use crate::segment::{EVENTS_DIR, SegmentName};
 use crate::storage::Storage;
 use serde::{Deserialize, Serialize};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 /// Bytes or events that cannot be read.
@@ -40,7 +41,7 @@ impl Lost {
     }
 }
 
-/// A group that is whole.
+/// A group that is whole, or one event that stands alone in a group that is damaged.
 pub(crate) struct Group<'a> {
     /// The number that its segment has by its place among the names.
     pub segment: u32,
@@ -52,6 +53,24 @@ pub(crate) struct Group<'a> {
     pub frames: Vec<Frame<'a>>,
     /// Everything before it checks, headers and their digests included.
     pub clean: bool,
+    /// The damaged group that the event was a part of.
+    pub part_of: Option<Damaged>,
+}
+
+/// The seqs that a damaged group had, as its readable events say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Damaged {
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Damaged {
+    /// The group that a frame says it belongs to; `None` where its numbers are impossible.
+    fn of(frame: &Frame<'_>) -> Option<Damaged> {
+        let first = frame.event.seq.checked_sub(u64::from(frame.group.index))?;
+        let last = first.checked_add(u64::from(frame.group.len).checked_sub(1)?)?;
+        Some(Damaged { first, last })
+    }
 }
 
 impl Group<'_> {
@@ -66,6 +85,32 @@ impl Group<'_> {
     }
 }
 
+/// Whether an event of a damaged group means the same without the others: it is foreign, so it moves no state; no readable
+/// event of its group names it as cause, and its own cause is older than the group (any other cause counts as one of the
+/// group, readable or not); and no event that moves state, such as a recorded answer, was written under its key.
+fn stands_alone(
+    frame: &Frame<'_>,
+    readable: &[(usize, Frame<'_>)],
+    before: Option<EventId>,
+) -> bool {
+    let event = &frame.event;
+    let others = readable
+        .iter()
+        .map(|(_, other)| other)
+        .filter(|other| Damaged::of(other) == Damaged::of(frame) && other.event.seq != event.seq);
+    let key = event.refs.get(RefKind::Key);
+    let tied = |other: &Frame<'_>| {
+        let other = &other.event;
+        let answered = key.is_some() && other.refs.get(RefKind::Key) == key && !other.foreign;
+        other.refs.cause == Some(event.id) || answered
+    };
+    let caused_within = event
+        .refs
+        .cause
+        .is_some_and(|cause| before.is_none_or(|id| cause > id));
+    event.foreign && !caused_within && !others.into_iter().any(tied)
+}
+
 /// What a survey shows.
 pub(crate) enum Sight<'a> {
     Group(Group<'a>),
@@ -77,8 +122,8 @@ pub(crate) struct Survey<'a> {
     pub storage: &'a dyn Storage,
     pub dir: &'a Path,
     pub identity: &'a Identity,
-    /// The last event that the head names; 0 without one.
-    pub head_seq: u64,
+    /// The last event that the head names; `None` without one.
+    pub head_seq: Option<u64>,
 }
 
 impl Survey<'_> {
@@ -105,6 +150,7 @@ impl Survey<'_> {
             last: Position { seq: 0, id: None },
             clean: true,
             previous: None,
+            sealed: false,
             open: None,
             over: false,
         };
@@ -126,6 +172,8 @@ struct Walk<'a, 'see> {
     last: Position,
     clean: bool,
     previous: Option<Predecessor>,
+    /// Another segment follows the one that is read.
+    sealed: bool,
     /// What was lost last; how many events went with it is known at the next one that can be read.
     open: Option<Lost>,
     over: bool,
@@ -167,6 +215,7 @@ impl Walk<'_, '_> {
     }
 
     fn segment(&mut self, number: u32, name: &str, sealed: bool) -> Result<()> {
+        self.sealed = sealed;
         let file = format!("{EVENTS_DIR}/{name}");
         let path = self.survey.dir.join(&file);
         let format = self.survey.identity.format;
@@ -179,9 +228,16 @@ impl Walk<'_, '_> {
                     let why = format!("it is of log {}", LogId(header.log));
                     return self.lose(&file, 0, bytes.len() as u64, why);
                 }
-                self.clean &= header.number == number
-                    && header.first_seq == self.last.next()
-                    && header.previous == self.previous;
+                let follows = header.number == number && header.first_seq == self.last.next();
+                if follows && header.previous != self.previous {
+                    let before = header.previous.map(|previous| previous.name);
+                    let before = before.unwrap_or_else(|| name.to_owned());
+                    let why = format!(
+                        "it is not what the header of {name} says was sealed: an event in it may have been changed"
+                    );
+                    self.lose(&format!("{EVENTS_DIR}/{before}"), 0, 0, why)?;
+                }
+                self.clean &= follows;
                 len
             }
             Err(FrameError::Newer(found)) => {
@@ -237,6 +293,7 @@ impl Walk<'_, '_> {
                     end: read.end,
                     frames,
                     clean: true,
+                    part_of: None,
                 };
                 self.group(file, group)?;
             }
@@ -255,9 +312,9 @@ impl Walk<'_, '_> {
                 .filter(|next| *next != (here, expected))
                 .or_else(|| self.next_start(bytes, here + 1));
             let end = next.as_ref().map_or(bytes.len(), |(start, _)| *start);
-            // Nothing but a gap: the bytes are those of events that are to be taken.
-            if end as u64 > broken.start {
-                self.lose(file, broken.start, end as u64 - broken.start, broken.why)?;
+            // With no broken bytes only a number is missing, and the events here are taken as usual.
+            if end > here {
+                self.damaged((number, name, file), bytes, here..end, &broken)?;
             }
             let Some((start, seq)) = next else {
                 return Ok(());
@@ -269,6 +326,94 @@ impl Walk<'_, '_> {
             };
         }
         Ok(())
+    }
+
+    /// Shows what stands alone in the bytes of damaged groups, and what is lost between.
+    fn damaged(
+        &mut self,
+        (number, name, file): (u32, &str, &str),
+        bytes: &[u8],
+        region: Range<usize>,
+        broken: &Broken,
+    ) -> Result<()> {
+        self.clean = false;
+        let readable = self.readable(bytes, region.clone());
+        let before = self.last.id;
+        let torn = match self.sealed || region.end < bytes.len() {
+            true => None,
+            false => self.torn(&readable),
+        };
+        let mut at = region.start;
+        for (start, frame) in &readable {
+            let unacknowledged = torn.is_some() && Damaged::of(frame) == torn;
+            if unacknowledged || !stands_alone(frame, &readable, before) {
+                continue;
+            }
+            if *start > at {
+                self.lose_between(file, at..*start, &readable, broken)?;
+            }
+            at = start + frame.len;
+            let alone = Group {
+                segment: number,
+                name,
+                start: *start as u64,
+                end: at as u64,
+                part_of: Damaged::of(frame),
+                frames: vec![frame.clone()],
+                clean: false,
+            };
+            self.group(file, alone)?;
+        }
+        if region.end > at {
+            self.lose_between(file, at..region.end, &readable, broken)?;
+        }
+        Ok(())
+    }
+
+    /// The group that the damage at the end of the log ends with, where it starts past the head: nothing shows that it was
+    /// ever written whole, so nobody was told that it is recorded. Without a head that cannot be told.
+    fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
+        let (_, last) = readable.last()?;
+        let head = self.survey.head_seq?;
+        Damaged::of(last).filter(|group| group.first > head)
+    }
+
+    /// Notes bytes of damaged groups as lost, with the reason at their start.
+    fn lose_between(
+        &mut self,
+        file: &str,
+        lost: Range<usize>,
+        readable: &[(usize, Frame<'_>)],
+        broken: &Broken,
+    ) -> Result<()> {
+        let bound = readable
+            .iter()
+            .find(|(start, _)| *start == lost.start)
+            .filter(|_| !lost.contains(&(broken.offset as usize)));
+        let why = match bound {
+            Some(_) => {
+                "its group is damaged, and it depends on other events of that group".to_owned()
+            }
+            None => broken.why.clone(),
+        };
+        self.lose(file, lost.start as u64, lost.len() as u64, why)
+    }
+
+    /// The frames that can be read in a part of a segment.
+    fn readable<'b>(&self, bytes: &'b [u8], region: Range<usize>) -> Vec<(usize, Frame<'b>)> {
+        let format = self.survey.identity.format;
+        let bytes = bytes.get(..region.end).unwrap_or_default();
+        let (mut at, mut readable) = (region.start, Vec::new());
+        while let Some(candidate) = codec::next_candidate(format, bytes, at) {
+            match codec::decode(format, bytes.get(candidate..).unwrap_or_default()) {
+                Ok(frame) => {
+                    at = candidate + frame.len;
+                    readable.push((candidate, frame));
+                }
+                Err(_) => at = candidate + 1,
+            }
+        }
+        readable
     }
 
     fn next_start(&self, bytes: &[u8], from: usize) -> Option<(usize, u64)> {
@@ -311,7 +456,7 @@ impl Walk<'_, '_> {
 
     /// What the head names and nothing holds is lost too.
     fn end(&mut self) -> Result<()> {
-        let head = self.survey.head_seq;
+        let head = self.survey.head_seq.unwrap_or(0);
         if head > self.last.seq && self.open.is_none() {
             let why = "the head names events that are no longer there".to_owned();
             self.lose(crate::head::HEAD_FILE, 0, 0, why)?;

@@ -118,6 +118,9 @@ impl Storage for Deferred {
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
         self.inner.lock(path, deadline)
     }
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.inner.lock_dir(dir, deadline)
+    }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         self.inner.sealed(path)
     }

@@ -43,7 +43,17 @@ pub struct Faulty {
 struct Plan {
     calls: Vec<(&'static str, PathBuf)>,
     armed: BTreeMap<usize, Fault>,
+    meanwhile: BTreeMap<usize, Meanwhile>,
     stopped: bool,
+}
+
+/// What somebody else does between two calls.
+struct Meanwhile(Box<dyn FnOnce() + Send>);
+
+impl std::fmt::Debug for Meanwhile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Meanwhile")
+    }
 }
 
 impl Faulty {
@@ -59,6 +69,12 @@ impl Faulty {
     /// Lets the call with this number (from 0, counted since `new`) go wrong. Several numbers may be armed.
     pub fn arm(&self, index: usize, fault: Fault) {
         self.plan().armed.insert(index, fault);
+    }
+
+    /// Does something right before the call with this number: what another process does at that moment.
+    pub fn meanwhile(&self, index: usize, deed: impl FnOnce() + Send + 'static) {
+        let deed = Meanwhile(Box::new(deed));
+        self.plan().meanwhile.insert(index, deed);
     }
 
     /// Every call so far: its name, and its path (of a rename, the one it moves from; of a call on an open file, the
@@ -91,6 +107,11 @@ impl Faulty {
         let mut plan = self.plan();
         let index = plan.calls.len();
         plan.calls.push((name, path.to_owned()));
+        if let Some(Meanwhile(deed)) = plan.meanwhile.remove(&index) {
+            drop(plan);
+            deed();
+            plan = self.plan();
+        }
         let fault = plan.armed.get(&index).copied();
         plan.stopped |= fault == Some(Fault::Stop);
         if plan.stopped {
@@ -145,6 +166,10 @@ impl Storage for Faulty {
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
         self.call("lock", path).map_err(LockError::Io)?;
         self.inner.lock(path, deadline)
+    }
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.call("lock_dir", dir).map_err(LockError::Io)?;
+        self.inner.lock_dir(dir, deadline)
     }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         self.call("sealed", path)?;

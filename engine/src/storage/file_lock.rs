@@ -1,4 +1,4 @@
-//! The lock of a file (`flock`): taken with a deadline, given back on drop, its holder named for people.
+//! The lock of a file or directory (`flock`): taken with a deadline, given back on drop, its holder named for people.
 //!
 //! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process,
 //! and goes when the process dies. The pid that is shown never decides anything.
@@ -39,7 +39,13 @@ pub(super) fn lock(
     identity: (u64, u64),
     deadline: Duration,
 ) -> Result<FileLock, LockError> {
-    match file.try_lock() {
+    let tried = loop {
+        match file.try_lock() {
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            tried => break tried,
+        }
+    };
+    match tried {
         Ok(()) => Ok(FileLock { file, identity }),
         Err(TryLockError::Error(error)) => Err(LockError::Io(error)),
         Err(TryLockError::WouldBlock) if deadline.is_zero() => {

@@ -8,7 +8,7 @@ use super::beneath::{self, Beneath};
 use super::file_lock;
 use super::file_system::{self, FileSystemKind, Space};
 use super::notified::Notified;
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher, map, relative};
+use super::{Bytes, File, Held, LockError, Moment, Open, Stat, Storage, Watcher, map, relative};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs::{self, TryLockError};
@@ -117,7 +117,15 @@ fn known(stat: &rustix::fs::Stat) -> Stat {
         len: u64::try_from(stat.st_size).unwrap_or(0),
         is_dir: FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
         identity: (stat.st_dev, stat.st_ino),
+        modified: moment(stat.st_mtime, stat.st_mtime_nsec),
+        changed: moment(stat.st_ctime, stat.st_ctime_nsec),
     }
+}
+
+fn moment(seconds: i64, nanoseconds: u64) -> Moment {
+    seconds
+        .saturating_mul(1_000_000_000)
+        .saturating_add_unsigned(nanoseconds)
 }
 
 impl File for fs::File {
@@ -212,6 +220,13 @@ impl Storage for Files {
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
         let (file, stat) = self.regular(path, Open::Create).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
+    }
+
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        let dir = self.beneath.directory(dir).map_err(LockError::Io)?;
+        let dir = fs::File::from(dir);
+        let stat = File::stat(&dir).map_err(LockError::Io)?;
+        Ok(Box::new(file_lock::lock(dir, stat.identity, deadline)?))
     }
 
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {

@@ -220,8 +220,10 @@ impl Memory {
             Some(Node::File(file)) => Ok(file.clone()),
             Some(Node::Dir(_)) => Err(io::ErrorKind::IsADirectory.into()),
             None => {
+                let inode = self.number();
                 let file = Arc::new(FileNode {
-                    inode: self.number(),
+                    inode,
+                    changed: inode.into(),
                     content: Mutex::default(),
                 });
                 names.add(name, Node::File(file.clone()));
@@ -326,6 +328,8 @@ impl Storage for Memory {
                 len: 0,
                 is_dir: true,
                 identity: (0, dir.inode),
+                modified: 0,
+                changed: 0,
             },
         }))
     }
@@ -438,6 +442,12 @@ impl Storage for Memory {
         self.count("lock");
         let file = self.file_or_new(path, false).map_err(LockError::Io)?;
         Ok(Box::new(self.shared.locks.lock(file.inode, deadline)?))
+    }
+
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.count("lock_dir");
+        let dir = self.dir(dir).map_err(LockError::Io)?;
+        Ok(Box::new(self.shared.locks.lock(dir.inode, deadline)?))
     }
 
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {

@@ -53,7 +53,14 @@ pub struct Stat {
     pub is_dir: bool,
     /// Device and inode: equal for two handles on one file.
     pub identity: (u64, u64),
+    /// When the content last changed (`mtime`); whoever may write the file may set it.
+    pub modified: Moment,
+    /// When content or metadata last changed (`ctime`); only the system sets it.
+    pub changed: Moment,
 }
+
+/// A moment by the file system's clock: nanoseconds since 1970. (In [`Memory`] the number of a change.)
+pub type Moment = i64;
 
 /// An open file. Reads and writes name their offset; there is no cursor.
 pub trait File: Send + Sync {
@@ -142,7 +149,7 @@ impl std::fmt::Debug for Bytes {
 
 /// A held lock; dropping it releases it. The file stays.
 pub trait Held: Send + Sync + std::fmt::Debug {
-    /// Identity of the locked file, to compare with its path's.
+    /// Identity of what is locked, to compare with its path's.
     fn identity(&self) -> (u64, u64);
 }
 
@@ -212,6 +219,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// `Busy` with the holder, or the system's error.
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError>;
+    /// Takes the exclusive lock of a directory that is there, waiting as [`Storage::lock`] does.
+    ///
+    /// # Errors
+    /// As [`Storage::lock`].
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError>;
     /// The bytes of a file that is sealed (a full segment, a run): mapped where that is possible.
     ///
     /// # Errors
@@ -238,6 +250,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         Ok(bytes)
     }
     /// Replaces a file whole: writes `path` + `.tmp`, syncs it if `durable`, renames, syncs the directory if `durable`.
+    /// What does not fit on the disk is taken away again.
     ///
     /// # Errors
     /// As the system reports.
@@ -246,8 +259,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         aside.push(".tmp");
         let aside = Path::new(&aside);
         let file = self.open(aside, Open::Create)?;
-        file.set_len(0)?;
-        file.write_all_at(bytes, 0)?;
+        let written = file.set_len(0).and_then(|()| file.write_all_at(bytes, 0));
+        if written.is_err() {
+            // A part of it would take up room for as long as nobody can write the whole.
+            let _ = self.remove_file(aside);
+        }
+        written?;
         if durable {
             file.sync_all()?;
         }

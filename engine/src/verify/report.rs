@@ -6,6 +6,81 @@ use serde::Serialize;
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
 
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident = $word:literal,)*) => {
+        /// What sort of problem it is: a stable word.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+        pub enum Kind {
+            $($(#[$meta])* #[serde(rename = $word)] $kind,)*
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &'static [Kind] = &[$(Kind::$kind),*];
+
+            /// The word.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $word,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Bytes before the head that are no event, or not the one that belongs there.
+    DamagedEvent = "damaged_event",
+    /// A segment's header cannot be read.
+    DamagedHeader = "damaged_header",
+    /// A slot of the head cannot be read.
+    DamagedHead = "damaged_head",
+    /// There is no head.
+    MissingHead = "missing_head",
+    /// The head names a segment that is not the last.
+    StaleHead = "stale_head",
+    /// The head names an event behind the last one that is there.
+    LostEvents = "lost_events",
+    /// A segment is not there.
+    MissingSegment = "missing_segment",
+    /// A segment does not begin with the event behind the one before it.
+    MissingEvents = "missing_events",
+    /// A segment is not what the header behind it describes.
+    BrokenChain = "broken_chain",
+    /// A segment of another log or team.
+    ForeignSegment = "foreign_segment",
+    /// An event of another day than its segment's.
+    MisplacedEvent = "misplaced_event",
+    /// The rest of a write that was never acknowledged.
+    TornTail = "torn_tail",
+    /// A cut that the next writer finishes.
+    UnfinishedCut = "unfinished_cut",
+    /// A file among the segments that is none.
+    UnknownFile = "unknown_file",
+    /// The receipt is of another log.
+    ReceiptOfAnotherLog = "receipt_of_another_log",
+    /// The receipt names what no segment is called.
+    ReceiptMalformed = "receipt_malformed",
+    /// Bytes that the receipt vouches for are gone.
+    CutBelowReceipt = "cut_below_receipt",
+    /// Bytes that the receipt vouches for are others.
+    ChangedSinceReceipt = "changed_since_receipt",
+    /// A file of a backup is not what was backed up.
+    ChangedBackup = "changed_backup",
+}
+
+impl PartialEq<&str> for Kind {
+    fn eq(&self, word: &&str) -> bool {
+        self.word() == *word
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 /// How bad a problem is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -19,8 +94,8 @@ pub enum Severity {
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
-    /// A stable word: `damaged_event`, `torn_tail`, `missing_segment` …
-    pub kind: &'static str,
+    /// What sort of problem.
+    pub kind: Kind,
     /// How bad it is.
     pub severity: Severity,
     /// The file, relative to the team's directory.
@@ -81,13 +156,7 @@ impl Report {
     }
 
     /// One more problem, of a whole file.
-    pub(crate) fn add(
-        &mut self,
-        severity: Severity,
-        kind: &'static str,
-        file: &str,
-        message: String,
-    ) {
+    pub(crate) fn add(&mut self, severity: Severity, kind: Kind, file: &str, message: String) {
         self.push(Problem {
             kind,
             severity,
@@ -107,11 +176,11 @@ mod tests {
     fn what_is_left_out_is_counted_and_the_first_error_never_is() {
         let mut report = Report::empty();
         for _ in 0..PROBLEMS_MAX + 5 {
-            report.add(Severity::Warning, "torn_tail", "head", "a".into());
+            report.add(Severity::Warning, Kind::TornTail, "head", "a".into());
         }
         assert!(report.ok);
         for _ in 0..3 {
-            report.add(Severity::Error, "damaged_event", "head", "b".into());
+            report.add(Severity::Error, Kind::DamagedEvent, "head", "b".into());
         }
         assert!(!report.ok);
         assert_eq!(report.problems.len(), PROBLEMS_MAX);

@@ -1,26 +1,29 @@
 //! The one place that writes events: stamp, check, encode, write, sync, head.
 //!
 //! Invariants: a group is written in one piece behind a synced one and synced before its head is written; nothing
-//! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward.
+//! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward; before a group and
+//! before a head is written the lock is ours and the log ends where we ended it.
 
 use super::{State, WriterCounts};
 use crate::codec::{self, SegmentHeader};
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::event::{Cause, Event, NewEvent, RefKind};
 use crate::event_id::EventId;
 use crate::head::{Head, HeadFile};
 use crate::identifier::{is_identifier, is_kind};
 use crate::identity::Identity;
 use crate::limits;
+use crate::lock::LogLock;
 use crate::log::LogOptions;
 use crate::place::Place;
 use crate::reader::Reader;
-use crate::segment::{EVENTS_DIR, SegmentName};
-use crate::storage::{File, Held, Open, Storage};
+use crate::segment::{EVENTS_DIR, SegmentName, end_of_log};
+use crate::storage::{File, Open, Storage};
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -48,7 +51,7 @@ pub(crate) struct Core<S> {
     /// Why this handle does nothing more.
     pub poisoned: Option<String>,
     /// Dropped last: the lock outlives every write.
-    pub held: Box<dyn Held>,
+    pub lock: LogLock,
 }
 
 /// A group as bytes.
@@ -273,7 +276,7 @@ impl<S: State> Core<S> {
     }
 
     /// As [`Core::flush`], but a thread writes and syncs, and the rest is done before the next group is written: for
-    /// groups that nobody waits for.
+    /// groups that nobody waits for. Where no thread can be started, this one writes.
     pub fn launch(&mut self) -> Result<()> {
         self.guarded(|core| {
             let Some(group) = core.encoded()? else {
@@ -282,11 +285,20 @@ impl<S: State> Core<S> {
             let Some(last) = group.events.last() else {
                 return Ok(());
             };
-            let (last, path) = ((last.seq, last.id), group.path.clone());
+            let last = (last.seq, last.id);
+            // If the thread cannot start, its closure is dropped; the group goes by a channel, so that it is still here then.
+            let (give, given) = mpsc::channel::<Encoded>();
             let thread = thread::Builder::new().name("teamlog-write".into());
-            let landing = thread
-                .spawn(|| group.write())
-                .map_err(Error::io("start a thread to write", path))?;
+            let started = thread.spawn(move || match given.recv() {
+                Ok(group) => group.write(),
+                Err(_) => Err(Error::Poisoned("nothing was given to write".into())),
+            });
+            let Ok(landing) = started else {
+                return core.landed(group.write()?);
+            };
+            if give.send(group).is_err() {
+                return Err(Error::Poisoned("a writing thread ended early".into()));
+            }
             core.flight = Some(Flight {
                 last,
                 landing: Some(landing),
@@ -309,6 +321,7 @@ impl<S: State> Core<S> {
             "a group must continue the log"
         );
         let day = first.created_at;
+        self.check_ours(&self.head, false)?;
         let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
         let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
         self.rotate_if_needed(day, bytes.len() as u64)?;
@@ -316,10 +329,6 @@ impl<S: State> Core<S> {
             return Err(Error::Poisoned("no segment is open".into()));
         };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
-        // The first group comes right behind the look that opening takes.
-        if self.counts.groups > 0 {
-            self.check_in_place(&*file, &path)?;
-        }
         self.pending_bytes = 0;
         Ok(Some(Encoded {
             events: std::mem::take(&mut self.pending),
@@ -332,22 +341,30 @@ impl<S: State> Core<S> {
         }))
     }
 
-    /// Whether the segment is still where it was, and holds what was written: a file that somebody took away goes on
-    /// taking what nobody will ever read.
-    fn check_in_place(&self, file: &dyn File, path: &Path) -> Result<()> {
-        let ours = file.stat().map_err(Error::io("stat", path))?;
-        let found = self.storage.stat(path).map_err(Error::io("stat", path))?;
+    /// Whether the lock file is the one that is held, the segment is still where it was, and the log ends where `head`
+    /// says: a file that somebody took away goes on taking what nobody will ever read, and what somebody else wrote must
+    /// not be written over.
+    fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
+        self.lock.check(self.storage.as_ref(), written)?;
+        let Some(file) = &self.active else {
+            return Ok(());
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&head.name);
+        let ours = file.stat().map_err(Error::io("stat", &path))?;
+        let found = self.storage.stat(&path).map_err(Error::io("stat", &path))?;
+        let end = found.as_ref().map_or(0, end_of_log);
         let why = match found {
             None => "somebody took it away while it was written",
             Some(found) if found.identity != ours.identity => {
                 "somebody put another file in its place while it was written"
             }
-            Some(found) if found.len < self.head.end => "somebody cut it while it was written",
+            Some(_) if end < head.end => "somebody cut it while it was written",
+            Some(_) if end > head.end => "somebody else wrote behind its end while it was written",
             Some(_) => return Ok(()),
         };
         Err(Error::Corrupt {
-            path: path.to_owned(),
-            offset: found.map_or(0, |found| found.len.min(self.head.end)),
+            path,
+            offset: end.min(head.end),
             seq: None,
             why: why.into(),
         })
@@ -358,12 +375,17 @@ impl<S: State> Core<S> {
         let Some(last) = group.events.last() else {
             return Ok(());
         };
-        self.head.end = group.start + group.bytes.len() as u64;
-        self.head.last_seq = last.seq;
-        self.head.last_id = Some(last.id);
-        self.head.quarantining = false;
-        self.head.cutting = false;
-        self.head_file.write(&mut self.head, false)?;
+        self.write_head(
+            Head {
+                end: group.start + group.bytes.len() as u64,
+                last_seq: last.seq,
+                last_id: Some(last.id),
+                quarantining: false,
+                cutting: false,
+                ..self.head.clone()
+            },
+            false,
+        )?;
         let jobs = std::mem::take(&mut self.jobs);
         self.counts
             .group(jobs, group.events.len(), group.bytes.len(), group.took);
@@ -374,6 +396,15 @@ impl<S: State> Core<S> {
         if self.keeps {
             self.written.extend(group.events);
         }
+        Ok(())
+    }
+
+    /// The log ends where `head` says, from here on; what that covers is synced.
+    fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
+        let written = head.last_seq > self.head.last_seq;
+        self.check_ours(&head, written)?;
+        self.head_file.write(&mut head, durable)?;
+        self.head = head;
         Ok(())
     }
 
@@ -393,8 +424,11 @@ impl<S: State> Core<S> {
 
     fn rotate(&mut self, name: SegmentName) -> Result<()> {
         let previous = self.seal()?;
-        self.head.rotating = true;
-        self.head_file.write(&mut self.head, true)?;
+        let rotating = Head {
+            rotating: true,
+            ..self.head.clone()
+        };
+        self.write_head(rotating, true)?;
         let header = SegmentHeader {
             version: crate::identity::FORMAT_VERSION,
             log: self.identity.log.0,
@@ -424,17 +458,20 @@ impl<S: State> Core<S> {
         }
         self.storage
             .replace(&path, &bytes, true)
-            .map_err(Error::io("create", &path))?;
+            .map_err(Error::io(REPLACE, &path))?;
         let active = self
             .storage
             .open(&path, Open::Write)
             .map_err(Error::io("open", &path))?;
         self.active = Some(Arc::from(active));
-        self.head.segment = header.number;
-        self.head.name = name.file(self.identity.format);
-        self.head.end = bytes.len() as u64;
-        self.head.rotating = false;
-        self.head_file.write(&mut self.head, true)
+        let begun = Head {
+            segment: header.number,
+            name: name.file(self.identity.format),
+            end: bytes.len() as u64,
+            rotating: false,
+            ..self.head.clone()
+        };
+        self.write_head(begun, true)
     }
 
     /// Syncs the active segment and describes it for the next one's header.

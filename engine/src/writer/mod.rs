@@ -345,11 +345,11 @@ impl<S: State> Writer<S> {
         let mut written = std::mem::take(&mut core.written);
         core.keeps = false;
         drop(core);
-        let why = flushed.as_ref().err().map(ToString::to_string);
+        let failed = flushed.as_ref().err().map(Error::again);
         let answer = own.answer(flushed, &mut written);
         for job in followers {
             job.answer(
-                why.clone().map_or(Ok(()), |why| Err(Error::Poisoned(why))),
+                failed.as_ref().map_or(Ok(()), |error| Err(error.again())),
                 &mut written,
             );
         }

@@ -5,6 +5,8 @@
     reason = "each test uses a part, and fails by panicking"
 )]
 
+pub mod forge;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

@@ -127,7 +127,7 @@ impl Copier<'_> {
         match node {
             Node::Dir(dir) => Node::Dir(self.dir(dir)),
             Node::File(file) => {
-                let copy = file_with(inode, guard(&file.content).clone());
+                let copy = file_with(file, guard(&file.content).clone());
                 self.copied.insert(inode, copy.clone());
                 copy
             }
@@ -135,9 +135,10 @@ impl Copier<'_> {
     }
 }
 
-fn file_with(inode: u64, content: Content) -> Node {
+fn file_with(of: &FileNode, content: Content) -> Node {
     Node::File(Arc::new(FileNode {
-        inode,
+        inode: of.inode,
+        changed: of.changed.load(Relaxed).into(),
         content: Mutex::new(content),
     }))
 }
@@ -156,7 +157,7 @@ impl Wreck<'_> {
         for node in names.values_mut() {
             *node = match &*node {
                 Node::Dir(below) => Node::Dir(self.dir(below)),
-                Node::File(file) => file_with(file.inode, guard(&file.content).crash(self.choose)),
+                Node::File(file) => file_with(file, guard(&file.content).crash(self.choose)),
             };
         }
         Arc::new(DirNode {

@@ -2,14 +2,17 @@
 
 use super::content::Content;
 use super::{Memory, guard, index};
-use crate::storage::{File, Stat};
+use crate::storage::{File, Moment, Stat};
 use rustix::io::Errno;
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 #[derive(Debug)]
 pub(super) struct FileNode {
     pub(super) inode: u64,
+    /// The number of its last change.
+    pub(super) changed: AtomicU64,
     pub(super) content: Mutex<Content>,
 }
 
@@ -25,10 +28,13 @@ impl AsRef<[u8]> for Sealed {
 impl FileNode {
     pub(super) fn stat(&self) -> Stat {
         let len = guard(&self.content).now().len() as u64;
+        let changed = Moment::try_from(self.changed.load(Relaxed)).unwrap_or(Moment::MAX);
         Stat {
             len,
             is_dir: false,
             identity: (0, self.inode),
+            modified: changed,
+            changed,
         }
     }
 }
@@ -52,6 +58,7 @@ impl MemoryFile {
             return Err(Errno::BADF.into());
         }
         let changed = change(&mut guard(&self.node.content));
+        self.node.changed.store(self.memory.number(), Relaxed);
         self.memory.changed();
         Ok(changed)
     }

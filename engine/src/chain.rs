@@ -1,0 +1,111 @@
+//! The chain of digests: every segment's header describes the segment before it, by name, length and BLAKE3, so that the
+//! bytes of one segment vouch for the bytes of all before it. CRCs say that an event is as it was written by somebody; the
+//! chain says that it is what the log held when the segment was sealed.
+
+mod digests;
+
+pub use digests::DIGESTS_FILE;
+
+use crate::codec::Predecessor;
+use crate::error::{Error, Result};
+use crate::reader::Reader;
+use crate::segment::EVENTS_DIR;
+use crate::storage::{File, Open, Stat};
+use digests::Digests;
+use std::io;
+
+/// Bytes that are hashed at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+impl Reader {
+    /// Holds every sealed segment up to the head against the header of the segment behind it. Reads and hashes all of them.
+    ///
+    /// # Errors
+    /// `Corrupt` at the first that is not what was sealed, I/O.
+    pub fn check_chain(&self) -> Result<()> {
+        self.chained(&mut |name| Ok(self.seal(name)?.0))
+    }
+
+    /// As [`Reader::check_chain`], but a segment that was hashed before, and whose file nobody has changed since by what
+    /// the file system says, is not read again. The digests are kept in [`DIGESTS_FILE`], where it can be written.
+    ///
+    /// # Errors
+    /// As [`Reader::check_chain`].
+    pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
+        let mut digests = Digests::load(self.storage().as_ref(), self.dir());
+        let checked = self.chained(&mut |name| {
+            let path = self.dir().join(EVENTS_DIR).join(name);
+            let stat = self.storage().stat(&path);
+            let stat = stat.map_err(Error::io("stat", &path))?;
+            if let Some(sealed) = stat.and_then(|stat| digests.get(name, &stat)) {
+                return Ok(sealed);
+            }
+            digests.begin();
+            let (sealed, stat) = self.seal(name)?;
+            digests.put(&sealed, &stat);
+            Ok(sealed)
+        });
+        match checked {
+            Ok(()) => digests.keep(),
+            Err(_) => digests.discard(),
+        }
+        checked
+    }
+
+    /// Holds every header up to the head against what `seal` says of the segment before it.
+    pub(crate) fn chained(&self, seal: &mut dyn FnMut(&str) -> Result<Predecessor>) -> Result<()> {
+        let names = self.segments()?;
+        let mut previous: Option<Predecessor> = None;
+        for (number, name) in (1..).zip(&names) {
+            let header = self.header(number)?;
+            if header.previous != previous {
+                let sealed = previous.as_ref().map_or(name, |sealed| &sealed.name);
+                return Err(Error::Corrupt {
+                    path: self.dir().join(EVENTS_DIR).join(sealed),
+                    offset: 0,
+                    seq: None,
+                    why: format!(
+                        "it is not what the header of {name} says was sealed (name, length, digest)"
+                    ),
+                });
+            }
+            if number < self.head().segment {
+                previous = Some(seal(name)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a header has to say of this segment, and the file's state in which that was found.
+    fn seal(&self, name: &str) -> Result<(Predecessor, Stat)> {
+        let path = self.dir().join(EVENTS_DIR).join(name);
+        let file = self.storage().open(&path, Open::Read);
+        let file = file.map_err(Error::io("open", &path))?;
+        let stat = file.stat().map_err(Error::io("stat", &path))?;
+        let digest = hash(file.as_ref(), stat.len).map_err(Error::io("read", &path))?;
+        let sealed = Predecessor {
+            name: name.to_owned(),
+            len: stat.len,
+            digest: *digest.as_bytes(),
+        };
+        Ok((sealed, stat))
+    }
+}
+
+/// BLAKE3 of a file's first `len` bytes.
+///
+/// # Errors
+/// `UnexpectedEof` where it has fewer; as the system reports.
+pub(crate) fn hash(file: &dyn File, len: u64) -> io::Result<blake3::Hash> {
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = vec![0; len.min(PIECE_BYTES as u64) as usize];
+    let mut at = 0;
+    while at < len {
+        let want = (len - at).min(buffer.len() as u64) as usize;
+        let piece = buffer.get_mut(..want).unwrap_or_default();
+        file.read_exact_at(piece, at)?;
+        hasher.update(piece);
+        at += want as u64;
+    }
+    Ok(hasher.finalize())
+}

@@ -1,0 +1,195 @@
+//! Digests of sealed segments that were hashed before, each with the state of its file in which that was done.
+//!
+//! A digest counts only while device, inode, length, `mtime` and `ctime` of the file are what they were. One is kept only
+//! if the file's `ctime` lies before the moment at which hashing began, by the file system's own clock: then every later
+//! change of the file gives it another `ctime`.
+
+use crate::codec::Predecessor;
+use crate::storage::{Moment, Open, Stat, Storage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The file's name in the team's directory. It may be deleted; what it says is then found out again.
+pub const DIGESTS_FILE: &str = "digests";
+/// We never write a longer file: room for some 200,000 segments.
+const BYTES_MAX: u64 = 64 << 20;
+/// Hex digits of the CRC-32 in front, and the blank behind it.
+const CRC_BYTES: usize = 9;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    dev: u64,
+    ino: u64,
+    len: u64,
+    mtime: Moment,
+    ctime: Moment,
+    blake3: String,
+}
+
+/// What is known of a log's segments.
+pub(super) struct Digests<'a> {
+    storage: &'a dyn Storage,
+    path: PathBuf,
+    known: BTreeMap<String, Known>,
+    /// When hashing began; `None` before, and where the file cannot be written.
+    began: Option<Moment>,
+    changed: bool,
+}
+
+impl<'a> Digests<'a> {
+    /// Reads the file; where there is none, or one that cannot be read, nothing is known.
+    pub fn load(storage: &'a dyn Storage, dir: &Path) -> Digests<'a> {
+        let path = dir.join(DIGESTS_FILE);
+        let known = storage.read(&path, BYTES_MAX).ok();
+        Digests {
+            storage,
+            known: known.and_then(|bytes| decode(&bytes)).unwrap_or_default(),
+            path,
+            began: None,
+            changed: false,
+        }
+    }
+
+    /// The segment as it was hashed, if its file is still in that state.
+    pub fn get(&self, name: &str, stat: &Stat) -> Option<Predecessor> {
+        let known = self.known.get(name)?;
+        let digest = blake3::Hash::from_hex(&known.blake3).ok()?;
+        (*known == Known::new(stat, &digest)).then(|| Predecessor {
+            name: name.to_owned(),
+            len: known.len,
+            digest: *digest.as_bytes(),
+        })
+    }
+
+    /// Asks the file system for its time, once, before anything is hashed.
+    pub fn begin(&mut self) {
+        if self.began.is_none() {
+            let moment = || {
+                let file = self.storage.open(&self.aside(), Open::Create)?;
+                file.set_len(0)?;
+                file.write_all_at(b" ", 0)?;
+                file.stat()
+            };
+            self.began = moment().ok().map(|stat| stat.changed);
+        }
+    }
+
+    /// Notes what was hashed, unless the file's ctime is not older than the start of hashing: a later change could leave the
+    /// same ctime.
+    pub fn put(&mut self, sealed: &Predecessor, stat: &Stat) {
+        if self.began.is_some_and(|began| stat.changed < began) {
+            let digest = blake3::Hash::from_bytes(sealed.digest);
+            self.known
+                .insert(sealed.name.clone(), Known::new(stat, &digest));
+            self.changed = true;
+        }
+    }
+
+    /// Writes the file if there is anything new. Where that cannot be done, the same is hashed next time.
+    pub fn keep(&self) {
+        if self.changed {
+            let _ = self
+                .storage
+                .replace(&self.path, &encode(&self.known), false);
+        } else {
+            self.discard();
+        }
+    }
+
+    /// Leaves the file as it is.
+    pub fn discard(&self) {
+        if self.began.is_some() {
+            let _ = self.storage.remove_file(&self.aside());
+        }
+    }
+
+    /// The name under which [`Storage::replace`] writes.
+    fn aside(&self) -> PathBuf {
+        self.path.with_extension("tmp")
+    }
+}
+
+impl Known {
+    fn new(stat: &Stat, digest: &blake3::Hash) -> Known {
+        Known {
+            dev: stat.identity.0,
+            ino: stat.identity.1,
+            len: stat.len,
+            mtime: stat.modified,
+            ctime: stat.changed,
+            blake3: digest.to_hex().to_string(),
+        }
+    }
+}
+
+fn encode(known: &BTreeMap<String, Known>) -> Vec<u8> {
+    // Strings and numbers always serialise.
+    let json = serde_json::to_string(known).unwrap_or_default();
+    format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
+}
+
+fn decode(bytes: &[u8]) -> Option<BTreeMap<String, Known>> {
+    let known = serde_json::from_slice(bytes.get(CRC_BYTES..)?).ok()?;
+    // Only what was written is read: the checksum is part of it.
+    (encode(&known) == bytes).then_some(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Memory;
+
+    #[test]
+    fn a_file_that_changed_when_hashing_began_is_not_kept() {
+        let memory = Memory::new();
+        let stat = |changed| Stat {
+            len: 3,
+            is_dir: false,
+            identity: (1, 2),
+            modified: 1,
+            changed,
+        };
+        let sealed = Predecessor {
+            name: "2026-11-21.jsonl".into(),
+            len: 3,
+            digest: [5; 32],
+        };
+        let mut digests = Digests::load(&memory, Path::new(""));
+        digests.put(&sealed, &stat(0));
+        assert_eq!(digests.get(&sealed.name, &stat(0)), None, "never begun");
+        digests.begin();
+        let began = digests.began.unwrap();
+        digests.put(&sealed, &stat(began));
+        assert_eq!(digests.get(&sealed.name, &stat(began)), None);
+        digests.put(&sealed, &stat(began - 1));
+        digests.keep();
+        let known = Digests::load(&memory, Path::new(""));
+        assert_eq!(
+            known.get(&sealed.name, &stat(began - 1)),
+            Some(sealed.clone())
+        );
+        let others = [
+            Stat {
+                len: 4,
+                ..stat(began - 1)
+            },
+            Stat {
+                identity: (9, 2),
+                ..stat(began - 1)
+            },
+            Stat {
+                identity: (1, 9),
+                ..stat(began - 1)
+            },
+            Stat {
+                modified: 0,
+                ..stat(began - 1)
+            },
+            stat(began - 2),
+        ];
+        for other in others {
+            assert_eq!(known.get(&sealed.name, &other), None, "{other:?}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The chain of digests: a sealed segment that somebody changed, with CRCs that fit, is noticed by whoever relies on what
+//! lies before.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use support::forge::{self, chain_again, change_an_event};
+use support::*;
+use teamlog_engine::backup;
+use teamlog_engine::chain::DIGESTS_FILE;
+use teamlog_engine::storage::{Files, Memory, Storage};
+use teamlog_engine::{Durability, Error, Format, Log, LogOptions, Receipt, Standing};
+
+fn opts() -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ..options().1
+    }
+}
+
+fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+/// A log of four segments, or five once it has grown.
+fn log(storage: &Arc<dyn Storage>, format: Format) -> Log {
+    let log = create(storage, format, &opts());
+    grow(&log, 4);
+    log
+}
+
+fn grow(log: &Log, segments: usize) {
+    let storage = log.storage().clone();
+    while forge::names(storage.as_ref()).len() < segments {
+        let writer = writer(log);
+        let event = said(&"x".repeat(150));
+        writer.append(vec![event], Durability::Synced).unwrap();
+        writer.close().unwrap();
+    }
+}
+
+fn receipt(log: &Log) -> Receipt {
+    log.reader().unwrap().receipt().unwrap().unwrap()
+}
+
+fn first_backup(log: &Log) -> Result<backup::Kept, Error> {
+    let now = opts().clock.now();
+    let to: Arc<dyn Storage> = Arc::new(Memory::new());
+    backup::keep(&log.reader()?, &to, Path::new("demo"), now, Duration::ZERO)
+}
+
+#[test]
+fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
+    for format in FORMATS {
+        let whole = Memory::new();
+        let receipt = receipt(&log(&arc(&whole), format));
+        let names = forge::names(&whole);
+        for changed in 0..3 {
+            // So many of the headers behind it are made to fit again.
+            for chained in 0..3 - changed {
+                let what = format!("{format:?}: segment {changed}, {chained} headers");
+                let memory = whole.snapshot();
+                let log = open(&arc(&memory), &opts());
+                assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds, "{what}");
+                log.reader().unwrap().check_chain().unwrap();
+                first_backup(&log).unwrap();
+                assert!(log.verify(Some(&receipt)).unwrap().ok, "{what}");
+
+                change_an_event(&memory, format, &names[changed]);
+                (0..chained).for_each(|index| chain_again(&memory, format, changed + 1 + index));
+                // Every event is read without a complaint.
+                assert!(!events(&log).is_empty(), "{what}");
+                let standing = log.standing(&receipt).unwrap();
+                let Standing::ChangedBefore { file, .. } = &standing else {
+                    panic!("{what}: {standing:?}");
+                };
+                assert_eq!(*file, forge::path(&names[changed + chained]), "{what}");
+                for error in [
+                    log.reader().unwrap().check_chain().unwrap_err(),
+                    first_backup(&log).unwrap_err(),
+                ] {
+                    assert!(
+                        matches!(&error, Error::Corrupt { path, .. } if path == file),
+                        "{what}: {error}"
+                    );
+                }
+                assert!(!log.verify(Some(&receipt)).unwrap().ok, "{what}");
+            }
+            // With all of them, the receipt's own segment is another; without a receipt nothing tells.
+            let memory = whole.snapshot();
+            let log = open(&arc(&memory), &opts());
+            change_an_event(&memory, format, &names[changed]);
+            (changed + 1..4).for_each(|index| chain_again(&memory, format, index));
+            assert_eq!(log.standing(&receipt).unwrap(), Standing::Changed);
+            assert!(!log.verify(Some(&receipt)).unwrap().ok);
+            log.reader().unwrap().check_chain().unwrap();
+        }
+        // A segment that is gone, and one that is of another log.
+        for damage in [0, 1] {
+            let memory = whole.snapshot();
+            match damage {
+                0 => memory.remove_file(&forge::path(&names[1])).unwrap(),
+                _ => {
+                    let mut segment = forge::Segment::read(&memory, format, &names[1]);
+                    segment.header.log = [7; 16];
+                    segment.write(&memory, format, &names[1]);
+                }
+            }
+            let standing = open(&arc(&memory), &opts()).standing(&receipt).unwrap();
+            assert!(
+                matches!(standing, Standing::ChangedBefore { .. }),
+                "{standing:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_was_hashed_is_not_hashed_again_until_its_file_changes() {
+    for format in FORMATS {
+        let memory = Memory::new();
+        let log = log(&arc(&memory), format);
+        let receipt = receipt(&log);
+        grow(&log, 5);
+        let reads = || {
+            let before = memory.calls()["read_at"];
+            assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds);
+            memory.calls()["read_at"] - before
+        };
+        let (first, second) = (reads(), reads());
+        // Three sealed segments before the receipt's; what is read instead is the file of their digests.
+        assert_eq!(first, second + 2, "{format:?}");
+        let digests = dir().join(DIGESTS_FILE);
+        let kept = forge::read(&memory, &digests);
+        // Whatever else stands in that file is not believed.
+        for bad in [&b""[..], b"nonsense", &kept[..kept.len() - 2]] {
+            forge::write(&memory, &digests, bad);
+            assert_eq!(reads(), first + u64::from(!bad.is_empty()), "{format:?}");
+            assert_eq!(forge::read(&memory, &digests), kept);
+        }
+        let mut forged = kept.clone();
+        let digit = forged.len() - 10;
+        forged[digit] = if forged[digit] == b'0' { b'1' } else { b'0' };
+        forge::write(&memory, &digests, &forged);
+        assert_eq!(reads(), first + 1, "{format:?}: its checksum does not fit");
+        // A segment that was written anew, with the same bytes, is hashed again.
+        let path = forge::path(&forge::names(&memory)[1]);
+        forge::write(&memory, &path, &forge::read(&memory, &path));
+        assert_eq!(reads(), second + 1, "{format:?}");
+        assert_eq!(reads(), second, "{format:?}");
+    }
+}
+
+#[test]
+fn setting_the_time_of_a_changed_file_back_hides_nothing() {
+    for format in FORMATS {
+        let root = tempfile::tempdir().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
+        let log = log(&storage, format);
+        let receipt = receipt(&log);
+        // The system's clock for files is coarse, and what is younger than its last tick is not kept.
+        let digests = root.path().join(dir()).join(DIGESTS_FILE);
+        for _ in 0..1_000 {
+            assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds);
+            let kept = std::fs::read_to_string(&digests).unwrap_or_default();
+            if kept.matches("blake3").count() == 3 {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(digests.exists());
+        let name = forge::names(storage.as_ref())[1].clone();
+        let path = root.path().join(forge::path(&name));
+        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+        change_an_event(storage.as_ref(), format, &name);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+        drop(file);
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().modified().unwrap(),
+            modified
+        );
+        let standing = log.standing(&receipt).unwrap();
+        assert!(
+            matches!(&standing, Standing::ChangedBefore { file, .. } if *file == forge::path(&name)),
+            "{standing:?}"
+        );
+    }
+}

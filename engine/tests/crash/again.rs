@@ -1,0 +1,204 @@
+//! Crash, recover, and crash again: what a recovery showed is as durable as what was acknowledged, what it set aside is
+//! kept, and it goes on in no segment that does not follow.
+
+use super::*;
+use teamlog_engine::codec::{Predecessor, SegmentHeader};
+use teamlog_engine::{Error, Head};
+
+/// What a first crash left, and how it came about.
+fn after_a_crash(format: Format, call: usize) -> Option<Vec<(String, Memory)>> {
+    let mut states = Vec::new();
+    let mut reached = false;
+    for fault in [Fault::Stop, Fault::Os(5)] {
+        let memory = fresh(format);
+        let faulty = Faulty::new(arc(&memory));
+        faulty.arm(call, fault);
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        run(&storage, &HISTORY);
+        let calls = faulty.calls();
+        let Some((name, path)) = calls.get(call) else {
+            continue;
+        };
+        reached = true;
+        match fault {
+            Fault::Stop => states.extend(crashes(&memory, call as u64, 2)),
+            // A failed sync: what it should have made durable reads well, and no later sync makes it so.
+            _ if matches!(*name, "sync_data" | "sync_all") => {
+                let _ = memory.forget_unsynced(path);
+                states.push(("sync failed".into(), memory));
+            }
+            _ => {}
+        }
+    }
+    let headless: Vec<_> = states
+        .iter()
+        .map(|(how, state)| {
+            let state = state.snapshot();
+            put(&state, &dir().join("head"), &[0; 1024]);
+            (format!("{how}, no head"), state)
+        })
+        .collect();
+    states.extend(headless);
+    reached.then_some(states)
+}
+
+#[test]
+fn what_a_recovery_showed_survives_the_next_power_loss() {
+    for format in FORMATS {
+        let mut adopted = 0;
+        for call in 0.. {
+            let Some(states) = after_a_crash(format, call) else {
+                break;
+            };
+            for (how, state) in states {
+                let log = open(&arc(&state), &small(&options().1));
+                let Ok(recovered) = log.lock() else {
+                    assert!(how.ends_with("no head"), "call {call}, {how}");
+                    continue;
+                };
+                adopted += usize::from(
+                    recovered
+                        .recovered()
+                        .iter()
+                        .any(|note| note.contains("adopted")),
+                );
+                let shown = texts(&log);
+                drop(recovered);
+                for (then, after) in crashes(&state, call as u64, 2) {
+                    let what = format!("{format:?}, call {call}, {how}, then {then}");
+                    let log = open(&arc(&after), &small(&options().1));
+                    drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
+                    assert_eq!(texts(&log), shown, "{what}");
+                    every_quarantine_file_is_named(&arc(&after), &log, &what);
+                    assert!(log.verify(None).unwrap().ok, "{what}");
+                }
+            }
+        }
+        assert!(adopted > 20, "{adopted}");
+    }
+}
+
+#[test]
+fn a_torn_tail_is_kept_whatever_its_recovery_is_stopped_at() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        let first_group = group_len(format, &next);
+        // A torn group alone, and one behind a complete group.
+        for (start, end) in [(0, first_group / 2), (first_group, next.len() - 3)] {
+            let torn = &next[start..end];
+            let count = if start == 0 { 3 } else { 5 };
+            let mut stopped = 0;
+            for call in 0.. {
+                let memory = memory.snapshot();
+                put(&memory, &segment(format), &[&now, &next[..end]].concat());
+                let faulty = Faulty::new(arc(&memory));
+                faulty.arm(call, Fault::Stop);
+                let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+                let log = Log::open(storage, &dir(), small(&options().1));
+                let opened = log.and_then(|log| log.lock().map(drop));
+                let reached = faulty.count() > call;
+                assert_eq!(opened.is_err(), reached, "{format:?}, call {call}");
+                for (how, after) in crashes(&memory, call as u64, 4) {
+                    let what = format!(
+                        "{format:?}, recovery call {call} ({:?}), {how}",
+                        faulty.calls().last()
+                    );
+                    let log = open(&arc(&after), &small(&options().1));
+                    drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
+                    assert_eq!(texts(&log).len(), count, "{what}");
+                    let kept = quarantined(&arc(&after));
+                    assert!(kept.iter().any(|kept| kept == torn), "{what}: lost");
+                    every_quarantine_file_is_named(&arc(&after), &log, &what);
+                }
+                stopped += usize::from(reached);
+                if !reached {
+                    break;
+                }
+            }
+            assert!(stopped > 20, "{stopped}");
+        }
+    }
+}
+
+/// The bytes of every quarantine file.
+fn quarantined(storage: &Arc<dyn Storage>) -> Vec<Vec<u8>> {
+    let place = dir().join(QUARANTINE_DIR);
+    let files = storage.list(&place).unwrap_or_default();
+    files
+        .iter()
+        .filter(|file| !file.ends_with(".tmp"))
+        .map(|file| storage.read(&place.join(file), 1 << 20).unwrap())
+        .collect()
+}
+
+/// What is wrong with a header or with the segment before it.
+type Harm = fn(&mut SegmentHeader, &mut Vec<u8>);
+
+fn previous(header: &mut SegmentHeader) -> &mut Predecessor {
+    header.previous.as_mut().unwrap()
+}
+
+const HARMS: [(&str, Harm); 8] = [
+    ("log", |header, _| header.log[0] ^= 1),
+    ("number", |header, _| header.number += 1),
+    ("first seq", |header, _| header.first_seq += 1),
+    ("no previous", |header, _| header.previous = None),
+    ("name", |header, _| previous(header).name.insert(0, '1')),
+    ("length", |header, _| previous(header).len += 1),
+    ("digest", |header, _| previous(header).digest[31] ^= 1),
+    ("the segment before", |_, before| {
+        let at = before.len() / 2;
+        before[at] ^= 1;
+    }),
+];
+
+#[test]
+fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
+    for format in FORMATS {
+        let (memory, _) = two_segments(format);
+        let log = open(&arc(&memory), &options().1);
+        let head = log.reader().unwrap().head().clone();
+        let last_id = events(&log)[1].id;
+        let (first, second) = (segment(format), dir().join("events").join(&head.name));
+        let read = |path: &Path| arc(&memory).read(path, 1 << 20).unwrap();
+        let (before, bytes) = (read(&first), read(&second));
+        let (header, header_len) = SegmentHeader::decode(format, &bytes).unwrap();
+        // A rotation that did not get to its last head, and no head at all.
+        let rotating = Head {
+            segment: 1,
+            name: first.file_name().unwrap().to_str().unwrap().to_owned(),
+            end: before.len() as u64,
+            last_seq: 2,
+            last_id: Some(last_id),
+            rotating: true,
+            ..head
+        };
+        let rotating = [&rotating.encode(log.identity().log)[..], &[0; 512]].concat();
+        for head in [rotating, vec![0; 1024]] {
+            let harmed = |harm: Harm| {
+                let (mut header, mut before) = (header.clone(), before.clone());
+                harm(&mut header, &mut before);
+                let memory = memory.snapshot();
+                let second_bytes = [&header.encode(format), &bytes[header_len..]].concat();
+                put(&memory, &dir().join("head"), &head);
+                put(&memory, &first, &before);
+                put(&memory, &second, &second_bytes);
+                let log = open(&arc(&memory), &options().1);
+                let opened = log.lock().map(drop);
+                (memory, log, opened, second_bytes)
+            };
+            let (_, log, opened, _) = harmed(|_, _| {});
+            opened.unwrap();
+            assert_eq!(texts(&log).len(), 3);
+            for (what, harm) in HARMS {
+                let (memory, log, opened, second_bytes) = harmed(harm);
+                assert!(
+                    matches!(opened, Err(Error::Corrupt { .. })),
+                    "{format:?}, {what}: {opened:?}"
+                );
+                assert_eq!(arc(&memory).read(&second, 1 << 20).unwrap(), second_bytes);
+                assert!(!log.verify(None).unwrap().ok, "{format:?}, {what}");
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A read never needs to write: whatever cannot be written while a reader opens a log, it answers up to the head, and the
+//! next writer loses nothing.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::sync::Arc;
+use support::*;
+use teamlog_engine::repair::salvage;
+use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_engine::{Durability, Error, Format, Log, SeededIds};
+
+/// ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
+const NOT_WRITTEN: [i32; 5] = [28, 122, 27, 30, 13];
+/// The calls that change something.
+const WRITES: [&str; 9] = [
+    "write_at",
+    "sync_data",
+    "sync_all",
+    "set_len",
+    "create_dir",
+    "rename",
+    "remove_file",
+    "sync_dir",
+    "lock",
+];
+
+fn storage(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+fn append(log: &Log, said_in_it: &[&str]) {
+    let events = said_in_it.iter().map(|text| said(text)).collect();
+    writer(log).append(events, Durability::Synced).unwrap();
+}
+
+/// A log of two events with each of what a crash may leave behind them: a torn group, a whole one, one of each.
+fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
+    let memory = Memory::new();
+    let log = create(&storage(&memory), format, &options().1);
+    append(&log, &["one"]);
+    append(&log, &["two"]);
+    let path = segment(format);
+    let read = |memory: &Memory| storage(memory).read(&path, 1 << 20).unwrap();
+    let known = read(&memory);
+    let with_third = memory.snapshot();
+    append(&open(&storage(&with_third), &options().1), &["three"]);
+    let third = read(&with_third);
+    let with_fourth = with_third.snapshot();
+    append(
+        &open(&storage(&with_fourth), &options().1),
+        &["four", "five"],
+    );
+    let fourth = read(&with_fourth);
+    let holding = |bytes: &[u8]| {
+        let memory = memory.snapshot();
+        storage(&memory).replace(&path, bytes, true).unwrap();
+        memory
+    };
+    assert!(known.len() < third.len() && third.len() < fourth.len());
+    vec![
+        ("torn", holding(&third[..third.len() - 5])),
+        ("whole", holding(&third)),
+        ("whole, then torn", holding(&fourth[..fourth.len() - 5])),
+    ]
+}
+
+#[test]
+fn a_reader_answers_whichever_write_of_its_recovery_fails() {
+    for format in FORMATS {
+        for (what, memory) in left_behind(format) {
+            for errno in NOT_WRITTEN {
+                let mut failed = 0;
+                for call in 0.. {
+                    let memory = memory.snapshot();
+                    let faulty = Faulty::new(storage(&memory));
+                    faulty.arm(call, Fault::Os(errno));
+                    let log = open_on(&faulty);
+                    let reader = log.and_then(|log| log.reader());
+                    let Some((name, path)) = faulty.calls().get(call).cloned() else {
+                        break;
+                    };
+                    if !WRITES.contains(&name) {
+                        continue;
+                    }
+                    failed += 1;
+                    let told = format!("{format:?}, {what}, error {errno} of {name} {path:?}");
+                    let reader = reader.unwrap_or_else(|error| panic!("{told}: {error}"));
+                    let read: Vec<u64> = reader
+                        .events(None)
+                        .map(|event| event.unwrap().2.seq)
+                        .collect();
+                    assert!(read.starts_with(&[1, 2]), "{told}: {read:?}");
+                    assert_eq!(reader.beyond() > 0, !reader.notes().is_empty(), "{told}");
+                    // What was left is for the next one who can write.
+                    let log = open(&storage(&memory), &options().1);
+                    let texts = recorded(&log);
+                    assert!(
+                        texts.starts_with(&["one".into(), "two".into()]),
+                        "{told}: {texts:?}"
+                    );
+                    assert_eq!(
+                        texts.contains(&"three".to_owned()),
+                        what != "torn",
+                        "{told}: {texts:?}"
+                    );
+                    assert!(log.verify(None).unwrap().ok, "{told}");
+                }
+                assert!(failed >= 5, "{format:?}, {what}: only {failed} writes");
+            }
+        }
+    }
+}
+
+fn open_on(faulty: &Faulty) -> teamlog_engine::Result<Log> {
+    let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+    Log::open(storage, &dir(), options().1)
+}
+
+/// What the log says once a writer was there.
+fn recorded(log: &Log) -> Vec<String> {
+    drop(log.lock().unwrap());
+    texts(log)
+}
+
+#[test]
+fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
+    for format in FORMATS {
+        let (_, memory) = left_behind(format).remove(0);
+        let len = storage(&memory)
+            .stat(&segment(format))
+            .unwrap()
+            .unwrap()
+            .len;
+        let faulty = Faulty::new(storage(&memory));
+        // The first write is that of the head, which says that something is about to be set aside.
+        for call in 0..50 {
+            faulty.arm(call, Fault::ShortWrite);
+        }
+        let reader = open_on(&faulty).unwrap().reader().unwrap();
+        assert_eq!(reader.beyond(), len - reader.head().end, "{format:?}");
+        let [note] = reader.notes() else {
+            panic!("{:?}", reader.notes());
+        };
+        let beyond = format!("{} bytes lie beyond the durable head", reader.beyond());
+        assert!(
+            note.starts_with(&beyond) && note.contains("cannot write"),
+            "{note}"
+        );
+        // Nothing was cut before its copy was durable.
+        let now = storage(&memory)
+            .stat(&segment(format))
+            .unwrap()
+            .unwrap()
+            .len;
+        assert_eq!(now, len);
+    }
+}
+
+/// What a reader answers, by the errno of the write that fails in it; every write that it tries fails once.
+fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
+    let mut refusals = Vec::new();
+    for call in 0.. {
+        let faulty = Faulty::new(storage(&memory.snapshot()));
+        faulty.arm(call, Fault::Os(errno));
+        let read = open_on(&faulty).and_then(|log| log.reader());
+        match faulty.calls().get(call) {
+            None => break,
+            Some((name, _)) if WRITES.contains(name) => refusals.extend(read.err()),
+            Some(_) => {}
+        }
+    }
+    assert!(refusals.len() >= 3, "error {errno}: {refusals:?}");
+    refusals
+}
+
+#[test]
+fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
+    for format in FORMATS {
+        let memory = Memory::new();
+        append(&create(&storage(&memory), format, &options().1), &["one"]);
+        let head = dir().join("head");
+        storage(&memory).replace(&head, &[0; 1024], true).unwrap();
+        // EIO, EMFILE, ENOSPC.
+        for errno in [5, 24, 28] {
+            for error in refusals(&memory, errno) {
+                let Error::Io { source, .. } = &error else {
+                    panic!("{errno}: {error}")
+                };
+                assert_eq!(source.raw_os_error(), Some(errno), "{error}");
+            }
+        }
+        for errno in [30, 13] {
+            for error in refusals(&memory, errno) {
+                assert!(matches!(error, Error::Corrupt { .. }), "{errno}: {error}");
+            }
+        }
+    }
+}
+
+/// A log whose salvage was cut short right behind its decision.
+fn salvage_cut_short(format: Format) -> Memory {
+    let memory = Memory::new();
+    let log = create(&storage(&memory), format, &options().1);
+    append(&log, &["one"]);
+    append(&log, &["two"]);
+    let start = log.reader().unwrap().find_seq(1).unwrap().unwrap().offset;
+    memory.corrupt(&segment(format), start + 60, 4).unwrap();
+    let salvage = |faulty: &Faulty| {
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let mut options = options().1;
+        options.ids = Arc::new(SeededIds(4_242.into()));
+        salvage(&storage, &dir(), &options, "lead", &mut |_| Ok(Vec::new()))
+    };
+    let whole = Faulty::new(storage(&memory.snapshot()));
+    salvage(&whole).unwrap().unwrap();
+    let calls = whole.calls();
+    let named = ("rename", dir().join("log.json.tmp"));
+    let decided = calls.iter().rposition(|call| *call == named).unwrap();
+    let moved = |call: &(&str, _)| call.0 == "rename";
+    let first_move = calls[decided + 1..].iter().position(moved).unwrap();
+    let faulty = Faulty::new(storage(&memory));
+    faulty.arm(decided + 1 + first_move, Fault::Stop);
+    salvage(&faulty).unwrap_err();
+    memory
+}
+
+#[test]
+fn what_keeps_a_salvage_from_being_finished_is_told() {
+    for format in FORMATS {
+        let memory = salvage_cut_short(format);
+        for errno in [5, 24, 28] {
+            for error in refusals(&memory, errno) {
+                let Error::Io { source, .. } = &error else {
+                    panic!("{errno}: {error}")
+                };
+                assert_eq!(source.raw_os_error(), Some(errno), "{error}");
+            }
+        }
+        for errno in [30, 13] {
+            for error in refusals(&memory, errno) {
+                let foreign = matches!(error, Error::ForeignFile { .. });
+                assert!(foreign, "{errno}: {error}");
+            }
+        }
+        let log = open(&storage(&memory), &options().1);
+        assert_eq!(texts(&log), ["two"]);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_no_space_whatever_the_limit_is_called() {
+    let errors = NOT_WRITTEN.map(|errno| {
+        let source = std::io::Error::from_raw_os_error(errno);
+        Error::io("write", "teams/demo/head")(source).is_no_space()
+    });
+    assert_eq!(errors, [true, true, true, false, false]);
+    // A file that is longer than it may be is no full disk.
+    let long = std::io::ErrorKind::FileTooLarge.into();
+    assert!(!Error::io("read", "teams/demo/head")(long).is_no_space());
+}
+
+#[test]
+fn what_could_not_be_written_whole_takes_up_no_room() {
+    let memory = Memory::new();
+    let faulty = Faulty::new(storage(&memory));
+    faulty.arm(2, Fault::ShortWrite);
+    let path = std::path::Path::new("file");
+    faulty.replace(path, b"text", true).unwrap_err();
+    assert_eq!(faulty.calls()[2].0, "write_at");
+    assert!(
+        storage(&memory)
+            .list(std::path::Path::new(""))
+            .unwrap()
+            .is_empty()
+    );
+}

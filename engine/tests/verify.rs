@@ -1,0 +1,354 @@
+//! Every kind of problem that `verify` knows is made on a real log, in both formats, and found, and nothing but it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+use support::forge::{self, Segment, chain_again, change_an_event};
+use support::*;
+use teamlog_engine::backup::{self, Backup};
+use teamlog_engine::codec::SegmentHeader;
+use teamlog_engine::storage::{Memory, Storage};
+use teamlog_engine::verify::{Kind, Report};
+use teamlog_engine::{Durability, Format, Head, LogOptions, Receipt};
+
+fn opts() -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ..options().1
+    }
+}
+
+/// A log of three segments of one day and one of the next.
+struct World {
+    format: Format,
+    memory: Memory,
+    /// The head as it was in the first segment.
+    first_head: Vec<u8>,
+    /// The log as it was then.
+    before: Memory,
+    receipt: Receipt,
+}
+
+impl World {
+    fn new(format: Format) -> World {
+        let memory = Memory::new();
+        let storage: Arc<dyn Storage> = Arc::new(memory.clone());
+        let (clock, options) = options();
+        let options = LogOptions {
+            segment_bytes_max: 2_000,
+            ..options
+        };
+        let log = create(&storage, format, &options);
+        let (mut first_head, mut before) = (Vec::new(), memory.snapshot());
+        for round in 0.. {
+            if forge::names(&memory).len() == 3 {
+                break;
+            }
+            say(&log, round);
+            if round == 0 {
+                first_head = forge::read(&memory, &dir().join("head"));
+                before = memory.snapshot();
+            }
+        }
+        clock.advance(86_400_000_000);
+        (100..102).for_each(|round| say(&log, round));
+        let receipt = log.reader().unwrap().receipt().unwrap().unwrap();
+        assert_eq!(forge::names(&memory).len(), 4);
+        World {
+            format,
+            memory,
+            first_head,
+            before,
+            receipt,
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        forge::names(&self.memory)
+    }
+    fn last(&self) -> String {
+        self.names()[3].clone()
+    }
+    fn head(&self) -> Head {
+        let storage: Arc<dyn Storage> = Arc::new(self.memory.clone());
+        open(&storage, &opts()).reader().unwrap().head().clone()
+    }
+    /// What verification finds after `damage` was done to a copy.
+    fn after(&self, damage: impl FnOnce(&Memory)) -> Report {
+        self.against(None, damage)
+    }
+    fn against(&self, receipt: Option<&Receipt>, damage: impl FnOnce(&Memory)) -> Report {
+        let memory = self.memory.snapshot();
+        damage(&memory);
+        report(&memory, receipt)
+    }
+    fn with_head(&self, head: &Head) -> Report {
+        let storage: Arc<dyn Storage> = Arc::new(self.memory.clone());
+        let file = head.file(open(&storage, &opts()).identity().log);
+        self.after(|memory| forge::write(memory, &dir().join("head"), &file))
+    }
+    /// After the last segment was taken apart, changed and put together again.
+    fn with_last(&self, change: impl FnOnce(&mut Segment)) -> Report {
+        self.after(|memory| {
+            let mut segment = Segment::read(memory, self.format, &self.last());
+            change(&mut segment);
+            segment.write(memory, self.format, &self.last());
+        })
+    }
+    fn receipt(&self, change: impl FnOnce(&mut Receipt)) -> Report {
+        let mut receipt = self.receipt.clone();
+        change(&mut receipt);
+        self.against(Some(&receipt), |_| {})
+    }
+}
+
+fn say(log: &teamlog_engine::Log, round: usize) {
+    let events = (0..1 + round % 2).map(|n| said(&format!("{round}.{n} {}", "x".repeat(150))));
+    let writer = writer(log);
+    writer
+        .append(events.collect(), Durability::Synced)
+        .unwrap()
+        .unwrap();
+    writer.close().unwrap();
+}
+
+fn report(memory: &Memory, receipt: Option<&Receipt>) -> Report {
+    let storage: Arc<dyn Storage> = Arc::new(memory.clone());
+    open(&storage, &opts()).verify(receipt).unwrap()
+}
+
+/// Ways to that kind of problem: what was done, what is found then, and every kind that must be among it, in order.
+fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
+    let (format, names) = (world.format, world.names());
+    let last = forge::path(&world.last());
+    let (sealed, head) = (forge::path(&names[1]), dir().join("head"));
+    // A byte of the first event.
+    let first = |path: &Path| {
+        let bytes = forge::read(&world.memory, path);
+        let (_, header) = SegmentHeader::decode(format, &bytes).unwrap();
+        header as u64 + 60
+    };
+    let one = |what, report| vec![(what, report, vec![kind])];
+    // No match-all arm: a new kind does not compile before it has a case.
+    match kind {
+        Kind::DamagedEvent => vec![
+            (
+                "a bit of the last segment",
+                world.after(|memory| memory.corrupt(&last, first(&last), 1).unwrap()),
+                vec![kind],
+            ),
+            (
+                "a bit of a sealed segment",
+                world.after(|memory| memory.corrupt(&sealed, first(&sealed), 1).unwrap()),
+                vec![kind, Kind::BrokenChain],
+            ),
+        ],
+        Kind::DamagedHeader => one(
+            "a bit of a header",
+            world.after(|memory| memory.corrupt(&last, 60, 1).unwrap()),
+        ),
+        Kind::DamagedHead => vec![
+            (
+                "one slot of the head",
+                world.after(|memory| memory.corrupt(&head, 40, 1).unwrap()),
+                vec![kind],
+            ),
+            (
+                "both slots of the head",
+                world.after(|memory| {
+                    memory.corrupt(&head, 40, 1).unwrap();
+                    memory.corrupt(&head, 552, 1).unwrap();
+                }),
+                vec![kind],
+            ),
+        ],
+        Kind::MissingHead => one(
+            "the head removed",
+            world.after(|memory| memory.remove_file(&head).unwrap()),
+        ),
+        Kind::StaleHead => one(
+            "an older head put back",
+            world.after(|memory| forge::write(memory, &head, &world.first_head)),
+        ),
+        Kind::LostEvents => one(
+            "the last group removed",
+            world.with_last(|segment| drop(segment.groups.pop())),
+        ),
+        Kind::MissingSegment => vec![
+            (
+                "a sealed segment removed",
+                world.after(|memory| memory.remove_file(&forge::path(&names[2])).unwrap()),
+                vec![kind, Kind::MissingEvents],
+            ),
+            (
+                "the last segment removed",
+                world.after(|memory| memory.remove_file(&last).unwrap()),
+                vec![kind],
+            ),
+        ],
+        Kind::MissingEvents => one(
+            "the last segment begins five events later",
+            world.with_last(|segment| {
+                segment.header.first_seq += 5;
+                for event in segment.groups.iter_mut().flatten() {
+                    event.seq += 5;
+                }
+            }),
+        ),
+        Kind::BrokenChain => vec![
+            (
+                "an event of a sealed segment changed, its CRC with it",
+                world.after(|memory| change_an_event(memory, format, &names[1])),
+                vec![kind],
+            ),
+            (
+                "the next header changed as well",
+                world.after(|memory| {
+                    change_an_event(memory, format, &names[0]);
+                    chain_again(memory, format, 1);
+                }),
+                vec![kind],
+            ),
+            (
+                "a header that names another segment before it",
+                world.with_last(|segment| {
+                    segment.header.previous.as_mut().unwrap().name = names[0].clone();
+                }),
+                vec![kind],
+            ),
+            (
+                "a header that names none",
+                world.with_last(|segment| segment.header.previous = None),
+                vec![kind],
+            ),
+        ],
+        Kind::ForeignSegment => vec![
+            (
+                "a segment of another log",
+                world.with_last(|segment| segment.header.log = [7; 16]),
+                vec![kind],
+            ),
+            (
+                "a segment of another team",
+                world.with_last(|segment| segment.header.team = "else".into()),
+                vec![kind],
+            ),
+        ],
+        Kind::MisplacedEvent => {
+            let name = world.last().replace("2026-11-22", "2026-11-23");
+            let moved = Head {
+                name: name.clone(),
+                ..world.head()
+            };
+            let storage: Arc<dyn Storage> = Arc::new(world.memory.clone());
+            let slots = moved.file(open(&storage, &opts()).identity().log);
+            one(
+                "the last segment under the name of another day",
+                world.after(|memory| {
+                    memory.rename(&last, &forge::path(&name)).unwrap();
+                    forge::write(memory, &head, &slots);
+                }),
+            )
+        }
+        Kind::TornTail => one(
+            "half a write behind the head",
+            world.after(|memory| {
+                let mut bytes = forge::read(memory, &last);
+                bytes.extend_from_slice(b"{\"seq\":");
+                forge::write(memory, &last, &bytes);
+            }),
+        ),
+        Kind::UnfinishedCut => one(
+            "a head that cuts",
+            world.with_head(&Head {
+                cutting: true,
+                ..world.head()
+            }),
+        ),
+        Kind::UnknownFile => one(
+            "a file that is no segment",
+            world.after(|memory| forge::write(memory, &forge::path("notes.txt"), b"x")),
+        ),
+        Kind::ReceiptOfAnotherLog => one(
+            "a receipt of another log",
+            world.receipt(|receipt| receipt.log = "00000000-0000-0000-0000-000000000000".into()),
+        ),
+        Kind::ReceiptMalformed => one(
+            "a receipt of ../log.json",
+            world.receipt(|receipt| receipt.segment = "../log.json".into()),
+        ),
+        Kind::CutBelowReceipt => vec![
+            (
+                "the log as it was before the receipt",
+                report(&world.before, Some(&world.receipt)),
+                vec![kind],
+            ),
+            (
+                "a receipt that vouches for more events than its bytes hold",
+                world.receipt(|receipt| receipt.seq += 1),
+                vec![kind],
+            ),
+            (
+                "the last segment shorter than its head and the receipt say",
+                world.against(Some(&world.receipt), |memory| {
+                    let mut segment = Segment::read(memory, format, &world.last());
+                    segment.groups.pop();
+                    segment.write(memory, format, &world.last());
+                }),
+                vec![Kind::LostEvents, kind],
+            ),
+        ],
+        Kind::ChangedSinceReceipt => one(
+            "an event of the receipt's own segment changed",
+            world.against(Some(&world.receipt), |memory| {
+                change_an_event(memory, format, &world.last());
+            }),
+        ),
+        Kind::ChangedBackup => {
+            let kept = Memory::new();
+            let (from, to): (Arc<dyn Storage>, Arc<dyn Storage>) =
+                (Arc::new(world.memory.clone()), Arc::new(kept.clone()));
+            let log = open(&from, &opts());
+            let reader = log.reader().unwrap();
+            let now = opts().clock.now();
+            backup::keep(&reader, &to, Path::new("demo"), now, opts().lock_deadline).unwrap();
+            let events = Path::new("demo").join(&world.receipt.log).join("events");
+            let mut bytes = forge::read(&kept, &events.join(&names[3]));
+            let text = bytes.windows(3).position(|three| three == b"xxx").unwrap();
+            bytes.truncate(text);
+            forge::write(&kept, &events.join(&names[3]), &bytes);
+            let backup = Backup::open(to, Path::new("demo"), opts()).unwrap();
+            vec![(
+                "a file of a backup cut short",
+                backup.verify().unwrap(),
+                vec![Kind::DamagedEvent, Kind::LostEvents, kind],
+            )]
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_problem_is_found_and_nothing_but_it() {
+    for format in FORMATS {
+        let world = World::new(format);
+        let sound = report(&world.memory, Some(&world.receipt));
+        assert!(sound.ok && sound.problems.is_empty(), "{sound:?}");
+        for kind in Kind::ALL {
+            for (what, report, expected) in cases(&world, *kind) {
+                let found: Vec<Kind> = report.problems.iter().map(|found| found.kind).collect();
+                assert!(expected.contains(kind), "{what}");
+                assert_eq!(found, expected, "{format:?}, {what}: {report:?}");
+                let warning = [
+                    Kind::MissingHead,
+                    Kind::TornTail,
+                    Kind::UnfinishedCut,
+                    Kind::UnknownFile,
+                ];
+                let harmless = warning.contains(kind) || what == "one slot of the head";
+                assert_eq!(report.ok, harmless, "{format:?}, {what}: {report:?}");
+            }
+        }
+    }
+}
