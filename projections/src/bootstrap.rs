@@ -20,7 +20,7 @@ pub use words::{Case, Core, Method, Outcome, State, Verdict};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::fact::bootstrap::{BootstrapAct, BootstrapFact};
-use crate::tx::{Projection, Recorded, Row, Rows, Tx, key_of, numbered};
+use crate::tx::{Projection, Recorded, Row, Rows, Tx, end_of, key_of, numbered};
 use teamlog_engine::{RefKind, Timestamp};
 
 /// By run.
@@ -43,7 +43,7 @@ impl Projection for BootstrapProjection {
         "bootstrap"
     }
     fn version(&self) -> u32 {
-        2
+        3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -133,10 +133,26 @@ pub(crate) fn run(rows: Rows<'_>, id: &str) -> Result<Option<Run>> {
 
 /// The newest runs first.
 pub(crate) fn newest(rows: Rows<'_>, limit: usize) -> Result<Vec<Run>> {
+    let begun = begun_before(rows, None, limit)?;
+    Ok(begun.into_iter().map(|(_, run)| run).collect())
+}
+
+/// The runs that began before an event, the newest first, each with the event that began it.
+pub(crate) fn begun_before(
+    rows: Rows<'_>,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<Vec<(u64, Run)>> {
+    let prefix = numbered_prefix();
+    let end = match before {
+        Some(seq) => numbered(BEGUN, "", seq),
+        None => end_of(&prefix),
+    };
     let mut runs = Vec::new();
-    for entry in rows.prefix(&numbered_prefix(), true).take(limit) {
-        let Id(id) = entry?.row()?;
-        runs.extend(run(rows, &id)?);
+    for entry in rows.walk(&prefix, &end, true).take(limit) {
+        let entry = entry?;
+        let Id(id) = entry.row()?;
+        runs.extend(run(rows, &id)?.map(|run| (entry.seq(), run)));
     }
     Ok(runs)
 }

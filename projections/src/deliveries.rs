@@ -1,6 +1,8 @@
 //! Deliveries: which messages wait for an ack, when which of them is due, and the dead letters.
 //!
 //! The schedule follows from the log alone: attempt `k` of a delivery that was required at `t` ends at `t + k * timeout`.
+//! `t` is the time by which it was decided: the event says when the first attempt ends. Its own time may lie ahead of that,
+//! since the log's times never go back.
 //! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
 
 use crate::error::Result;
@@ -15,10 +17,11 @@ mod dead_letter;
 mod schedule;
 
 pub use dead_letter::DeadLetter;
+pub(crate) use schedule::attempt_end;
 pub use schedule::{Due, Step};
 
 pub(crate) use dead_letter::{by_id, by_seq, days, of_day};
-pub(crate) use schedule::{due_by, next_due};
+pub(crate) use schedule::{due_by, next_due, open};
 
 /// By message id.
 const DELIVERY: u8 = 0x40;
@@ -53,7 +56,7 @@ pub struct Delivery {
     pub required: u64,
     /// The id of that event.
     pub required_id: Option<EventId>,
-    /// When that was.
+    /// When its first attempt began.
     pub started_at: Timestamp,
     /// When it is tried again, and how often.
     pub policy: Policy,
@@ -94,7 +97,7 @@ impl Projection for DeliveriesProjection {
         "deliveries"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
@@ -130,7 +133,12 @@ fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> R
     let row = DeliveryRow {
         required: event.seq,
         required_id: event.id.bytes(),
-        started: event.created_at.micros(),
+        started: required
+            .due_at
+            .map_or(event.created_at, |due| {
+                schedule::start_of(due, required.policy.ack_timeout_seconds)
+            })
+            .micros(),
         timeout: required.policy.ack_timeout_seconds,
         retries: required.policy.max_retries,
         attempt: 1,
@@ -237,7 +245,7 @@ fn due_key(at: Timestamp, message_id: &str) -> Vec<u8> {
 
 impl DeliveryRow {
     fn due(&self) -> Timestamp {
-        schedule::end_of(time(self.started), self.timeout, self.attempt)
+        schedule::attempt_end(time(self.started), self.timeout, self.attempt)
     }
 }
 
@@ -251,7 +259,7 @@ impl Delivery {
         self.end_of(self.policy.max_retries.saturating_add(1))
     }
     fn end_of(&self, attempt: u32) -> Timestamp {
-        schedule::end_of(self.started_at, self.policy.ack_timeout_seconds, attempt)
+        schedule::attempt_end(self.started_at, self.policy.ack_timeout_seconds, attempt)
     }
 }
 

@@ -128,6 +128,8 @@ pub struct Sent {
     pub priority: Priority,
     /// When its sender says that it was created.
     pub created_at: Timestamp,
+    /// By what time it was sent: its own, unless the event says another one.
+    pub sent_at: Timestamp,
     /// What it says of its task.
     pub change: Option<TaskChange>,
     /// The text of plain mail (type `message`).
@@ -186,8 +188,10 @@ impl Fact {
     /// Reads what an event says. Must not be asked about foreign events.
     ///
     /// # Errors
-    /// `Undecodable` where the payload has not the shape of its kind, or the kind is not in the vocabulary.
+    /// `Undecodable` where the payload has not the shape of its kind; the engine's `Newer` where the kind is not in the
+    /// vocabulary, or the shape is a later one.
     pub fn decode(event: &Event<'_>) -> Result<Fact> {
+        check_known(event)?;
         let payload = &*event.payload;
         let fact = match &*event.kind {
             "team_created" => stored::team_created(payload).map(Fact::TeamCreated),
@@ -228,11 +232,7 @@ impl Fact {
             kind if usage::KINDS.contains(&kind) => {
                 usage::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
             }
-            kind if vocabulary::find(kind).is_some() => Ok(Fact::Counted),
-            _ => Err(
-                "this version does not know the kind, and the event is not marked foreign"
-                    .to_owned(),
-            ),
+            _ => Ok(Fact::Counted),
         };
         fact.map_err(|why| Error::Undecodable {
             seq: event.seq,
@@ -240,6 +240,26 @@ impl Fact {
             why,
         })
     }
+}
+
+/// The latest version of the shapes of payloads.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Whether this version gives the event a meaning. Foreign events have none in any version, and are not asked about.
+fn check_known(event: &Event<'_>) -> Result<()> {
+    let why = if vocabulary::find(&event.kind).is_none() {
+        "this version does not know its kind".to_owned()
+    } else if event.schema_version > SCHEMA_VERSION {
+        let version = event.schema_version;
+        format!("its payload has version {version}, and this version reads up to {SCHEMA_VERSION}")
+    } else {
+        return Ok(());
+    };
+    Err(Error::Engine(teamlog_engine::Error::Newer {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    }))
 }
 
 /// The envelope of a `message_sent` event as stored: canonical JSON text.
@@ -259,7 +279,25 @@ pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
 /// # Errors
 /// `Undecodable` where it recorded none.
 pub fn message(event: &Event<'_>) -> Result<Message> {
-    stored::message(&event.payload).map_err(|why| Error::Undecodable {
+    let message = stored::message(&event.payload).map_err(|why| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    })?;
+    Ok(message.by(&event.actor))
+}
+
+/// Who recorded something in the name of `from`, where that was somebody else.
+pub(crate) fn other_actor<'a>(event: &'a Event<'_>, from: &str) -> Option<&'a str> {
+    (event.actor != from).then_some(&*event.actor)
+}
+
+/// The sender of a stored envelope.
+///
+/// # Errors
+/// `Undecodable` where it names none.
+pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
+    stored::sender(envelope).map_err(|why| Error::Undecodable {
         seq: event.seq,
         kind: event.kind.clone().into_owned(),
         why,

@@ -9,7 +9,7 @@ mod load;
 mod query;
 
 pub use found::Found;
-pub use load::derived_dir;
+pub use load::{derived_dir, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
 use crate::tx::Rows;

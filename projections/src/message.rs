@@ -206,6 +206,8 @@ pub struct Message {
     pub payload: Json,
     /// Fields that the envelope does not know, in order; they are kept as they came.
     pub extra: Vec<(String, Json)>,
+    /// Who recorded it, where that was not the sender; shown beside the envelope, and no part of it.
+    pub actor: Option<String>,
 }
 
 impl InvalidMessage {
@@ -324,6 +326,7 @@ impl Envelope {
             },
             payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
             extra: self.extra,
+            actor: None,
         };
         message.validate(names)?;
         Ok(message)
@@ -356,7 +359,7 @@ impl Message {
     }
 
     /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
-    /// then the extra fields.
+    /// then the extra fields, then `actor` where it is known to be another than the sender.
     ///
     /// # Errors
     /// A payload that is nested too deep to stand in an envelope.
@@ -401,8 +404,23 @@ impl Message {
             out.push(':');
             out.push_str(value.as_str());
         }
+        let taken = self.extra.iter().any(|(name, _)| name == "actor");
+        if let Some(actor) = self.actor.as_ref().filter(|_| !taken) {
+            out.push_str(",\"actor\":");
+            rules::quote(actor, &mut out);
+        }
         out.push('}');
         out
+    }
+
+    /// The same message, as `actor` recorded it.
+    #[must_use]
+    pub fn by(self, actor: &str) -> Message {
+        let other = (actor != self.from).then(|| actor.to_owned());
+        Message {
+            actor: other,
+            ..self
+        }
     }
 
     /// Whether the message stands in an event without being looked at again: nothing but its payload nests, and that

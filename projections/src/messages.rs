@@ -9,13 +9,14 @@ mod marks;
 pub use dispatch::{Dispatch, DispatchStatus};
 pub use marks::{MailCounts, Marks, SameMail};
 
-pub(crate) use dispatch::dispatch;
+pub(crate) use dispatch::{dispatch, open_dispatches};
 pub(crate) use marks::{counts, marks, same};
 
 use crate::error::Result;
 use crate::fact::{Fact, MailFact, MessageAcked, Sent};
 use crate::message::MessageType;
 use crate::tx::{Projection, Recorded, Rows, Tx, end_of, key_of, numbered, row};
+use crate::views::inbox_line_bytes;
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Timestamp};
 
@@ -29,6 +30,8 @@ const LAST_SENT: u8 = 0x22;
 const MARKS: u8 = 0x23;
 /// By id of a dispatch request.
 const DISPATCH: u8 = 0x24;
+/// By id: that the request is open.
+const OPEN_DISPATCH: u8 = 0x26;
 /// By agent: how many of its messages are delivered, how many requests to tell it are open.
 const MAIL_COUNTS: u8 = 0x25;
 /// Series by agent: every message.
@@ -96,7 +99,7 @@ pub struct Unacked {
 pub struct LastSent {
     /// The event that recorded it.
     pub seq: u64,
-    /// When that was.
+    /// When it was sent.
     pub at: Timestamp,
 }
 
@@ -165,7 +168,7 @@ impl Projection for MessagesProjection {
         "messages"
     }
     fn version(&self) -> u32 {
-        3
+        4
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
@@ -202,12 +205,16 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     agent.received += 1;
     agent.unread += 1;
     agent.wakeups += u64::from(sent.kind == MessageType::AgentWakeupRequired);
-    agent.view_bytes += line_bytes(event.seq, sent.envelope.len() as u64);
+    agent.view_bytes += inbox_line_bytes(event, sent.envelope.len(), &sent.from);
     agent.last_seq = event.seq;
     tx.put(&agent_key, &agent);
     tx.put(
         &cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
-        &LastSentRow { seq: event.seq, at },
+        &LastSentRow {
+            seq: event.seq,
+            // The event's own time may lie ahead of when it was recorded: the log's times never go back.
+            at: sent.sent_at.micros().min(at),
+        },
     );
     tx.mark(&numbered(INBOX, &sent.to, event.seq));
     tx.mark(&numbered(UNDELIVERED, &sent.to, event.seq));
@@ -242,13 +249,6 @@ fn acknowledge(tx: &mut Tx<'_>, event: &Event<'_>, acked: &MessageAcked) -> Resu
     tx.put(&agent_key, &agent);
     tx.delete(&numbered(UNACKED, "", message.seq));
     marks::acknowledged(tx, event, &acked.message_id, &message)
-}
-
-/// Bytes of a message's line in the inbox view: `{"seq":N,` stands for the envelope's brace,
-/// and a newline ends it.
-pub(crate) fn line_bytes(seq: u64, envelope_bytes: u64) -> u64 {
-    let digits = u64::from(seq.max(1).ilog10()) + 1;
-    8 + digits + envelope_bytes
 }
 
 /// The key of the cooldown: `to::task-or-dash::type`.

@@ -12,8 +12,8 @@ mod shown;
 
 pub use fold::ModesProjection;
 pub use mode::Mode;
-pub use row::{ModeEntry, ModeScope, ModeState};
+pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
 pub use scope::{Scope, is_session_id};
 pub use shown::{DERIVED, run_state, skills_state};
 
-pub(crate) use query::{active_sessions, holders, scope_of, sessions, state};
+pub(crate) use query::{active_sessions, holders, life, lives, scope_of, sessions, state};

@@ -1,7 +1,7 @@
 //! Rebuilding everything from the log: the derived store beside the old one, then all views.
 
 use crate::error::Result;
-use crate::live::{Counts, Live, derived_dir};
+use crate::live::{Counts, Live, derived_dir, remove_old_derived};
 use crate::team::TeamInfo;
 use crate::views::{
     Home, Inboxes, Mended, Views, clear, mend_bootstrap, mend_dead_letters, mend_inboxes,
@@ -61,6 +61,8 @@ pub fn rehydrate_with(
 ) -> Result<(Rehydrated, Live)> {
     let options = log.options();
     let start = options.clock.now();
+    // What is rebuilt is to be what the log held, not what somebody made of a segment since.
+    reader.check_chain()?;
     let dir = derived_dir(reader.dir());
     let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;
     let mut inboxes = Inboxes::new(Home::of(reader))?;
@@ -76,6 +78,7 @@ pub fn rehydrate_with(
         store = merged;
     }
     let store = store.install()?;
+    remove_old_derived(reader.storage().as_ref(), reader.dir());
     let mut live = Live::new(
         log,
         Overlay::new(store),

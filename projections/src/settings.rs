@@ -41,6 +41,10 @@ pub enum Setting {
     ResourcesRoot,
     /// `resources.policy`.
     ResourcesPolicy,
+    /// `modes.trigger`.
+    ModesTrigger,
+    /// `modes.session_stale_seconds`.
+    SessionStale,
 }
 
 /// The value of a setting.
@@ -72,6 +76,10 @@ pub enum Form {
 pub const EXCLUSIVE: &str = "exclusive";
 /// It may be, and whoever takes it is warned.
 pub const ADVISORY: &str = "advisory";
+/// Prompts start modes by `$name`, and by the phrases that are listed.
+pub const PHRASES: &str = "phrases";
+/// By `$name` alone.
+pub const TOKENS: &str = "tokens";
 /// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
 
@@ -130,6 +138,8 @@ impl Setting {
                 Setting::CleanupGate,
                 Setting::ResourcesRoot,
                 Setting::ResourcesPolicy,
+                Setting::ModesTrigger,
+                Setting::SessionStale,
             ])
     }
 
@@ -149,6 +159,8 @@ impl Setting {
             Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
             Setting::ResourcesRoot => "resources.root".into(),
             Setting::ResourcesPolicy => "resources.policy".into(),
+            Setting::ModesTrigger => "modes.trigger".into(),
+            Setting::SessionStale => "modes.session_stale_seconds".into(),
         }
     }
 
@@ -186,6 +198,12 @@ impl Setting {
             Setting::ResourcesPolicy => {
                 "whether overlapping resources of two agents are refused, or taken with a warning"
             }
+            Setting::ModesTrigger => {
+                "whether prompts start modes by `$name` and phrases, or by `$name` alone"
+            }
+            Setting::SessionStale => {
+                "seconds without a sign of life after which a session holds up nobody"
+            }
         }
     }
 
@@ -198,6 +216,8 @@ impl Setting {
             Setting::MembersOpen | Setting::Views | Setting::CleanupGate => Form::Switch,
             Setting::ResourcesRoot => Form::Path,
             Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
+            Setting::ModesTrigger => Form::Choice(&[PHRASES, TOKENS]),
+            Setting::SessionStale => Form::Number(60, SECONDS_MAX),
         }
     }
 
@@ -243,6 +263,8 @@ impl Setting {
             Setting::CleanupGate => return Some(Value::Switch(true)),
             Setting::ResourcesRoot => return Some(Value::Text(String::new())),
             Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
+            Setting::ModesTrigger => return Some(Value::Text(PHRASES.to_owned())),
+            Setting::SessionStale => 24 * 60 * 60,
             _ => return None,
         };
         Some(Value::Number(number))
@@ -369,7 +391,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (37, 37));
+        assert_eq!((keys.len(), all), (39, 39));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 

@@ -41,9 +41,50 @@ pub fn nearest<'a>(
         .min_by_key(|(_, far)| *far)
 }
 
+/// The fewest letters that may differ in a name that is taken for another one, mistyped.
+const LOOKALIKE: usize = 2;
+
+/// The known name that somebody probably meant: one that has the typed one as a part (`team` of `team_name`), else the
+/// nearest, unless most of its letters are others.
+pub fn meant<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = nearest(typed, known.iter().copied());
+    let letters = typed.chars().count();
+    let is_near =
+        |(_, far): &(&str, usize)| *far == 0 || (*far < letters && *far <= 1.max(letters / 3));
+    if let Some((near, _)) = near.filter(is_near) {
+        return Some(near);
+    }
+    let lower = typed.to_lowercase();
+    let part = |name: &&&str| name.split(['_', '-']).any(|part| part == lower);
+    let part = known.iter().find(part).copied();
+    let close = |(_, far): &(&str, usize)| *far < letters && *far <= (letters / 2).max(LOOKALIKE);
+    part.or_else(|| near.filter(close).map(|(near, _)| near))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{distance, nearest};
+    use super::{distance, meant, nearest};
+
+    #[test]
+    fn a_name_is_known_by_a_part_of_it_too() {
+        let known = ["team_name", "task_id", "from_worker", "to_worker", "body"];
+        for (typed, name) in [
+            ("team", Some("team_name")),
+            ("from", Some("from_worker")),
+            ("to", Some("to_worker")),
+            ("id", Some("task_id")),
+            ("taskId", Some("task_id")),
+            ("boody", Some("body")),
+            ("zzzzzz", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(typed, known), name, "{typed}");
+        }
+        assert_eq!(meant("demmo", ["other", "demo"]), Some("demo"));
+        assert_eq!(meant("c", ["a", "b"]), None);
+        assert_eq!(meant("x", []), None);
+    }
 
     #[test]
     fn letters_to_change_are_counted() {

@@ -34,6 +34,9 @@ pub const TEAM_WIDE: [&str; 3] = [
     "leader_notification_deferred",
 ];
 
+/// The key of the last `leader_attention_set`.
+pub(crate) const ATTENTION: &str = "leader_attention_set";
+
 /// The fold.
 #[derive(Debug, Clone, Copy)]
 pub struct StaffProjection;
@@ -83,6 +86,7 @@ fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &WorkerFact) {
             let row = NotedRow::of(seq, at, approval);
             tx.put(&key(APPROVAL, &approval.task_id), &row);
         }
+        WorkerFact::Attention => tx.put(&key(REPORTED, ATTENTION), &seq),
         WorkerFact::Snapshot => tx.put(&[SNAPSHOT], &seq),
         WorkerFact::Baselines(baselines) => {
             for (worker, baseline) in &baselines.workers {

@@ -130,6 +130,8 @@ pub struct Task {
     pub reported_status: Option<Status>,
     /// The owner that an assignment named for a claim-governed task.
     pub reported_owner: Option<String>,
+    /// What messages said of a claim-governed task beside these.
+    pub reported: Reported,
     /// Counts applied task messages.
     pub snapshot_version: u64,
     /// Counts every applied mutation.
@@ -142,6 +144,23 @@ pub struct Task {
     pub seq: u64,
     /// What only commands make of a task.
     pub governed: Governed,
+}
+
+/// What messages said of a claim-governed task, which moved nothing. Each thing stays until it is said otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// Whether it is blocked; a new claim takes that back.
+    pub blocked: bool,
+    /// How far it is.
+    pub progress: Option<Json>,
+    /// When it will be done.
+    pub eta: Option<Json>,
+    /// The last note.
+    pub note: Option<String>,
+    /// Who reported last.
+    pub by: Option<String>,
+    /// When that was, by the message.
+    pub at: Option<Timestamp>,
 }
 
 /// What only commands make of a task.
@@ -204,6 +223,11 @@ impl Task {
     pub fn claim(&self) -> Option<&Claim> {
         let claim = self.governed.claim.as_ref()?;
         (claim.state == ClaimState::Live).then_some(claim)
+    }
+
+    /// Whether the lease of that claim ran out by then, which no event says yet.
+    pub fn lease_expired(&self, now: Timestamp) -> bool {
+        self.claim().is_some_and(|claim| claim.leased_until <= now)
     }
 }
 

@@ -31,7 +31,9 @@ mod worker;
 pub(crate) use bootstrap::mend as mend_bootstrap;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub(crate) use dead_letter::mend as mend_dead_letters;
-pub(crate) use inbox::{Inboxes, line as inbox_line, line_is as inbox_line_is};
+pub(crate) use inbox::{
+    Inboxes, line as inbox_line, line_bytes as inbox_line_bytes, line_is as inbox_line_is,
+};
 pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
 pub(crate) use mode::mend as mend_modes;
 pub(crate) use threads::mend as mend_threads;
@@ -167,7 +169,7 @@ impl Touched {
                 if known.is_some_and(|known| known.seq == event.seq) {
                     let envelope = sent.envelope(event);
                     let lines = self.inboxes.entry(sent.to).or_default();
-                    inbox::line(event.seq, envelope, lines);
+                    inbox::line(event, envelope, &sent.from, lines);
                 }
                 if let (Some(task), Some(_)) = (sent.task_id, sent.change)
                     && !tasks::superseded(live.rows(), event.seq)?
@@ -184,7 +186,7 @@ impl Touched {
                 }
             }
             Fact::Mode(fact) => {
-                self.modes.insert(mode::touched(&fact));
+                self.modes.insert(fact.scope());
             }
             Fact::Bootstrap(fact) => {
                 self.runs.insert(fact.run);

@@ -5,7 +5,8 @@
 //! ```
 //! Span `i` goes through decoder `i mod n` and comes back in turn, so the order never depends on timing; all channels
 //! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
-//! decoders gives the same bytes.
+//! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
+//! started.
 
 use crate::artifacts::ArtifactsProjection;
 use crate::bootstrap::BootstrapProjection;
@@ -195,42 +196,79 @@ pub(crate) fn fold_all(
     sink: Option<Sink<'_>>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Folded> {
-    let covered = store.covered();
+    let mut steps = steps(sink);
+    match side_by_side(reader, &store, bulk, &mut steps, progress) {
+        Ok(folded) => folded,
+        Err(NoThread) => alone(reader, store, bulk, &mut steps, progress),
+    }
+}
+
+/// The system starts no more threads for this user; nothing was folded yet.
+struct NoThread;
+
+fn side_by_side(
+    reader: &Reader,
+    store: &Store,
+    bulk: Bulk,
+    steps: &mut [Step<'_>],
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Result<Folded>, NoThread> {
     let failing = &AtomicBool::new(false);
+    let covered = store.covered().map(|anchor| anchor.place);
+    // What did start ends with the channels, which go where this returns early.
     thread::scope(|scope| {
-        let (spans, batches) = decoding(scope, reader, covered.map(|anchor| anchor.place), bulk);
+        let (spans, batches) = decoding(scope, reader, covered, bulk)?;
         let mut workers = Vec::new();
-        for step in steps(sink) {
+        for step in steps {
             let (orders, received) = bounded(WAITING_MAX);
             let table = Table::new(store.clone());
-            workers.push((
-                orders,
-                scope.spawn(move || work(&received, table, step, failing)),
-            ));
+            let worker = started(scope, move || work(&received, table, step, failing))?;
+            workers.push((orders, worker));
         }
         let (orders, handles): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
-        let sequencer = Sequencer {
-            orders,
-            store,
-            covered,
-            tail: Tail::default(),
-            run_bytes: bulk.run_bytes,
-            writes: true,
-            failing,
-        };
-        let outcome = sequencer.run(reader, &batches, progress);
+        let hands = Hands::Workers(orders, Vec::new());
+        let sequencer = Sequencer::new(hands, store.clone(), bulk, failing);
+        let in_turn = batches.iter().cycle().map_while(|batch| batch.recv().ok());
+        let outcome = sequencer.run(reader, in_turn, progress);
         // A decoder that waits to hand on its batch must not wait for ever.
         drop(batches);
         let failed = handles
             .into_iter()
             .filter_map(|handle| joined(handle).err())
             .next();
-        joined(spans)?;
-        match failed {
+        if let Err(error) = joined(spans) {
+            return Ok(Err(error));
+        }
+        Ok(match failed {
             Some(error) => Err(error),
             None => outcome,
-        }
+        })
     })
+}
+
+fn alone(
+    reader: &Reader,
+    store: Store,
+    bulk: Bulk,
+    steps: &mut [Step<'_>],
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Folded> {
+    let tables = steps.iter().map(|_| Table::new(store.clone())).collect();
+    let covered = store.covered().map(|anchor| anchor.place);
+    let spans = reader.spans(covered, bulk.span_bytes);
+    let batches = spans.map(|span| span.map_err(Error::from).and_then(Batch::decode));
+    let failing = AtomicBool::new(false);
+    let sequencer = Sequencer::new(Hands::Own(steps, tables), store, bulk, &failing);
+    sequencer.run(reader, batches, progress)
+}
+
+/// Starts a thread of the scope.
+fn started<'scope, T: Send + 'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, NoThread> {
+    let started = thread::Builder::new().spawn_scoped(scope, work);
+    started.map_err(|_| NoThread)
 }
 
 /// The folds, one for each worker.
@@ -264,7 +302,7 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
 fn work(
     orders: &Receiver<Order>,
     mut table: Table,
-    mut step: Step<'_>,
+    step: &mut Step<'_>,
     failing: &AtomicBool,
 ) -> Result<()> {
     let mut failed = None;
@@ -300,32 +338,32 @@ fn decoding<'scope>(
     reader: &Reader,
     after: Option<Place>,
     bulk: Bulk,
-) -> Decoding<'scope> {
+) -> Result<Decoding<'scope>, NoThread> {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for _ in 0..bulk.decoders.max(1) {
         let (spans, received) = bounded::<teamlog_engine::Result<Span>>(WAITING_MAX);
         let (batches, output) = bounded(WAITING_MAX);
-        scope.spawn(move || {
+        started(scope, move || {
             for span in received {
                 let batch = span.map_err(Error::from).and_then(Batch::decode);
                 if batches.send(batch).is_err() {
                     break;
                 }
             }
-        });
+        })?;
         inputs.push(spans);
         outputs.push(output);
     }
     let spans = reader.spans(after, bulk.span_bytes);
-    let feeder = scope.spawn(move || {
+    let feeder = started(scope, move || {
         for (span, input) in spans.zip(inputs.iter().cycle()) {
             if input.send(span).is_err() {
                 break;
             }
         }
         Ok(())
-    });
-    (feeder, outputs)
+    })?;
+    Ok((feeder, outputs))
 }
 
 fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
@@ -334,9 +372,63 @@ fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Puts the batches in order, shows them to all workers, and writes runs.
-struct Sequencer<'a> {
-    orders: Vec<Sender<Order>>,
+/// Who folds.
+enum Hands<'a, 'step> {
+    /// A thread for each step, and the channels by which they get their tables back.
+    Workers(Vec<Sender<Order>>, Vec<Sender<Table>>),
+    /// This thread, one step after the other.
+    Own(&'a mut [Step<'step>], Vec<Table>),
+}
+
+impl Hands<'_, '_> {
+    /// Folds a batch; false where a worker is gone, whose handle tells why.
+    fn fold(&mut self, batch: &Arc<Batch>) -> Result<bool> {
+        match self {
+            Hands::Workers(orders, _) => Ok(orders
+                .iter()
+                .all(|orders| orders.send(Order::Fold(Arc::clone(batch))).is_ok())),
+            Hands::Own(steps, tables) => {
+                for (step, table) in steps.iter_mut().zip(tables) {
+                    step(table, batch)?;
+                }
+                Ok(true)
+            }
+        }
+    }
+
+    /// The tables, as far as they are filled; `None` where a worker failed, whose handle tells why.
+    fn tables(&mut self) -> Option<Vec<Table>> {
+        match self {
+            Hands::Workers(orders, backs) => {
+                let mut outs = Vec::new();
+                for orders in orders {
+                    let ((out, table), (back, given)) = (bounded(1), bounded(1));
+                    let _ = orders.send(Order::Cut(out, given));
+                    outs.push(table);
+                    backs.push(back);
+                }
+                outs.into_iter().map(|out| out.recv().ok()).collect()
+            }
+            Hands::Own(_, tables) => Some(std::mem::take(tables)),
+        }
+    }
+
+    /// Lets the folds go on with these.
+    fn go_on(&mut self, given: Vec<Table>) {
+        match self {
+            Hands::Workers(_, backs) => {
+                for (back, table) in backs.drain(..).zip(given) {
+                    let _ = back.send(table);
+                }
+            }
+            Hands::Own(_, tables) => *tables = given,
+        }
+    }
+}
+
+/// Puts the batches in order, has them folded, and writes runs.
+struct Sequencer<'a, 'step> {
+    hands: Hands<'a, 'step>,
     store: Store,
     covered: Option<Anchor>,
     tail: Tail,
@@ -347,19 +439,33 @@ struct Sequencer<'a> {
     failing: &'a AtomicBool,
 }
 
-impl Sequencer<'_> {
+impl<'a, 'step> Sequencer<'a, 'step> {
+    fn new(
+        hands: Hands<'a, 'step>,
+        store: Store,
+        bulk: Bulk,
+        failing: &'a AtomicBool,
+    ) -> Sequencer<'a, 'step> {
+        Sequencer {
+            hands,
+            covered: store.covered(),
+            store,
+            tail: Tail::default(),
+            run_bytes: bulk.run_bytes,
+            writes: true,
+            failing,
+        }
+    }
+
     fn run(
         mut self,
         reader: &Reader,
-        batches: &[Receiver<Result<Batch>>],
+        batches: impl Iterator<Item = Result<Batch>>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Folded> {
         let total = reader.head().last_seq;
         let mut chain = Chain::behind(self.covered.map(|anchor| (anchor.seq, anchor.id)));
-        'log: for output in batches.iter().cycle() {
-            let Ok(batch) = output.recv() else {
-                break;
-            };
+        for batch in batches {
             let batch = Arc::new(batch?);
             chain.link(&batch.span, &batch.located)?;
             for located in &batch.located {
@@ -367,13 +473,8 @@ impl Sequencer<'_> {
                     .push(&located.frame.event, located.place, located.frame.crc);
             }
             // Its handle tells the error.
-            if self.failing.load(Ordering::Relaxed) {
+            if self.failing.load(Ordering::Relaxed) || !self.hands.fold(&batch)? {
                 break;
-            }
-            for orders in &self.orders {
-                if orders.send(Order::Fold(Arc::clone(&batch))).is_err() {
-                    break 'log;
-                }
             }
             progress(Progress {
                 events: chain.last_seq(),
@@ -399,24 +500,11 @@ impl Sequencer<'_> {
         })
     }
 
-    /// Collects the tables and writes a run; the workers go on unless it is the end. Gives back what is not written.
+    /// Collects the tables and writes a run; the folds go on unless it is the end. Gives back what is not written.
     fn cut(&mut self, end: bool) -> Result<Vec<Table>> {
-        let mut backs = Vec::new();
-        let mut tables = Vec::new();
-        let mut outs = Vec::new();
-        for orders in &self.orders {
-            let ((out, table), (back, given)) = (bounded(1), bounded(1));
-            let _ = orders.send(Order::Cut(out, given));
-            outs.push(table);
-            backs.push(back);
-        }
-        for out in outs {
-            match out.recv() {
-                Ok(table) => tables.push(table),
-                // The worker failed; its handle tells.
-                Err(_) => return Ok(Vec::new()),
-            }
-        }
+        let Some(mut tables) = self.hands.tables() else {
+            return Ok(Vec::new());
+        };
         if self.writes && !self.tail.places.is_empty() {
             match write_run(&self.store, &self.tail, sorted(&tables)) {
                 Ok(Some(store)) => {
@@ -437,26 +525,25 @@ impl Sequencer<'_> {
             tables.retain(|table| !table.is_empty());
             return Ok(tables);
         }
-        for (back, table) in backs.into_iter().zip(tables) {
-            let _ = back.send(table);
-        }
+        self.hands.go_on(tables);
         Ok(Vec::new())
     }
 }
 
-/// The changes of each table in order, sorted side by side.
+/// The changes of each table in order, sorted side by side as far as threads can be started.
 fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
     thread::scope(|scope| {
         let sorting: Vec<_> = tables
             .iter()
-            .map(|table| scope.spawn(|| table.changes()))
+            .map(|table| (table, started(scope, || table.changes())))
             .collect();
         sorting
             .into_iter()
-            .map(|handle| {
-                handle
+            .map(|(table, sorting)| match sorting {
+                Ok(handle) => handle
                     .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                Err(NoThread) => table.changes(),
             })
             .collect()
     })

@@ -8,6 +8,7 @@ use super::{Case, Core, Evidence, Method, State, Verdict};
 use crate::fact::bootstrap::{BootstrapAct, Breach, Delivered, Feedback, Probe};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use teamlog_engine::Timestamp;
 
 /// How long a handshake with the core may take, in microseconds.
 pub const HANDSHAKE_MICROS: i64 = 60_000_000;
@@ -230,12 +231,12 @@ impl Run {
                 self.roster = Some(domains.clone());
                 self.state = State::MembersReady;
             }
-            BootstrapAct::TeamLaunched { method, .. } => {
+            BootstrapAct::TeamLaunched { method, due_at, .. } => {
                 self.fall_to(State::MembersReady);
                 self.launch = Some(*method);
                 self.launches = self.launches.saturating_add(1);
                 self.blocked = None;
-                self.handshake_until = Some(at.saturating_add(HANDSHAKE_MICROS));
+                self.handshake_until = Some(until(*due_at, at, HANDSHAKE_MICROS));
                 self.state = State::CoreReady;
             }
             BootstrapAct::Blocked { raw, .. } => {
@@ -269,12 +270,12 @@ impl Run {
                 self.missing.clone_from(missing);
                 self.handshake_until = None;
             }
-            BootstrapAct::CoreRelaunched { missing } => {
+            BootstrapAct::CoreRelaunched { missing, due_at } => {
                 for core in missing {
                     *self.handshake_mut(*core) = Handshake::default();
                 }
                 self.missing.clear();
-                self.handshake_until = Some(at.saturating_add(HANDSHAKE_MICROS));
+                self.handshake_until = Some(until(*due_at, at, HANDSHAKE_MICROS));
             }
             _ => return false,
         }
@@ -386,6 +387,12 @@ impl Run {
         self.state = state;
     }
 
+    /// The case that the answer of TeamCreate was read as, whether its branch was taken or not.
+    pub fn known_case(&self) -> Option<Case> {
+        let read = || self.probe.as_ref()?.outcome.case();
+        self.case.or_else(read)
+    }
+
     /// The handshake with that member of the core.
     pub fn handshake(&self, core: Core) -> Handshake {
         let [obstruction, synthesizer] = self.core;
@@ -440,6 +447,11 @@ impl Run {
         let deliveries = deliveries.filter_map(|delivery| delivery.until);
         deliveries.chain(self.handshake_until).min()
     }
+}
+
+/// Until when something waits: as its event says, else so long behind it, as logs of earlier versions have it.
+fn until(due_at: Option<Timestamp>, at: i64, micros: i64) -> i64 {
+    due_at.map_or(at.saturating_add(micros), Timestamp::micros)
 }
 
 impl Delivery {
@@ -504,7 +516,7 @@ impl Domain {
         let delivery = self.delivery_mut(delivered.to);
         delivery.sent = delivery.sent.saturating_add(1);
         if !delivery.acked {
-            delivery.until = Some(at.saturating_add(DELIVERY_MICROS));
+            delivery.until = Some(until(delivered.due_at, at, DELIVERY_MICROS));
         }
     }
 

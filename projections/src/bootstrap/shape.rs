@@ -20,7 +20,7 @@ pub struct RunShown {
     pub next: Vec<String>,
     /// What must not happen now
     pub forbidden: Vec<String>,
-    /// The branch that was taken
+    /// The case that the answer of TeamCreate was read as; `null` while it has none
     pub case: Option<Case>,
     /// The team to work with
     pub team_name: Option<String>,
@@ -132,7 +132,7 @@ impl From<&Run> for RunShown {
             checklist: checklist::checklist(run),
             next: checklist::next_events(run),
             forbidden: checklist::forbidden(run),
-            case: run.case,
+            case: run.known_case(),
             team_name: run.team_name.clone(),
             domains: run.roster.clone().unwrap_or_else(|| run.selected.clone()),
             core_ready,

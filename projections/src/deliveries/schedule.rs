@@ -28,11 +28,19 @@ pub enum Step {
 }
 
 /// When attempt `attempt` of a delivery ends that began at `started`.
-pub(super) fn end_of(started: Timestamp, timeout_seconds: u64, attempt: u32) -> Timestamp {
+pub(crate) fn attempt_end(started: Timestamp, timeout_seconds: u64, attempt: u32) -> Timestamp {
+    started.plus_micros(attempts_micros(timeout_seconds, attempt))
+}
+
+/// When a delivery began whose first attempt ends at `due`.
+pub(super) fn start_of(due: Timestamp, timeout_seconds: u64) -> Timestamp {
+    due.plus_micros(-attempts_micros(timeout_seconds, 1))
+}
+
+fn attempts_micros(timeout_seconds: u64, attempts: u32) -> i64 {
     // No attempt is shorter than a second, whatever a log says.
-    let seconds = timeout_seconds.max(1).saturating_mul(u64::from(attempt));
-    let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
-    started.plus_micros(micros)
+    let seconds = timeout_seconds.max(1).saturating_mul(u64::from(attempts));
+    i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX)
 }
 
 /// What follows the end of that attempt of a delivery.
@@ -49,6 +57,16 @@ pub(crate) fn next_due(rows: Rows<'_>) -> Result<Option<Timestamp>> {
         Some(entry) => Ok(entry?.behind(1).first_chunk().and_then(at)),
         None => Ok(None),
     }
+}
+
+/// Deliveries that wait for their ack, the next one that is due first.
+pub(crate) fn open(rows: Rows<'_>, limit: usize) -> Result<Vec<Delivery>> {
+    let mut open = Vec::new();
+    for entry in rows.prefix(&[DUE], false).take(limit) {
+        let id = String::from_utf8_lossy(entry?.behind(9)).into_owned();
+        open.extend(delivery(rows, &id)?);
+    }
+    Ok(open)
 }
 
 fn at(bytes: &[u8; 8]) -> Option<Timestamp> {
@@ -154,10 +172,13 @@ mod tests {
     #[test]
     fn attempts_end_one_timeout_after_another_and_never_overflow() {
         let start = Timestamp::parse("2026-11-21T10:00:00Z").unwrap();
-        let ends = |timeout, attempt| end_of(start, timeout, attempt).micros() - start.micros();
+        let ends =
+            |timeout, attempt| attempt_end(start, timeout, attempt).micros() - start.micros();
         assert_eq!(ends(60, 1), 60_000_000);
         assert_eq!(ends(60, 3), 180_000_000);
         assert_eq!(ends(0, 2), 2_000_000);
-        assert_eq!(end_of(start, u64::MAX, u32::MAX), Timestamp::MAX);
+        assert_eq!(attempt_end(start, u64::MAX, u32::MAX), Timestamp::MAX);
+        assert_eq!(start_of(attempt_end(start, 60, 1), 60), start);
+        assert_eq!(start_of(start, u64::MAX), Timestamp::default());
     }
 }

@@ -1,6 +1,7 @@
 //! What happened in a run of the bootstrap contract, and the JSON of those payloads.
 //!
-//! Every payload has `run`, and `note` and `details` where the caller gave them; beside these:
+//! Every payload has `run`, and `note` and `details` where the caller gave them, and `message`, an object, where a member's
+//! message held more than its event has fields for; beside these:
 //!
 //! | kind | payload |
 //! |---|---|
@@ -34,9 +35,10 @@
 use super::event;
 use super::stored::{Decoded, id, name, read};
 use crate::bootstrap::{Case, Core, Evidence, Method, Outcome, State, Verdict};
+use crate::bootstrap::{DELIVERY_MICROS, HANDSHAKE_MICROS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Json, JsonError, NewEvent, RefKind};
+use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
 
 /// The kinds that [`parse`] knows.
 pub(super) const KINDS: &[&str] = &[
@@ -128,6 +130,9 @@ pub enum BootstrapAct {
         method: Method,
         /// Who: the whole roster.
         members: Vec<String>,
+        /// When the handshake times out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due_at: Option<Timestamp>,
     },
     /// There is no way to launch a team.
     #[serde(rename = "bootstrap_blocked")]
@@ -163,6 +168,9 @@ pub enum BootstrapAct {
     CoreRelaunched {
         /// Which ones.
         missing: Vec<Core>,
+        /// When the handshake times out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due_at: Option<Timestamp>,
     },
     /// The team works.
     #[serde(rename = "bootstrap_running_entered")]
@@ -302,6 +310,9 @@ pub struct Delivered {
     pub round: u32,
     /// Whether it was sent before, in vain.
     pub resent: bool,
+    /// When the delivery times out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<Timestamp>,
     /// The file that the domain worked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_file_path: Option<String>,
@@ -367,6 +378,19 @@ impl BootstrapAct {
             }
             act => act.domain().map_or(Ok(()), |domain| id("domain", domain)),
         }
+    }
+
+    /// The same as it happens now: what begins to wait says until when. The event's own time may lie ahead of now.
+    #[must_use]
+    pub fn starting(mut self, now: Timestamp) -> BootstrapAct {
+        let (due_at, micros) = match &mut self {
+            BootstrapAct::TeamLaunched { due_at, .. }
+            | BootstrapAct::CoreRelaunched { due_at, .. } => (due_at, HANDSHAKE_MICROS),
+            BootstrapAct::MappingDelivered(delivered) => (&mut delivered.due_at, DELIVERY_MICROS),
+            _ => return self,
+        };
+        *due_at = Some(now.plus_micros(micros));
+        self
     }
 
     /// The domain that it is about, if it is about one.

@@ -2,7 +2,7 @@
 //!
 //! | kind | payload |
 //! |---|---|
-//! | `delivery_required` | `{message_id, ack_timeout_seconds, max_retries, requeued?}` |
+//! | `delivery_required` | `{message_id, ack_timeout_seconds, max_retries, due_at?, requeued?}` |
 //! | `delivery_retry` | `{message_id, attempt, due_at?}` |
 //! | `delivery_acked` | `{message_id, attempt}` |
 //! | `delivery_dead_letter` | `{id, message_id, reason, attempts, due_at?}` |
@@ -10,6 +10,7 @@
 
 use super::event;
 use super::stored::{Decoded, id, read, write};
+use crate::deliveries::attempt_end;
 use crate::messages::MessageInfo;
 use crate::settings::{Form, Policy, Setting, Value};
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,8 @@ pub struct DeliveryRequired {
     pub message_id: String,
     /// When it is tried again, and how often.
     pub policy: Policy,
+    /// When the first attempt ends; without it, one timeout behind the event, as logs of earlier versions have it.
+    pub due_at: Option<Timestamp>,
     /// Whether a dead letter is given another chance.
     pub requeued: bool,
 }
@@ -72,6 +75,8 @@ struct StoredRequired<'a> {
     message_id: Cow<'a, str>,
     ack_timeout_seconds: u64,
     max_retries: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    due_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     requeued: bool,
 }
@@ -112,6 +117,7 @@ pub(super) fn required(payload: &str) -> Decoded<DeliveryRequired> {
             ack_timeout_seconds: stored.ack_timeout_seconds,
             max_retries: stored.max_retries,
         },
+        due_at: stored.due_at,
         requeued: stored.requeued,
     })
 }
@@ -211,12 +217,23 @@ fn time(at: Timestamp) -> Option<Cow<'static, str>> {
 }
 
 impl DeliveryRequired {
+    /// A delivery of which the first attempt begins now.
+    pub fn from(now: Timestamp, message_id: &str, policy: Policy, requeued: bool) -> Self {
+        DeliveryRequired {
+            message_id: message_id.to_owned(),
+            policy,
+            due_at: Some(attempt_end(now, policy.ack_timeout_seconds, 1)),
+            requeued,
+        }
+    }
+
     /// The event that records it.
     pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
         let stored = StoredRequired {
             message_id: Cow::Borrowed(&self.message_id),
             ack_timeout_seconds: self.policy.ack_timeout_seconds,
             max_retries: self.policy.max_retries,
+            due_at: self.due_at,
             requeued: self.requeued,
         };
         about("delivery_required", actor, message, &stored)

@@ -7,6 +7,8 @@
 //! | `mode_cleared` | `{mode, session_id?, tombstone}` |
 //! | `mode_input_locked`, `mode_input_unlocked` | `{mode, session_id?, input_lock:{…}}` |
 //! | `mode_skills_synced` | `{session_id?, skills[], metadata:{…}}`; a `null` of the metadata takes a field away |
+//! | `mode_session_seen` | `{session_id}` |
+//! | `mode_session_ended` | `{session_id, reason, last_seen_at?, note?}` |
 //! | `mode_transitioned` | `{mode, session_id?, kind, current[], requested, resulting[], auto_completed[], message?, source}` |
 //! | `mode_prompt_decided` | `{session_id?, requested_skills[], deferred_skills[], active_skills[], transition_messages[], gate}` |
 //! | `mode_gate_bypassed` | `{session_id?, reason, skills[]}` |
@@ -18,7 +20,7 @@ use super::stored::{Decoded, read};
 use crate::modes::{Mode, Scope, is_session_id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Json, JsonError, NewEvent, RefKind};
+use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
 
 /// The fields of a state, or some of them.
 pub type Fields = Map<String, Value>;
@@ -35,6 +37,8 @@ pub(super) const KINDS: &[&str] = &[
     "mode_input_locked",
     "mode_input_unlocked",
     "mode_skills_synced",
+    "mode_session_seen",
+    "mode_session_ended",
 ];
 
 /// What an event says of modes.
@@ -50,6 +54,10 @@ pub enum ModeFact {
     Locked(InputLocked),
     /// What is said beside the list of active skills changed.
     SkillsSynced(SkillsSynced),
+    /// A session gave a sign of life.
+    SessionSeen(SessionSeen),
+    /// A session ended.
+    SessionEnded(SessionEnded),
 }
 
 /// `mode_started`.
@@ -126,6 +134,36 @@ pub struct SkillsSynced {
     pub skills: Vec<Mode>,
     /// What is said beside the list; a `null` takes a field away.
     pub metadata: Fields,
+}
+
+/// `mode_session_seen`: a sign of life of a session, where nothing else is recorded of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionSeen {
+    /// The session.
+    pub session: String,
+}
+
+/// Why a session ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionEnd {
+    /// Somebody said so.
+    Ended,
+    /// It gave no sign of life for long, and stood in the way.
+    Stale,
+}
+
+/// `mode_session_ended`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionEnded {
+    /// The session.
+    pub session: String,
+    /// Why.
+    pub reason: SessionEnd,
+    /// Its last sign of life; the end of its modes is not one.
+    pub last_seen_at: Option<Timestamp>,
+    /// For people.
+    pub note: Option<String>,
 }
 
 /// `mode_transitioned`: what was decided where other modes were active.
@@ -245,6 +283,21 @@ struct StoredSkills {
     metadata: Fields,
 }
 
+#[derive(Serialize, Deserialize)]
+struct StoredSeen {
+    session_id: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredEnd {
+    session_id: String,
+    reason: SessionEnd,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    last_seen_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
 #[derive(Serialize)]
 struct StoredTransition<'a> {
     mode: Mode,
@@ -324,6 +377,21 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
                 metadata: stored.metadata,
             }))
         }
+        "mode_session_seen" => {
+            let stored: StoredSeen = read(payload)?;
+            Ok(ModeFact::SessionSeen(SessionSeen {
+                session: checked(stored.session_id)?,
+            }))
+        }
+        "mode_session_ended" => {
+            let stored: StoredEnd = read(payload)?;
+            Ok(ModeFact::SessionEnded(SessionEnded {
+                session: checked(stored.session_id)?,
+                reason: stored.reason,
+                last_seen_at: stored.last_seen_at.map(|at| moment(&at)).transpose()?,
+                note: stored.note,
+            }))
+        }
         _ => Err(format!("{kind} is not known")),
     }
 }
@@ -332,8 +400,18 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
 fn scope(session: Option<String>) -> Decoded<Scope> {
     match session {
         None => Ok(Scope::Root),
-        Some(session) if is_session_id(&session) => Ok(Scope::Session(session)),
-        Some(session) => Err(format!(
+        Some(session) => checked(session).map(Scope::Session),
+    }
+}
+
+fn moment(text: &str) -> Decoded<Timestamp> {
+    Timestamp::parse(text).map_err(|_| format!("last_seen_at must be a time, but is {text:?}"))
+}
+
+fn checked(session: String) -> Decoded<String> {
+    match is_session_id(&session) {
+        true => Ok(session),
+        false => Err(format!(
             "session_id must match ^[A-Za-z0-9_-]{{1,64}}$, but is {session:?}"
         )),
     }
@@ -355,6 +433,63 @@ fn record(
 
 fn session(scope: &Scope) -> Option<String> {
     scope.session().map(str::to_owned)
+}
+
+impl ModeFact {
+    /// Where it happened.
+    pub fn scope(&self) -> Scope {
+        match self {
+            ModeFact::Started(fact) => fact.scope.clone(),
+            ModeFact::Changed(fact) => fact.scope.clone(),
+            ModeFact::Cleared(fact) => fact.scope.clone(),
+            ModeFact::Locked(fact) => fact.scope.clone(),
+            ModeFact::SkillsSynced(fact) => fact.scope.clone(),
+            ModeFact::SessionSeen(fact) => Scope::Session(fact.session.clone()),
+            ModeFact::SessionEnded(fact) => Scope::Session(fact.session.clone()),
+        }
+    }
+    /// Whether it is a sign of life of the session that it happened in: what others do to a session is none.
+    pub fn is_sign_of_life(&self) -> bool {
+        match self {
+            ModeFact::Started(_) | ModeFact::SessionSeen(_) => true,
+            ModeFact::Changed(changed) => changed.change != Change::AutoCompleted,
+            ModeFact::Cleared(_)
+            | ModeFact::Locked(_)
+            | ModeFact::SkillsSynced(_)
+            | ModeFact::SessionEnded(_) => false,
+        }
+    }
+}
+
+impl SessionSeen {
+    /// The event that records it.
+    ///
+    /// # Errors
+    /// None that can occur.
+    pub fn event(&self, actor: &str) -> Made {
+        let stored = StoredSeen {
+            session_id: self.session.clone(),
+        };
+        let scope = Scope::Session(self.session.clone());
+        record("mode_session_seen", actor, &scope, None, &stored)
+    }
+}
+
+impl SessionEnded {
+    /// The event that records it.
+    ///
+    /// # Errors
+    /// None that can occur.
+    pub fn event(&self, actor: &str) -> Made {
+        let stored = StoredEnd {
+            session_id: self.session.clone(),
+            reason: self.reason,
+            last_seen_at: self.last_seen_at.map(|at| at.to_string()),
+            note: self.note.clone(),
+        };
+        let scope = Scope::Session(self.session.clone());
+        record("mode_session_ended", actor, &scope, None, &stored)
+    }
 }
 
 impl ModeStarted {

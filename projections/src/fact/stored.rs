@@ -51,6 +51,8 @@ struct StoredClosed {
 struct StoredSent<'a> {
     #[serde(borrow)]
     message: &'a RawValue,
+    #[serde(default)]
+    sent_at: Option<Timestamp>,
 }
 
 /// An envelope as stored; `type` and the like are checked once it is read.
@@ -197,12 +199,25 @@ pub(super) fn team_closed_json(fact: &TeamClosed) -> Json {
 }
 
 pub(super) fn envelope(payload: &str) -> Decoded<&str> {
+    Ok(enveloped(payload)?.0)
+}
+
+fn enveloped(payload: &str) -> Decoded<(&str, Option<Timestamp>)> {
     let stored: StoredSent<'_> = read(payload)?;
     let text = stored.message.get();
     if text.len() < 2 || !text.starts_with('{') {
         return Err("message is not an object".to_owned());
     }
-    Ok(text)
+    Ok((text, stored.sent_at))
+}
+
+/// Who an envelope says that it is from.
+pub(super) fn sender(envelope: &str) -> Decoded<String> {
+    #[derive(Deserialize)]
+    struct From {
+        from: String,
+    }
+    Ok(read::<From>(envelope)?.from)
 }
 
 pub(super) fn message(payload: &str) -> Decoded<Message> {
@@ -228,9 +243,13 @@ pub(super) fn sent(payload: &str) -> Decoded<Sent> {
     {
         return sent_as(stored, SENT_OPENING.len()..SENT_OPENING.len() + text.len());
     }
-    let text = envelope(payload)?;
+    let (text, sent_at) = enveloped(payload)?;
     let start = payload.find(text).unwrap_or_default();
-    sent_as(read(text)?, start..start + text.len())
+    let sent = sent_as(read(text)?, start..start + text.len())?;
+    Ok(Sent {
+        sent_at: sent_at.unwrap_or(sent.created_at),
+        ..sent
+    })
 }
 
 fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> {
@@ -255,11 +274,13 @@ fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> 
         }
         _ => None,
     };
+    let created_at = Timestamp::from_canonical(stored.created_at.as_bytes())
+        .ok_or("message.created_at is not a time")?;
     Ok(Sent {
         kind,
         priority: Priority::from_name(&stored.priority).ok_or("message.priority is not known")?,
-        created_at: Timestamp::from_canonical(stored.created_at.as_bytes())
-            .ok_or("message.created_at is not a time")?,
+        created_at,
+        sent_at: created_at,
         body: match kind {
             MessageType::Message => body(stored.payload.get())?,
             _ => None,
@@ -351,7 +372,20 @@ impl Message {
     /// # Errors
     /// A payload that is nested too deep to stand in an event.
     pub fn sent(&self) -> Result<NewEvent, InvalidMessage> {
+        self.sent_at(self.created_at)
+    }
+
+    /// The same of a message that is sent now. Where its sender gave it another time, the event says both.
+    ///
+    /// # Errors
+    /// As [`Message::sent`].
+    pub fn sent_at(&self, now: Timestamp) -> Result<NewEvent, InvalidMessage> {
         let mut text = self.text_behind(SENT_OPENING);
+        if now != self.created_at {
+            text.push_str(",\"sent_at\":\"");
+            text.push_str(&now.to_string());
+            text.push('"');
+        }
         text.push('}');
         let payload = match self.is_shallow() {
             true => Json::from_canonical(text),

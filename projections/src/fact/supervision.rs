@@ -4,6 +4,7 @@
 //! | kind | payload |
 //! |---|---|
 //! | `approval_recorded` | `{task_id, required, status, reviewer, decision_reason}` |
+//! | `leader_attention_set` | `{source, leader_session_active, …}`: what was seen of the leader, which stays in the event |
 //! | `monitor_snapshot_written` | `{snapshot:{…}}` |
 //! | `summary_snapshot_written` | `{workers:{name:{turn_count, task_id?}}}`: what changed since the one before |
 //! | `phase_changed` | `{from, to}` |
@@ -15,6 +16,7 @@ use super::stored::{Decoded, id, name, read, write};
 use super::worker::{WorkerFact, WorkerState};
 use crate::error::{Error, Result};
 use crate::tasks::{Status, TaskCounts};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -171,6 +173,14 @@ struct NewSnapshot<'a> {
     snapshot: &'a RawValue,
 }
 
+/// The part of `leader_attention_set` that every one has.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "it is there to be checked")]
+struct StoredAttention {
+    source: String,
+    leader_session_active: bool,
+}
+
 pub(super) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
     match kind {
         "approval_recorded" => {
@@ -181,6 +191,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
         "monitor_snapshot_written" => {
             read(payload).map(|StoredSnapshot { .. }| WorkerFact::Snapshot)
         }
+        "leader_attention_set" => read(payload).map(|StoredAttention { .. }| WorkerFact::Attention),
         "summary_snapshot_written" => {
             let baselines: Baselines = read(payload)?;
             for worker in baselines.workers.keys() {
@@ -286,4 +297,24 @@ pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
             why,
         }),
     }
+}
+
+/// The event that records what was seen of the leader.
+///
+/// # Errors
+/// Where it is too deep for an event.
+pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
+    Ok(event("leader_attention_set", actor, Json::of(said)?))
+}
+
+/// What an event recorded of the leader.
+///
+/// # Errors
+/// `Undecodable` where it recorded nothing of the sort.
+pub fn attention<T: DeserializeOwned>(event: &Event<'_>) -> Result<T> {
+    serde_json::from_str(&event.payload).map_err(|error| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why: error.to_string(),
+    })
 }

@@ -9,10 +9,10 @@
 //! | `task_blocked` | `{waits_for[]}` |
 //! | `task_unblocked` | `{}` |
 //! | `task_claimed` | `{worker, token, epoch, leased_until}` |
-//! | `task_renewed` | `{worker, epoch, leased_until}` |
-//! | `task_completed` | `{worker, epoch, result?}` |
-//! | `task_failed` | `{worker, epoch, error?}` |
-//! | `task_released` | `{worker, epoch}` |
+//! | `task_renewed` | `{worker, epoch, forced?, leased_until}` |
+//! | `task_completed` | `{worker, epoch, forced?, result?}` |
+//! | `task_failed` | `{worker, epoch, forced?, error?}` |
+//! | `task_released` | `{worker, epoch, forced?}` |
 //! | `task_canceled` | `{reason?, forced?}` |
 //! | `task_reopened` | `{}` |
 //! | `task_lease_expired` | `{worker, epoch, leased_until}` |
@@ -158,6 +158,9 @@ pub struct Held {
     pub worker: String,
     /// The number of its claim among those of the task, from 1.
     pub epoch: u64,
+    /// Whether somebody acted on the claim without being asked whether it is theirs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forced: bool,
 }
 
 /// `task_canceled`.
@@ -219,6 +222,8 @@ struct StoredLease {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
     epoch: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forced: bool,
     leased_until: String,
 }
 
@@ -226,6 +231,8 @@ struct StoredLease {
 struct StoredEnd {
     worker: String,
     epoch: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forced: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -319,6 +326,7 @@ fn lease(stored: StoredLease) -> Decoded<Lease> {
         held: Held {
             worker: stored.worker,
             epoch: stored.epoch,
+            forced: stored.forced,
         },
         leased_until: Timestamp::from_canonical(stored.leased_until.as_bytes())
             .ok_or("leased_until is not a time")?,
@@ -331,6 +339,7 @@ fn ended(payload: &str) -> Decoded<(Held, Option<String>, Option<String>)> {
     let held = Held {
         worker: stored.worker,
         epoch: stored.epoch,
+        forced: stored.forced,
     };
     Ok((held, stored.result, stored.error))
 }
@@ -454,6 +463,7 @@ impl StoredLease {
             worker: lease.held.worker.clone(),
             token: None,
             epoch: lease.held.epoch,
+            forced: lease.held.forced,
             leased_until: lease.leased_until.to_string(),
         }
     }
@@ -464,6 +474,7 @@ impl StoredEnd {
         StoredEnd {
             worker: held.worker.clone(),
             epoch: held.epoch,
+            forced: held.forced,
             result: None,
             error: None,
         }

@@ -30,6 +30,7 @@ pub(super) const KINDS: &[&str] = &[
     "shutdown_requested",
     "shutdown_acked",
     "approval_recorded",
+    "leader_attention_set",
     "monitor_snapshot_written",
     "summary_snapshot_written",
     "phase_changed",
@@ -54,6 +55,8 @@ pub enum WorkerFact {
     Reported(Reported),
     /// `approval_recorded`: what a reviewer decided.
     Approval(Approval),
+    /// `leader_attention_set`: what was seen stays in the event.
+    Attention,
     /// `monitor_snapshot_written`: the snapshot stays in the event.
     Snapshot,
     /// `summary_snapshot_written`: what progress is measured from.

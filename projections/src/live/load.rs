@@ -3,9 +3,11 @@
 use super::Live;
 use crate::error::{Error, Result};
 use crate::workers::{self, Bulk, PROJECTIONS, Tail};
+use std::io;
 use std::path::{Path, PathBuf};
 use teamlog_engine::derived::{Overlay, Store, Table};
 use teamlog_engine::reader::Point;
+use teamlog_engine::storage::Storage;
 use teamlog_engine::{Log, Reader};
 
 /// A tail of more events goes through the bulk pipeline.
@@ -16,11 +18,41 @@ const DECODERS: usize = 2;
 
 /// Where the derived store of a log lies; another one for every version of the projections.
 pub fn derived_dir(log: &Path) -> PathBuf {
-    let raised: u32 = PROJECTIONS
+    log.join(DERIVED_DIR).join(format!("v{}", version()))
+}
+
+/// Where the stores of all versions lie.
+const DERIVED_DIR: &str = "derived";
+
+fn version() -> u32 {
+    let raised = PROJECTIONS
         .iter()
-        .map(|projection| projection.version() - 1)
-        .sum();
-    log.join("derived").join(format!("v{}", raised + 1))
+        .map(|projection| projection.version() - 1);
+    1 + raised.sum::<u32>()
+}
+
+/// The stores that older versions left, which nobody reads any more. Those of newer ones are not among them.
+///
+/// # Errors
+/// I/O.
+pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
+    let dir = log.join(DERIVED_DIR);
+    let names = match storage.list(&dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        names => names?,
+    };
+    let old = |name: &String| {
+        let number = name.strip_prefix('v')?.parse::<u32>().ok()?;
+        (number < version() && *name == format!("v{number}")).then(|| dir.join(name))
+    };
+    Ok(names.iter().filter_map(old).collect())
+}
+
+/// Removes them, as far as that can be done: they take up space and nothing else.
+pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
+    for dir in old_derived(storage, log).unwrap_or_default() {
+        let _ = storage.remove_dir_all(&dir);
+    }
 }
 
 impl Live {

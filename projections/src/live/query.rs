@@ -16,7 +16,7 @@ use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
     SeqPage, Unacked,
 };
-use crate::modes::{self, Mode, ModeScope, ModeState, Scope};
+use crate::modes::{self, Mode, ModeScope, ModeState, Scope, SessionLife};
 use crate::responses;
 use crate::settings::{self, Policy, Setting, Value};
 use crate::staff::{self, Noted};
@@ -264,6 +264,20 @@ impl Live {
         kind: MessageType,
     ) -> Result<Option<LastSent>> {
         messages::last_sent(self.rows(), to, task_id, kind)
+    }
+    /// Requests to tell somebody something that are open, by their ids.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn open_dispatches(&self, limit: usize) -> Result<Vec<Dispatch>> {
+        messages::open_dispatches(self.rows(), limit)
+    }
+    /// Deliveries that wait for their ack, the next one that is due first.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
+        deliveries::open(self.rows(), limit)
     }
     /// The oldest messages that were recorded before `before` and never acknowledged, oldest first.
     ///
@@ -534,6 +548,13 @@ impl Live {
     pub fn monitor_snapshot(&self) -> Result<Option<u64>> {
         staff::monitor_snapshot(self.rows())
     }
+    /// The event that tells what was last seen of the leader.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn leader_attention(&self) -> Result<Option<u64>> {
+        staff::last_reported(self.rows(), staff::ATTENTION)
+    }
     /// How far the team is; `None` where nobody said.
     ///
     /// # Errors
@@ -572,6 +593,20 @@ impl Live {
     pub fn active_sessions(&self) -> Result<Vec<String>> {
         modes::active_sessions(self.rows())
     }
+    /// The life of a session; `None` where it never gave a sign of it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn session_life(&self, session: &str) -> Result<Option<SessionLife>> {
+        modes::life(self.rows(), session)
+    }
+    /// Sessions that gave a sign of life, in order, from behind `after` on.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
+        modes::lives(self.rows(), after, limit)
+    }
     /// Sessions that hold a state of a mode, in order.
     ///
     /// # Errors
@@ -595,6 +630,17 @@ impl Live {
     /// I/O, `Derived`.
     pub fn newest_bootstrap_runs(&self, limit: usize) -> Result<Vec<Run>> {
         bootstrap::newest(self.rows(), limit)
+    }
+    /// The runs that began before an event, or all, the newest first, each with the event that began it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn bootstrap_runs_before(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<(u64, Run)>> {
+        bootstrap::begun_before(self.rows(), before, limit)
     }
     /// A number that is the id of no run, larger than all that are.
     ///

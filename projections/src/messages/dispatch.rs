@@ -3,7 +3,7 @@
 //! `pending -> notified | failed`, `notified -> delivered | failed`; the last two are final. A step that is not one of
 //! these changes nothing. An ack of the message settles its request: whoever acknowledges was told.
 
-use super::{DISPATCH, marks, time};
+use super::{DISPATCH, OPEN_DISPATCH, marks, time};
 use crate::error::Result;
 use crate::fact::{DispatchMoved, DispatchRequested, DispatchStep};
 use crate::tx::{Rows, Tx, key_of, row};
@@ -140,6 +140,7 @@ pub(super) fn request(
         reason: None,
     };
     tx.put(&key, &row);
+    tx.mark(&open_key(&request.request_id));
     marks::count_dispatch(tx, &row.to, true)?;
     match &request.message_id {
         Some(message) => marks::requested(tx, message, &request.request_id),
@@ -157,7 +158,7 @@ pub(super) fn step(tx: &mut Tx<'_>, event: &Event<'_>, moved: &DispatchMoved) ->
         return Ok(());
     }
     row.reason.clone_from(&moved.reason);
-    put(tx, &key, &row)
+    put(tx, &moved.request_id, &row)
 }
 
 /// The message of a request was acknowledged.
@@ -169,18 +170,33 @@ pub(super) fn settle(tx: &mut Tx<'_>, event: &Event<'_>, request: &str) -> Resul
     let at = event.created_at.micros();
     row.advance(DispatchStatus::Notified, at);
     match row.advance(DispatchStatus::Delivered, at) {
-        true => put(tx, &key, &row),
+        true => put(tx, request, &row),
         false => Ok(()),
     }
 }
 
 /// After a step.
-fn put(tx: &mut Tx<'_>, key: &[u8], row: &DispatchRow) -> Result<()> {
-    tx.put(key, row);
-    match DispatchStatus::of(row.status).is_open() {
-        true => Ok(()),
-        false => marks::count_dispatch(tx, &row.to, false),
+fn put(tx: &mut Tx<'_>, request: &str, row: &DispatchRow) -> Result<()> {
+    tx.put(&key_of(DISPATCH, request.as_bytes()), row);
+    if DispatchStatus::of(row.status).is_open() {
+        return Ok(());
     }
+    tx.delete(&open_key(request));
+    marks::count_dispatch(tx, &row.to, false)
+}
+
+fn open_key(request: &str) -> Vec<u8> {
+    key_of(OPEN_DISPATCH, request.as_bytes())
+}
+
+/// Requests that are open, by their ids.
+pub(crate) fn open_dispatches(rows: Rows<'_>, limit: usize) -> Result<Vec<Dispatch>> {
+    let mut open = Vec::new();
+    for entry in rows.prefix(&[OPEN_DISPATCH], false).take(limit) {
+        let id = String::from_utf8_lossy(entry?.behind(1)).into_owned();
+        open.extend(dispatch(rows, &id)?);
+    }
+    Ok(open)
 }
 
 impl DispatchRow {

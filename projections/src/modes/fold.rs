@@ -1,13 +1,15 @@
 //! The fold: states, and beside them each scope in short.
 
 use super::row::{
-    ACTIVE, ModeEntry, ScopeRow, StateRow, fields, is_active, scope_key, state_key, text,
+    ACTIVE, LIFE, LifeRow, ModeEntry, ScopeRow, StateRow, fields, is_active, scope_key, state_key,
+    text,
 };
 use super::{Mode, Scope};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::fact::mode::{
-    Fields, InputLocked, ModeChanged, ModeCleared, ModeFact, ModeStarted, SkillsSynced,
+    Fields, InputLocked, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded,
+    SkillsSynced,
 };
 use crate::tx::{Projection, Recorded, Tx, key_of};
 use serde_json::Value;
@@ -22,7 +24,7 @@ impl Projection for ModesProjection {
         "modes"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let Fact::Mode(fact) = recorded.fact else {
@@ -35,6 +37,12 @@ impl Projection for ModesProjection {
             ModeFact::Cleared(cleared) => clear(tx, event, cleared),
             ModeFact::Locked(locked) => lock(tx, event, locked),
             ModeFact::SkillsSynced(synced) => sync(tx, event, synced),
+            ModeFact::SessionSeen(_) => Ok(()),
+            ModeFact::SessionEnded(ended) => end(tx, event, ended),
+        }?;
+        match fact.scope() {
+            Scope::Session(session) if fact.is_sign_of_life() => see(tx, event, &session),
+            _ => Ok(()),
         }
     }
 }
@@ -202,6 +210,35 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
     row.seq = event.seq;
     row.at = event.created_at.micros();
     tx.put(&scope_key(scope), &row);
+}
+
+/// A sign of life; the first one, or the first behind an end, begins a life.
+fn see(tx: &mut Tx<'_>, event: &Event<'_>, session: &str) -> Result<()> {
+    let key = key_of(LIFE, session.as_bytes());
+    let at = event.created_at.micros();
+    let before: Option<LifeRow> = tx.get(&key)?;
+    let going = before.filter(|life| life.ended_at.is_none());
+    let life = LifeRow {
+        started_at: going.map_or(at, |life| life.started_at),
+        seen_at: at,
+        ended_at: None,
+    };
+    tx.put(&key, &life);
+    Ok(())
+}
+
+fn end(tx: &mut Tx<'_>, event: &Event<'_>, ended: &SessionEnded) -> Result<()> {
+    let key = key_of(LIFE, ended.session.as_bytes());
+    if let Some(life) = tx.get::<LifeRow>(&key)? {
+        let seen = ended.last_seen_at.map(|at| at.micros());
+        let life = LifeRow {
+            started_at: life.started_at,
+            seen_at: seen.unwrap_or(life.seen_at),
+            ended_at: Some(event.created_at.micros()),
+        };
+        tx.put(&key, &life);
+    }
+    Ok(())
 }
 
 fn mark_active(tx: &mut Tx<'_>, scope: &Scope, active: bool) {

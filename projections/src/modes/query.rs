@@ -1,8 +1,8 @@
 //! Questions to the rows of modes.
 
 use super::row::{
-    ACTIVE, ModeScope, ModeState, SESSIONS, ScopeRow, StateRow, fields, scope_key, sessions_with,
-    state_key,
+    ACTIVE, LIFE, LifeRow, ModeScope, ModeState, SESSIONS, ScopeRow, SessionLife, StateRow, fields,
+    scope_key, sessions_with, state_key,
 };
 use super::{Mode, Scope};
 use crate::error::Result;
@@ -44,6 +44,27 @@ pub(crate) fn sessions(rows: Rows<'_>, after: Option<&str>, limit: usize) -> Res
     found
         .map(|entry| Ok(name(entry?.behind(SESSIONS.len()))))
         .collect()
+}
+
+/// The life of a session.
+pub(crate) fn life(rows: Rows<'_>, session: &str) -> Result<Option<SessionLife>> {
+    let row: Option<LifeRow> = rows.get(&key_of(LIFE, session.as_bytes()))?;
+    Ok(row.map(|row| SessionLife {
+        session: session.to_owned(),
+        started_at: time(row.started_at),
+        seen_at: time(row.seen_at),
+        ended_at: row.ended_at.map(time),
+    }))
+}
+
+/// Sessions that gave a sign of life, in order, from behind one on.
+pub(crate) fn lives(rows: Rows<'_>, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
+    let from = match after {
+        None => vec![LIFE],
+        Some(after) => [&[LIFE], after.as_bytes(), &[0]].concat(),
+    };
+    let found = rows.walk(&from, &end_of(&[LIFE]), false).take(limit);
+    found.map(|entry| Ok(name(entry?.behind(1)))).collect()
 }
 
 /// Sessions in which a mode is active, in order.

@@ -14,6 +14,9 @@ pub(super) const SCOPE: u8 = 0x71;
 /// By session: those in which a mode is active.
 pub(super) const ACTIVE: u8 = 0x72;
 
+/// By session: its life.
+pub(super) const LIFE: u8 = 0x73;
+
 /// How a key says root and session.
 const ROOT_TAG: u8 = 0;
 const SESSION_TAG: u8 = 1;
@@ -33,6 +36,28 @@ pub struct ModeState {
     pub activated: u64,
     /// The story that it belongs to.
     pub trace_id: Option<String>,
+}
+
+/// The life of a session, as far as it is recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionLife {
+    /// The session.
+    pub session: String,
+    /// When its first sign of life was recorded; behind an end, the first one after it.
+    pub started_at: Timestamp,
+    /// When its last one was.
+    pub seen_at: Timestamp,
+    /// When it ended; `None` while it has not.
+    pub ended_at: Option<Timestamp>,
+}
+
+impl SessionLife {
+    /// Whether it goes on: it has not ended, and its last sign of life is no older than so many seconds.
+    pub fn is_live(&self, now: Timestamp, stale_seconds: u64) -> bool {
+        let silent = now.micros().saturating_sub(self.seen_at.micros());
+        let most = i64::try_from(stale_seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+        self.ended_at.is_none() && silent <= most
+    }
 }
 
 /// A scope: its states in short.
@@ -134,6 +159,15 @@ pub(super) struct ScopeRow {
     pub entries: Vec<ModeEntry>,
 }
 row!(ScopeRow);
+
+/// A [`SessionLife`] as stored, under its session.
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct LifeRow {
+    pub started_at: i64,
+    pub seen_at: i64,
+    pub ended_at: Option<i64>,
+}
+row!(LifeRow);
 
 /// The fields that a JSON text holds; a row holds nothing else than objects.
 pub(super) fn fields(text: &str) -> Fields {

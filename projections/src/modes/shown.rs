@@ -108,10 +108,10 @@ pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     Ok(Some(state))
 }
 
-/// The active modes of the root that a session does not have itself.
+/// The active modes of the root of which a session has no state itself, which would count for more, active or not.
 fn inherited<'a>(own: &ModeScope, root: &'a ModeScope) -> Vec<&'a ModeEntry> {
     let mut active = root.active();
-    active.retain(|entry| !own.active().iter().any(|other| other.mode == entry.mode));
+    active.retain(|entry| !own.entries.iter().any(|other| other.mode == entry.mode));
     active
 }
 

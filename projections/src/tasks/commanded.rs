@@ -126,6 +126,9 @@ fn claim(task: &mut TaskRow, claimed: &TaskClaimed, at: i64) {
     task.status = Status::InProgress as u8;
     task.owner = Some(held.worker.clone());
     task.blocked = false;
+    if let Some(reported) = &mut task.reported {
+        reported.blocked = false;
+    }
     let governed = governed(task);
     governed.epoch = held.epoch;
     governed.started_at = Some(at);

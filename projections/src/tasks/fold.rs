@@ -18,7 +18,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        5
+        6
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -81,6 +81,7 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
         claim_governed: false,
         reported_status: None,
         reported_owner: None,
+        reported: None,
         snapshot_version: task.snapshot_version,
         version: task.snapshot_version.max(1),
         last_message_id: task.last_message_id.clone().unwrap_or_default(),
@@ -155,6 +156,7 @@ pub(super) fn unborn(created_at: i64) -> TaskRow {
         claim_governed: false,
         reported_status: None,
         reported_owner: None,
+        reported: None,
         snapshot_version: 0,
         version: 0,
         last_message_id: String::new(),
@@ -211,6 +213,13 @@ fn report(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
     } else if let Some(status) = change.status {
         task.reported_status = Some(status as u8);
     }
+    let reported = task.reported.get_or_insert_default();
+    set(&mut reported.progress, &change.progress);
+    set(&mut reported.eta, &change.eta);
+    set(&mut reported.note, &change.note);
+    reported.blocked = change.blocked.unwrap_or(reported.blocked);
+    reported.by.clone_from(&sent.from);
+    reported.at = sent.created_at.micros();
 }
 
 /// Brings the indexes from the old row to the new one.

@@ -1,6 +1,6 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
-use super::{Claim, ClaimState, Governed, Status, Task};
+use super::{Claim, ClaimState, Governed, Reported, Status, Task};
 use crate::message::Priority;
 use crate::natural;
 use crate::tx::{key_of, row};
@@ -50,6 +50,8 @@ pub(super) struct TaskRow {
     pub claim_governed: bool,
     pub reported_status: Option<u8>,
     pub reported_owner: Option<String>,
+    /// What else messages said of a claim-governed task, if any did.
+    pub reported: Option<Box<ReportedRow>>,
     pub snapshot_version: u64,
     pub version: u64,
     pub last_message_id: String,
@@ -59,6 +61,16 @@ pub(super) struct TaskRow {
     pub governed: Option<Box<GovernedRow>>,
 }
 row!(TaskRow);
+
+#[derive(Debug, Clone, Default, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct ReportedRow {
+    pub blocked: bool,
+    pub progress: Option<String>,
+    pub eta: Option<String>,
+    pub note: Option<String>,
+    pub by: String,
+    pub at: i64,
+}
 
 #[derive(Debug, Clone, Default, PartialEq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct GovernedRow {
@@ -121,6 +133,10 @@ impl TaskRow {
             claim_governed: self.claim_governed,
             reported_status: self.reported_status.map(status),
             reported_owner: self.reported_owner,
+            reported: self
+                .reported
+                .map(|reported| reported.into_reported())
+                .unwrap_or_default(),
             snapshot_version: self.snapshot_version,
             version: self.version,
             last_message_id: self.last_message_id,
@@ -139,9 +155,12 @@ impl TaskRow {
         (claim.state == ClaimState::Live as u8).then_some(claim)
     }
 
-    /// Whether it belongs into the list of blocked tasks.
+    /// Whether it belongs into the list of blocked tasks: also where only whoever works on it says so.
     fn is_blocked(&self) -> bool {
-        self.blocked || self.status == Status::Blocked as u8
+        let is = |status: Status| self.status == status as u8;
+        let reported = |reported: &ReportedRow| reported.blocked;
+        let stuck = is(Status::InProgress) && self.reported.as_deref().is_some_and(reported);
+        self.blocked || stuck || is(Status::Blocked)
     }
 
     /// The keys by which a task with the natural key `natural` is found.
@@ -165,6 +184,20 @@ impl TaskRow {
             keys.push(lease_key(claim.leased_until, natural));
         }
         keys
+    }
+}
+
+impl ReportedRow {
+    fn into_reported(self) -> Reported {
+        let json = |text: String| Json::parse(&text).ok();
+        Reported {
+            blocked: self.blocked,
+            progress: self.progress.and_then(json),
+            eta: self.eta.and_then(json),
+            note: self.note,
+            by: Some(self.by),
+            at: Some(time(self.at)),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ impl Projection for ThreadsProjection {
         "threads"
     }
     fn version(&self) -> u32 {
-        1
+        2
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let Fact::Thread(fact) = recorded.fact else {

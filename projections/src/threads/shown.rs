@@ -50,6 +50,9 @@ pub struct PostShown {
     pub thread_id: String,
     /// Who said it
     pub from: String,
+    /// Who recorded it, where that was not the one who is said to have said it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
     /// Who was told of it
     pub to: Vec<String>,
     /// What was said
@@ -84,16 +87,27 @@ impl PostShown {
             id: format!("msg-{event}"),
             thread_id: thread_id.to_owned(),
             from: posted.from.clone(),
+            actor: None,
             to: posted.to.clone(),
             body: posted.body.clone(),
             ts: event.created_at().to_string(),
+        }
+    }
+
+    /// The same message, as `actor` recorded it.
+    #[must_use]
+    pub fn by(self, actor: &str) -> PostShown {
+        let other = (actor != self.from).then(|| actor.to_owned());
+        PostShown {
+            actor: other,
+            ..self
         }
     }
 }
 
 /// A message's line in the file of its thread.
 pub fn post_line(event: &Event<'_>, thread_id: &str, posted: &Posted) -> Vec<u8> {
-    let shown = PostShown::of(thread_id, posted, event.seq, event.id);
+    let shown = PostShown::of(thread_id, posted, event.seq, event.id).by(&event.actor);
     // Into memory nothing fails.
     let mut line = serde_json::to_vec(&shown).unwrap_or_default();
     line.push(b'\n');

@@ -4,7 +4,6 @@ use super::cursor::Cursor;
 use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, threads, worker};
 use crate::deliveries;
 use crate::error::Result;
-use crate::fact;
 use crate::live::Live;
 use crate::modes::{Mode, Scope};
 use crate::{messages, staff, tasks};
@@ -327,7 +326,7 @@ impl ViewsSource {
             for seq in messages::inbox_seqs(live.rows(), &agent.name) {
                 let seq = seq?;
                 if let Some(event) = live.event(reader, seq)? {
-                    inbox::line(seq, fact::envelope(&event)?, &mut text);
+                    inbox::line_of(&event, &mut text)?;
                 }
                 if text.len() >= PIECE_BYTES {
                     comparison.take(&text)?;

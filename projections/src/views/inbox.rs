@@ -23,13 +23,40 @@ const WAITING_BYTES: usize = 16 << 20;
 /// A rebuilt inbox is written in pieces of this size.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Appends a message's line: the envelope with the event's seq in front.
-pub(crate) fn line(seq: u64, envelope: &str, out: &mut Vec<u8>) {
+/// Appends a message's line: the envelope with the event's seq in front, and who recorded it where that was not its
+/// sender.
+pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"seq\":");
-    out.extend_from_slice(seq.to_string().as_bytes());
+    out.extend_from_slice(event.seq.to_string().as_bytes());
     out.push(b',');
+    if let Some(actor) = other_actor_field(event, from) {
+        out.extend_from_slice(actor.as_bytes());
+    }
     out.extend_from_slice(envelope.as_bytes().get(1..).unwrap_or_default());
     out.push(b'\n');
+}
+
+/// The same by the event alone.
+pub(super) fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let envelope = fact::envelope(event)?;
+    let from = fact::sender(event, envelope)?;
+    line(event, envelope, &from, out);
+    Ok(())
+}
+
+/// How many bytes such a line has.
+pub(crate) fn line_bytes(event: &Event<'_>, envelope_bytes: usize, from: &str) -> u64 {
+    let digits = event.seq.max(1).ilog10() as usize + 1;
+    let actor = other_actor_field(event, from).map_or(0, |field| field.len());
+    (8 + digits + actor + envelope_bytes) as u64
+}
+
+/// `"actor":"…",` where it is not the sender.
+fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
+    let actor = fact::other_actor(event, from)?;
+    // A string always serialises.
+    let quoted = serde_json::to_string(actor).unwrap_or_default();
+    Some(format!("\"actor\":{quoted},"))
 }
 
 /// Whether that text stands at that byte of an agent's inbox. A file that is missing altogether says nothing.
@@ -89,7 +116,7 @@ pub(super) fn rebuild(live: &Live, reader: &Reader, home: &Home, agent: &str) ->
     for seq in messages::inbox_seqs(live.rows(), agent) {
         let seq = seq?;
         if let Some(event) = live.event(reader, seq)? {
-            line(seq, fact::envelope(&event)?, &mut text);
+            line_of(&event, &mut text)?;
         }
         if text.len() >= PIECE_BYTES {
             file.write_all_at(&text, written)
@@ -162,7 +189,7 @@ impl Inboxes {
                 }
                 if let Some(building) = self.open.get_mut(&sent.to) {
                     let before = building.text.len();
-                    line(event.seq, sent.envelope(event), &mut building.text);
+                    line(event, sent.envelope(event), &sent.from, &mut building.text);
                     self.waiting += building.text.len() - before;
                 }
                 match self.waiting > WAITING_BYTES {

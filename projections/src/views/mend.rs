@@ -116,7 +116,8 @@ pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
     Ok(mended)
 }
 
-/// Shows every task to `write` on one of some threads; gives back what they did and the names of the files.
+/// Shows every task to `write` on one of some threads, or on this one where none can be started; gives back what they did
+/// and the names of the files.
 fn each_task(
     live: &Live,
     write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
@@ -125,15 +126,26 @@ fn each_task(
     let mended = thread::scope(|scope| {
         let (portions, received) = bounded::<Vec<Task>>(WRITERS * 2);
         let writers: Vec<_> = (0..WRITERS)
-            .map(|_| {
+            .map_while(|_| {
                 let received = received.clone();
-                scope.spawn(move || writer(&received, write))
+                let writer = move || writer(&received, write);
+                thread::Builder::new().spawn_scoped(scope, writer).ok()
             })
             .collect();
         drop(received);
-        let fed = feed(live, &mut names, |portion| portions.send(portion).is_ok());
-        drop(portions);
         let mut mended = Mended::default();
+        let fed = match writers.is_empty() {
+            true => {
+                let mut outcome = Ok(());
+                let fed = feed(live, &mut names, |portion| {
+                    outcome = write_all(portion, write, &mut mended);
+                    outcome.is_ok()
+                });
+                outcome.and(fed)
+            }
+            false => feed(live, &mut names, |portion| portions.send(portion).is_ok()),
+        };
+        drop(portions);
         for writer in writers {
             mended.add(
                 writer
@@ -169,11 +181,22 @@ fn writer(
     write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
 ) -> Result<Mended> {
     let mut mended = Mended::default();
-    let mut text = Vec::new();
-    for task in portions.iter().flatten() {
-        mended.add(Mended::one(write(&task, &mut text)?));
+    for portion in portions {
+        write_all(portion, write, &mut mended)?;
     }
     Ok(mended)
+}
+
+fn write_all(
+    portion: Vec<Task>,
+    write: &(dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync),
+    mended: &mut Mended,
+) -> Result<()> {
+    let mut text = Vec::new();
+    for task in portion {
+        mended.add(Mended::one(write(&task, &mut text)?));
+    }
+    Ok(())
 }
 
 /// Writes a file whose content differs; whether it did.

@@ -10,7 +10,6 @@
 use super::mend::{put, remove_others};
 use super::{Home, Mended, failed};
 use crate::error::Result;
-use crate::fact::ModeFact;
 use crate::fact::mode::Fields;
 use crate::live::Live;
 use crate::modes::{self, Scope};
@@ -25,17 +24,6 @@ const SESSIONS_NAME: &str = "sessions";
 /// The list of active skills.
 pub(super) const SKILLS: &str = "skill-active-state.json";
 const RUN: &str = "run-state.json";
-
-/// The scope that a fact says something new of.
-pub(super) fn touched(fact: &ModeFact) -> Scope {
-    match fact {
-        ModeFact::Started(fact) => fact.scope.clone(),
-        ModeFact::Changed(fact) => fact.scope.clone(),
-        ModeFact::Cleared(fact) => fact.scope.clone(),
-        ModeFact::Locked(fact) => fact.scope.clone(),
-        ModeFact::SkillsSynced(fact) => fact.scope.clone(),
-    }
-}
 
 /// A scope's directory, relative to the team's; sessions were checked when their event was decoded.
 pub(super) fn dir(scope: &Scope) -> String {

@@ -76,6 +76,27 @@ struct TaskView<'a> {
     /// Whom an assignment named for a claim-governed task
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_owner: Option<&'a str>,
+    /// Whether a message reported a claim-governed task blocked
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reported_blocked: bool,
+    /// How far a claim-governed task is, as a message reported it
+    #[schemars(with = "Option<Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_progress: Option<&'a RawValue>,
+    /// When a claim-governed task will be done, as a message reported it
+    #[schemars(with = "Option<Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_eta: Option<&'a RawValue>,
+    /// The last note that a message left on a claim-governed task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_note: Option<&'a str>,
+    /// Who sent the last message about a claim-governed task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by: Option<&'a str>,
+    /// Time of that message
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_at: Option<String>,
     /// Whether it cannot be done without changing code
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_code_change: Option<bool>,
@@ -120,6 +141,9 @@ struct TaskView<'a> {
     last_message_created_at: Option<String>,
     /// How messages that arrive out of order are dealt with
     snapshot_conflict_policy: &'a str,
+    /// Whether the lease of the claim ran out, which no event says yet; in answers only, never in the file
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lease_expired: bool,
     /// Seq of the last event that changed it
     seq: u64,
 }
@@ -173,6 +197,12 @@ impl<'a> TaskView<'a> {
             last_update_from: task.last_update_from.as_deref(),
             reported_status: task.reported_status.map(|status| status.name()),
             reported_owner: task.reported_owner.as_deref(),
+            reported_blocked: task.reported.blocked,
+            reported_progress: task.reported.progress.as_ref().and_then(raw),
+            reported_eta: task.reported.eta.as_ref().and_then(raw),
+            reported_note: task.reported.note.as_deref(),
+            reported_by: task.reported.by.as_deref(),
+            reported_at: task.reported.at.map(|at| at.to_string()),
             requires_code_change: governed.requires_code_change,
             result: governed.result.as_deref(),
             error: governed.error.as_deref(),
@@ -192,6 +222,7 @@ impl<'a> TaskView<'a> {
             last_message_id: named.then_some(&task.last_message_id),
             last_message_created_at: named.then(|| task.last_message_created_at.to_string()),
             snapshot_conflict_policy: CONFLICT_POLICY,
+            lease_expired: false,
             seq: task.seq,
         }
     }
@@ -200,7 +231,24 @@ impl<'a> TaskView<'a> {
 impl Task {
     /// The record of `tasks/<id>.json`, compact: the superset of all renderings, keys in a fixed order.
     pub fn to_json(&self) -> Json {
-        match Json::of(&TaskView::of(self)) {
+        TaskView::of(self).json()
+    }
+
+    /// The same with the mark `lease_expired`, if the lease of its claim ran out by that moment.
+    pub fn to_json_at(&self, now: Timestamp) -> Json {
+        let lease_expired = self.lease_expired(now);
+        let view = TaskView::of(self);
+        TaskView {
+            lease_expired,
+            ..view
+        }
+        .json()
+    }
+}
+
+impl TaskView<'_> {
+    fn json(&self) -> Json {
+        match Json::of(self) {
             Ok(json) => json,
             // Its parts came out of events, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),

@@ -68,6 +68,7 @@ pub(super) fn touched(fact: &WorkerFact) -> Option<(&str, WorkerPart)> {
         WorkerFact::ShutdownAcked(worker, _) => Some((worker, WorkerPart::ShutdownAck)),
         WorkerFact::Reported(_)
         | WorkerFact::Approval(_)
+        | WorkerFact::Attention
         | WorkerFact::Snapshot
         | WorkerFact::Baselines(_)
         | WorkerFact::Phase(_) => None,

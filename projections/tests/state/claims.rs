@@ -11,7 +11,11 @@ use teamlog_projections::{Priority, Status, Task};
 
 fn held(epoch: u64) -> Held {
     let worker = "dev".to_owned();
-    Held { worker, epoch }
+    Held {
+        worker,
+        epoch,
+        forced: false,
+    }
 }
 
 fn lease(epoch: u64, minute: i64) -> Lease {
@@ -266,6 +270,44 @@ fn a_claim_that_ran_out_is_remembered_and_one_that_came_later_stays() {
 }
 
 #[test]
+fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
+    let team = Team::new();
+    after(&team, TaskAct::Created(created(&[])));
+    let listed = || team.live().blocked_tasks(None, 10).unwrap().tasks.len();
+    let report = |id: &str, minute: i64, payload: &str| {
+        team.send(&[update(id, "1", "dev", minute, payload)]);
+        team.live().task("1").unwrap().unwrap().reported
+    };
+    report("m1", 1, r#"{"blocked":true}"#);
+    // Nobody works on it, so nobody is stuck.
+    assert_eq!(listed(), 0);
+    let taken = after(&team, claimed(1, 60));
+    assert!(!taken.reported.blocked);
+    assert_eq!(listed(), 0);
+    report("m2", 2, r#"{"blocked":true,"progress":40,"eta":"noon"}"#);
+    assert_eq!(listed(), 1);
+    let stuck = report("m3", 3, r#"{"note":"no schema"}"#);
+    assert!(stuck.blocked);
+    let text = |json: &Option<Json>| json.as_ref().map(|json| json.as_str().to_owned());
+    assert_eq!(
+        (text(&stuck.progress), text(&stuck.eta)),
+        (Some("40".to_owned()), Some("\"noon\"".to_owned()))
+    );
+    // One that comes too late says nothing.
+    let late = report("m0", 1, r#"{"blocked":false,"note":"old"}"#);
+    assert_eq!(late, stuck);
+    let free = report("m4", 4, r#"{"blocked":false}"#);
+    assert_eq!(
+        (free.blocked, free.note.as_deref()),
+        (false, Some("no schema"))
+    );
+    assert_eq!(listed(), 0);
+    report("m5", 5, r#"{"blocked":true}"#);
+    after(&team, TaskAct::Completed(held(1), None));
+    assert_eq!(listed(), 0);
+}
+
+#[test]
 fn a_message_only_reports_of_what_commands_govern() {
     let team = Team::new();
     after(&team, TaskAct::Created(created(&[])));
@@ -291,6 +333,15 @@ fn a_message_only_reports_of_what_commands_govern() {
     assert_eq!(task.reported_status, Some(Status::Completed));
     assert_eq!((task.reported_owner.as_deref(), task.seq), (Some("qa"), 4));
     assert_eq!((task.snapshot_version, &*task.last_message_id), (0, "m2"));
+    let reported = &task.reported;
+    assert_eq!(
+        (reported.blocked, reported.note.as_deref()),
+        (true, Some("n"))
+    );
+    assert_eq!(
+        (reported.by.as_deref(), reported.at),
+        (Some("qa"), Some(at(6)))
+    );
     let canceled = after(&team, TaskAct::Canceled(TaskCanceled::default()));
     assert_eq!(canceled.status, Status::Canceled);
 }

@@ -289,6 +289,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                     ack_timeout_seconds: 60,
                     max_retries: u32::from(*retries),
                 },
+                due_at: (retries % 2 == 0).then(|| at(2)),
                 requeued: *requeued,
             };
             return required.event("lead", &info(*id, agent(to)));
@@ -421,6 +422,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let held = Held {
         worker: by.to_owned(),
         epoch: u64::from(number % 4),
+        forced: number.is_multiple_of(3),
     };
     let lease = Lease {
         held: held.clone(),

@@ -49,6 +49,7 @@ fn act(what: u8, domain: String, value: u8) -> BootstrapAct {
         8 | 9 => Act::TeamLaunched {
             method: Method::TeamApi,
             members: domains(),
+            due_at: None,
         },
         10 => Act::Blocked {
             code: "X".to_owned(),
@@ -62,6 +63,7 @@ fn act(what: u8, domain: String, value: u8) -> BootstrapAct {
         },
         15 => Act::CoreRelaunched {
             missing: vec![core],
+            due_at: None,
         },
         16..=18 => Act::RunningEntered {
             evidence: evidence(),
@@ -74,6 +76,7 @@ fn act(what: u8, domain: String, value: u8) -> BootstrapAct {
             to: core,
             round: 1,
             resent: value > 3,
+            due_at: None,
             domain_file_path: None,
             path_origin: None,
         }),

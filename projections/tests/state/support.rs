@@ -59,6 +59,7 @@ pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str
         created_at: at(minute),
         payload: Json::parse(payload).unwrap(),
         extra: Vec::new(),
+        actor: None,
     }
 }
 

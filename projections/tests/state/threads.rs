@@ -102,6 +102,7 @@ fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
     let held = Held {
         worker: "dev".to_owned(),
         epoch: 1,
+        forced: false,
     };
     let lease = Lease {
         held: held.clone(),
