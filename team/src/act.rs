@@ -1,6 +1,8 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
+use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::{Failure, Result};
+use crate::grant;
 use crate::names;
 use crate::patience::Patience;
 use crate::refusal::{Code, Refusal, shown};
@@ -27,8 +29,23 @@ pub struct Control {
     pub trace_id: Option<String>,
     /// Who does it; else the agent that the input names.
     pub actor: Option<String>,
+    /// Whom the system takes the caller for, to be recorded where nobody says who does it.
+    pub user: Option<String>,
     /// How long whoever asked waits.
     pub patience: Patience,
+    /// Where it is done from; no part of the request.
+    pub origin: Origin,
+}
+
+/// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The pane of tmux: `TMUX_PANE`.
+    pub tmux_pane: Option<String>,
+    /// The session of the workflow, whatever scope is meant: `RCS_SESSION_ID`.
+    pub rcs_session: Option<String>,
+    /// The native session of the agent: `CODEX_SESSION_ID`.
+    pub codex_session: Option<String>,
 }
 
 /// A mutation that answers from the state behind its own events.
@@ -39,13 +56,20 @@ pub(crate) trait Act: Clone + Send + 'static {
     type Answer: Serialize + DeserializeOwned + Send + 'static;
     /// Whether it may happen in a team that was closed.
     const WHEN_CLOSED: bool = false;
+    /// Whether its answer hands out a claim on the task that it shows. Such an answer is repeated while that claim lives.
+    const GRANTS: bool = false;
 
     /// Whether it may happen on behalf of that actor, where the input alone does not say so.
     ///
     /// # Errors
     /// As the command's.
-    fn admits(&self, _: &Live, _actor: Option<&str>) -> Result<()> {
+    fn admits(&self, _: &Live, _actor: Option<&str>, _now: Timestamp) -> Result<()> {
         Ok(())
+    }
+
+    /// Whether the input says who does it. Where it does not, some commands record the holder or the leader.
+    fn names_actor(&self) -> bool {
+        true
     }
 
     /// Decides. Pure: state, input and time. An error records nothing.
@@ -88,7 +112,8 @@ impl Team {
     /// it answered first, and records nothing.
     ///
     /// # Errors
-    /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`.
+    /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`; `lease_expired` and
+    /// `claim_conflict` where the answer to be repeated is a claim that no longer lives.
     pub(crate) fn perform<A: Act>(&mut self, act: A) -> Result<A::Answer> {
         self.repeated = false;
         self.control.check()?;
@@ -128,6 +153,7 @@ impl Control {
             ("key", &self.key),
             ("trace_id", &self.trace_id),
             ("actor", &self.actor),
+            ("user", &self.user),
         ];
         for (field, value) in given {
             if let Some(value) = value {
@@ -148,18 +174,21 @@ impl Control {
         now: Timestamp,
     ) -> Result<(Stage<A>, Vec<NewEvent>)> {
         if let Some(text) = self.repeated(live)? {
+            if A::GRANTS {
+                grant::check_live(live, &text, now)?;
+            }
             return Ok((Stage::Repeated(text), Vec::new()));
         }
         if !A::WHEN_CLOSED {
             team::open(live)?;
         }
-        act.admits(live, self.actor.as_deref())?;
+        act.admits(live, self.actor.as_deref(), now)?;
         let (stage, mut events) = match act.decide(live, now)? {
             Ruling::Granted(verdict, events) => (Stage::Granted(verdict, now), events),
             Ruling::Denied(refusal, events) => (Stage::Denied(refusal), events),
         };
         for event in &mut events {
-            self.mark(event);
+            self.mark(event, act.names_actor());
         }
         Ok((stage, events))
     }
@@ -199,9 +228,11 @@ impl Control {
 
     /// What the caller said of what the command records. What only follows from it belongs to the story of its own task,
     /// and is nobody's doing.
-    fn mark(&self, event: &mut NewEvent) {
+    fn mark(&self, event: &mut NewEvent, named: bool) {
         if !CONSEQUENCES.contains(&&*event.kind) {
-            if let Some(actor) = &self.actor {
+            let unnamed = !named || event.actor == DEFAULT_ACTOR;
+            let user = self.user.as_ref().filter(|_| unnamed);
+            if let Some(actor) = self.actor.as_ref().or(user) {
                 event.actor.clone_from(actor);
             }
             if let Some(trace) = &self.trace_id {
@@ -240,7 +271,7 @@ impl Control {
             request: self.digest(),
             response: text,
         };
-        let actor = events.first().map_or("teamlog", |event| &*event.actor);
+        let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
     }
 }

@@ -4,9 +4,10 @@
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::{Root, TEAMS_DIR, team_dir};
+use crate::staging::{Purpose, Staging};
 use crate::team::Team;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::storage::Deferred;
 use teamlog_engine::{Error, Format, Log, NewLog};
@@ -15,7 +16,7 @@ use teamlog_engine::{Error, Format, Log, NewLog};
 pub(crate) struct Aside {
     root: Root,
     name: String,
-    dir: PathBuf,
+    staging: Staging,
     /// Nothing of it counts before it has its name, so its syncs can wait until then.
     storage: Deferred,
     settled: bool,
@@ -41,7 +42,7 @@ impl Aside {
         };
         let log = Log::create(
             Arc::new(aside.storage.clone()),
-            &aside.dir,
+            aside.dir(),
             new,
             root.log_options(),
         )?;
@@ -66,12 +67,10 @@ impl Aside {
         if !anywhere {
             root.check_file_system()?;
         }
-        let random = root.options().ids.random();
-        let dir = teams.join(format!(".new-{name}-{random:016x}"));
         Ok(Aside {
             root: root.clone(),
             name: name.to_owned(),
-            dir,
+            staging: Staging::begin(root, Purpose::New, name)?,
             storage: Deferred::new(storage.clone()),
             settled: false,
         })
@@ -79,7 +78,7 @@ impl Aside {
 
     /// Where it is built.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        self.staging.dir()
     }
 
     /// The storage to build it on: its syncs wait until [`Aside::settle`].
@@ -95,8 +94,8 @@ impl Aside {
         let to = team_dir(&self.name);
         self.storage
             .settle()
-            .map_err(Error::io("sync", &self.dir))?;
-        match self.root.storage().rename(&self.dir, &to) {
+            .map_err(Error::io("sync", self.dir()))?;
+        match self.root.storage().rename(self.dir(), &to) {
             Ok(()) => {
                 self.settled = true;
                 let teams = Path::new(TEAMS_DIR);
@@ -110,7 +109,7 @@ impl Aside {
                 Some(_) => Ok(false),
                 None => Err(self.obstructed(&to).into()),
             },
-            Err(error) => Err(Error::io("rename", &self.dir)(error).into()),
+            Err(error) => Err(Error::io("rename", self.dir())(error).into()),
         }
     }
 
@@ -136,7 +135,7 @@ impl Drop for Aside {
     fn drop(&mut self) {
         if !self.settled {
             // What cannot be removed is never taken for a team.
-            let _ = self.root.storage().remove_dir_all(&self.dir);
+            let _ = self.root.storage().remove_dir_all(self.dir());
         }
     }
 }

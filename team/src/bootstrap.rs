@@ -8,6 +8,7 @@ pub mod events;
 mod fields;
 mod guards;
 mod how;
+mod message;
 mod path;
 pub mod probe;
 mod proof;

@@ -75,9 +75,14 @@ impl<A: Act> Act for Exchanged<A> {
     type Verdict = A::Verdict;
     type Answer = Exchange;
     const WHEN_CLOSED: bool = A::WHEN_CLOSED;
+    const GRANTS: bool = A::GRANTS;
 
-    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
-        self.act.admits(live, actor)
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
+        self.act.admits(live, actor, now)
+    }
+
+    fn names_actor(&self) -> bool {
+        self.act.names_actor()
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {

@@ -35,6 +35,10 @@ impl Failure {
             _ => None,
         }
     }
+    /// Whether a newer teamlog wrote an event that stands in the way.
+    pub(crate) fn is_newer(&self) -> bool {
+        matches!(self.engine(), Some(engine::Error::Newer { .. }))
+    }
     /// Whether a derived file is to blame, so that rebuilding it and a second try help.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
@@ -44,16 +48,19 @@ impl Failure {
 /// The stable word for what the engine reported.
 pub fn code_of(error: &engine::Error) -> &'static str {
     match error {
+        error if error.is_no_space() => "no_space",
         engine::Error::Io { source, .. } => match source.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "not_permitted",
             _ => "io",
         },
         engine::Error::Poisoned(_) => "poisoned",
         engine::Error::Derived { .. } => "derived_unusable",
-        engine::Error::Locked { .. } => "locked",
+        engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. } => "locked",
+        engine::Error::LockLost { written: true, .. } => "lock_lost",
         engine::Error::Corrupt { .. } => "damaged",
         engine::Error::ForeignFile { .. } => "foreign_file",
         engine::Error::UnsupportedFormat { .. } => "unsupported_format",
+        engine::Error::Newer { .. } => "newer_log",
         engine::Error::NoLog { .. } => "team_not_found",
         engine::Error::LogExists { .. } => "team_exists",
         engine::Error::TooLarge { .. } => "too_large",
@@ -73,11 +80,18 @@ pub fn details_of(error: &engine::Error) -> Map<String, Value> {
             details.insert("offset".to_owned(), (*offset).into());
             details.insert("seq".to_owned(), (*seq).into());
         }
+        engine::Error::Newer { seq, kind, .. } => {
+            details.insert("seq".to_owned(), (*seq).into());
+            details.insert("kind".to_owned(), kind.clone().into());
+        }
         engine::Error::Locked {
             holder, waited_ms, ..
         } => {
             details.insert("holder".to_owned(), holder.clone().into());
             details.insert("waited_ms".to_owned(), (*waited_ms).into());
+        }
+        engine::Error::LockLost { holder, .. } => {
+            details.insert("holder".to_owned(), holder.clone().into());
         }
         _ => {}
     }

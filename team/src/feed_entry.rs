@@ -13,7 +13,7 @@ use teamlog_engine::{Event, Timestamp};
 /// Most characters of what is only an excerpt.
 const SUMMARY_MAX: usize = 120;
 
-/// `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, actor?, summary?, content?, ts}`.
+/// `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, from?, actor?, summary?, content?, ts}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedEntry {
@@ -40,6 +40,9 @@ pub struct FeedEntry {
     /// The message concerned
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
+    /// In whose name, where that was somebody else
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     /// Who did it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
@@ -64,7 +67,8 @@ impl FeedEntry {
                     kind: "thread_message".to_owned(),
                     thread_id: Some(fact.thread_id.clone()),
                     message_id: Some(format!("msg-{}", event.id)),
-                    actor: Some(posted.from.clone()),
+                    from: in_the_name(&posted.from, &event.actor),
+                    actor: Some(event.actor.clone().into_owned()),
                     summary: Some(excerpt(&posted.body)),
                     content: Some(posted.body.clone()),
                     ..FeedEntry::default()
@@ -89,6 +93,11 @@ impl FeedEntry {
     }
 }
 
+/// In whose name somebody acted, where it was not its own.
+fn in_the_name(from: &str, actor: &str) -> Option<String> {
+    (from != actor).then(|| from.to_owned())
+}
+
 /// Mail: an assignment by its subject, plain mail by its body, anything else by its payload.
 fn mail(message: &Message) -> FeedEntry {
     let payload = message.payload.as_str();
@@ -104,7 +113,8 @@ fn mail(message: &Message) -> FeedEntry {
         kind: kind.to_owned(),
         task_id: message.task_id.clone(),
         message_id: Some(message.id.clone()),
-        actor: Some(message.from.clone()),
+        from: message.actor.is_some().then(|| message.from.clone()),
+        actor: Some(message.actor.as_ref().unwrap_or(&message.from).clone()),
         summary: Some(excerpt(&line)),
         content: Some(content.unwrap_or_else(|| payload.to_owned())),
         ..FeedEntry::default()

@@ -21,6 +21,8 @@ pub struct Fence {
     pub epoch: u64,
     /// Who holds it, if the caller says.
     pub agent: Option<String>,
+    /// Whether it may be somebody else's claim; recorded. The epoch must be right all the same.
+    pub force: bool,
 }
 
 /// A command on a task behind a fence.
@@ -36,6 +38,8 @@ impl Fence {
         let act = TaskRenew {
             task_id: self.task_id.clone(),
             epoch: Some(self.epoch),
+            worker: self.agent.clone(),
+            force: self.force,
             lease_ms: Some(lease_ms),
             ..TaskRenew::default()
         };
@@ -66,6 +70,8 @@ impl Fence {
             from: Status::InProgress.name().to_owned(),
             to: to.name().to_owned(),
             epoch: Some(self.epoch),
+            worker: self.agent.clone(),
+            force: self.force,
             ..TaskFinish::default()
         }
     }
@@ -76,6 +82,7 @@ impl Fence {
         let hold = Hold {
             token: None,
             epoch: Some(self.epoch),
+            force: self.force,
         };
         // Whose lease ran out is told so, whoever records that; the task itself is as good as free.
         if let Ok(Standing::GaveUp | Standing::Unclaimed) = scene.standing(hold) {
@@ -102,12 +109,8 @@ impl Fence {
     fn check_holder(&self, scene: &Scene) -> Result<(), Refusal> {
         let claim = scene.task.governed.claim.as_ref();
         match (claim, &self.agent) {
-            (Some(claim), Some(agent)) if claim.owner != *agent => {
-                let message = format!(
-                    "agent must be the one who claimed task {}, {}, but is {agent:?}",
-                    scene.task.task_id, claim.owner
-                );
-                Err(scene.refusal(Code::NotHolder, message).field("agent"))
+            (Some(claim), Some(agent)) if claim.owner != *agent && !self.force => {
+                Err(scene.not_holder(claim, "agent", agent))
             }
             _ => Ok(()),
         }
@@ -118,9 +121,10 @@ impl<A: Act> Act for Fenced<A> {
     type Verdict = A::Verdict;
     type Answer = A::Answer;
     const WHEN_CLOSED: bool = A::WHEN_CLOSED;
+    const GRANTS: bool = A::GRANTS;
 
-    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
-        self.act.admits(live, actor)
+    fn names_actor(&self) -> bool {
+        self.act.names_actor()
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {

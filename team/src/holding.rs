@@ -42,21 +42,65 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
 pub(crate) struct Hold<'a> {
     pub token: Option<&'a str>,
     pub epoch: Option<u64>,
+    /// Whether it need not be the caller's own. The epoch must be right all the same.
+    pub force: bool,
 }
 
-impl<'a> Hold<'a> {
+impl Hold<'_> {
     /// # Errors
     /// `invalid_input` where neither is given.
-    pub fn of(token: Option<&'a str>, epoch: Option<u64>) -> Result<Hold<'a>, Refusal> {
-        let hold = Hold { token, epoch };
-        match hold.is_empty() {
+    pub fn check(self) -> Result<Self, Refusal> {
+        match self.is_empty() {
             true => {
                 let message = "claim_token is required, or epoch: what the claim was answered with";
                 Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
             }
-            false => Ok(hold),
+            false => Ok(self),
         }
     }
+
+    /// Whether these may present it, each known by the name of a field. A token is a secret, so it alone suffices. An
+    /// epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim that it names.
+    ///
+    /// # Errors
+    /// `not_holder`; the state's.
+    pub fn admits(
+        self,
+        live: &Live,
+        task_id: &str,
+        presenters: [(&'static str, Option<&str>); 2],
+    ) -> Result<()> {
+        if self.token.is_some() || self.epoch.is_none() || self.force {
+            return Ok(());
+        }
+        let Some(task) = live.task(task_id)? else {
+            return Ok(());
+        };
+        let Some(claim) = task.claim().filter(|claim| self.fits(&task, claim)) else {
+            return Ok(());
+        };
+        let other = presenters
+            .into_iter()
+            .filter_map(|(field, who)| Some((field, who?)))
+            .find(|(_, who)| *who != claim.owner);
+        match other {
+            Some((field, who)) => {
+                let events = Vec::new();
+                let task = task.clone();
+                Err(Scene { task, events }.not_holder(claim, field, who).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whose claim ends or is renewed by it, as events name it.
+    pub fn held(self, task: &Task, claim: &Claim) -> Held {
+        Held {
+            forced: self.force,
+            ..holder(task, claim)
+        }
+    }
+
     /// Whether it says nothing.
     pub fn is_empty(self) -> bool {
         self.token.is_none() && self.epoch.is_none()
@@ -207,7 +251,18 @@ impl Scene {
         );
         self.refusal(Code::LeaseExpired, message)
             .detail("leased_until", claim.leased_until.to_string())
+            .detail("holder", claim.owner.clone())
             .hint("claim the task again if it is still free")
+    }
+
+    /// The refusal of an epoch that somebody else presents.
+    pub fn not_holder(&self, claim: &Claim, field: &'static str, who: &str) -> Refusal {
+        let message = format!(
+            "{field} must be the one who claimed task {}, {}, but is {who:?}",
+            self.task.task_id, claim.owner
+        );
+        let refusal = self.refusal(Code::NotHolder, message).field(field);
+        refusal.hint("leave it to its holder; force overrides that, and is recorded")
     }
 
     fn not_yours(&self, hold: Hold<'_>) -> Refusal {
@@ -269,6 +324,7 @@ pub(crate) fn expire(
         held: Held {
             worker: claim.owner.clone(),
             epoch: task.governed.epoch,
+            forced: false,
         },
         leased_until: claim.leased_until,
     };
@@ -292,11 +348,12 @@ pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>)
     TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }
 
-/// Who ends or renews a claim, as events name it.
+/// Whose claim ends or is renewed, as events name it.
 pub(crate) fn holder(task: &Task, claim: &Claim) -> Held {
     Held {
         worker: claim.owner.clone(),
         epoch: task.governed.epoch,
+        forced: false,
     }
 }
 

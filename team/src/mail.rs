@@ -29,6 +29,9 @@ pub struct Mail {
     /// The story it belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
+    /// Who recorded it, where that was not the sender
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
     /// The payload, where it is more than a body
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
@@ -54,6 +57,7 @@ impl Mail {
             created_at: created_at.to_string(),
             task_id: None,
             trace_id: None,
+            actor: None,
             payload: None,
             notified_at: None,
             delivered_at: None,
@@ -78,6 +82,7 @@ impl Mail {
             kind: message.kind.name().to_owned(),
             task_id: message.task_id.clone(),
             trace_id: message.trace_id.clone(),
+            actor: message.actor.clone(),
             ..Mail::plain(id, from, to, body, *created_at)
         }
         .with_payload((!is_plain).then_some(payload))

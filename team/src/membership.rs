@@ -2,11 +2,12 @@
 
 use crate::failure::Result;
 use crate::names;
-use crate::refusal::{Code, Refusal};
+use crate::refusal::{Code, Refusal, shown};
 use crate::team::Team;
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
 use teamlog_projections::fact::MembersAdded;
+use teamlog_projections::spelling;
 
 /// Always a valid sender and mailbox, in every team.
 pub const LEADER: &str = "leader-fixed";
@@ -30,6 +31,11 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
 }
 
 impl Team {
+    /// What is to be said of a worker that nobody knows.
+    pub(crate) fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
+        self.query(|live, _| unknown_warning(live, worker))
+    }
+
     /// Checks that an agent may act in the team.
     ///
     /// # Errors
@@ -65,17 +71,52 @@ pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
 }
 
 fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
+    let meant = spelling::meant(agent, members.iter().map(String::as_str));
+    let meant = meant.map(str::to_owned);
     let listed = members.len().min(LISTED_MAX);
     let rest = members.len() - listed;
     let known: Vec<String> = members.into_iter().take(LISTED_MAX).collect();
     let mut hint = format!("known agents: {}", known.join(", "));
+    if let Some(meant) = &meant {
+        hint = format!("did you mean {meant}? {hint}");
+    }
     if rest > 0 {
         hint.push_str(&format!(" and {rest} more"));
     }
     let message = format!("{field} must be a member of the team, but is {agent:?}");
-    Refusal::new(Code::WorkerNotFound, message)
+    let refusal = Refusal::new(Code::WorkerNotFound, message)
         .field(field)
         .hint(hint)
         .detail("worker", agent)
-        .detail("known", known)
+        .detail("known", known);
+    match meant {
+        Some(meant) => refusal.detail("nearest", meant),
+        None => refusal,
+    }
+}
+
+/// What is to be said of a name that nobody of the team has: no member, nobody that did anything, got mail or was
+/// asked to stop.
+pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>> {
+    let known = |live: &Live| -> Result<bool> {
+        Ok(agent == LEADER
+            || live.is_member(agent)?
+            || live.agent(agent)?.received > 0
+            || live.activity(agent)?.is_some()
+            || live.shutdown_request(agent)?.is_some())
+    };
+    if known(live)? {
+        return Ok(None);
+    }
+    let members = live.members()?;
+    let names = members.iter().map(String::as_str).chain([LEADER]);
+    let meant = spelling::meant(agent, names);
+    Ok(Some(unknown_name("worker", agent, meant)))
+}
+
+/// `there is no worker "dve"; did you mean dev?`.
+pub(crate) fn unknown_name(what: &str, name: &str, meant: Option<&str>) -> String {
+    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
+    let meant = meant.unwrap_or_default();
+    format!("there is no {what} {}{meant}", shown(name))
 }

@@ -64,15 +64,15 @@ fn read(text: &str) -> Result<Presented, serde_json::Error> {
 }
 
 impl Team {
-    /// Whether the log still holds everything that a receipt vouches for. Changes nothing, recovery included; costs
-    /// hashing what it vouches for of its segment.
+    /// Whether the log still holds everything that a receipt vouches for. Changes nothing, recovery included; costs what
+    /// [`Log::standing`](teamlog_engine::Log::standing) says.
     ///
     /// # Errors
     /// `rolled_back`, `cut_below_receipt`, `changed_since_receipt`, `receipt_of_another_log`; I/O.
     pub fn still_holds(&self, receipt: &Receipt) -> Result<()> {
         let here = self.log.identity().log.to_string();
         let standing = self.log.standing(receipt)?;
-        let (code, message) = match standing {
+        let (code, message) = match &standing {
             Standing::Holds => return Ok(()),
             Standing::OtherLog => (
                 Code::ReceiptOfAnotherLog,
@@ -105,6 +105,14 @@ impl Team {
                 format!(
                     "the first {} bytes of {} must be those for which last_receipt vouches (event {}), but are others",
                     receipt.length, receipt.segment, receipt.seq
+                ),
+            ),
+            Standing::ChangedBefore { file, why } => (
+                Code::ChangedSinceReceipt,
+                format!(
+                    "{} must be what it was when last_receipt was given (event {}), but {why}",
+                    file.display(),
+                    receipt.seq
                 ),
             ),
         };

@@ -149,6 +149,10 @@ pub enum Code {
     BlockedTeamLaunchUnavailable,
     /// The data root lies where locks or syncs cannot be trusted.
     UnsafeFileSystem,
+    /// A sync of the team's log failed in this process, which writes to it no more.
+    SyncFailed,
+    /// Somebody took the log's lock between two groups of a batch: those before are recorded.
+    PartlyAppended,
     /// A receipt vouches for events behind the end of the log: an older state was put back.
     RolledBack,
     /// A receipt vouches for bytes that were cut off.
@@ -240,6 +244,8 @@ impl Code {
             Code::BreachPartialAtomicLaunch => "PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH",
             Code::BlockedTeamLaunchUnavailable => "PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE",
             Code::UnsafeFileSystem => "unsafe_file_system",
+            Code::SyncFailed => "sync_failed",
+            Code::PartlyAppended => "partly_appended",
             Code::RolledBack => "rolled_back",
             Code::CutBelowReceipt => "cut_below_receipt",
             Code::ChangedSinceReceipt => "changed_since_receipt",

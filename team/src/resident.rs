@@ -8,6 +8,7 @@
 //! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
 
 use crate::failure::{Failure, Result};
+use crate::refusal::{Code, Refusal};
 use crate::team::{Team, input_fault};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::BTreeMap;
@@ -91,11 +92,20 @@ impl Residents {
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
-                .map(|teams| scope.spawn(move || close(teams)))
+                .map(|teams| {
+                    let closing = move || close(teams);
+                    let started = std::thread::Builder::new().spawn_scoped(scope, closing);
+                    started.map_err(|_| teams)
+                })
                 .collect();
-            let ended = threads.into_iter().map(|thread| {
-                let panicked = |_| Err(Error::Poisoned("closing a team panicked".into()).into());
-                thread.join().unwrap_or_else(panicked)
+            let ended = threads.into_iter().map(|started| match started {
+                Ok(thread) => {
+                    let panicked =
+                        |_| Err(Error::Poisoned("closing a team panicked".into()).into());
+                    thread.join().unwrap_or_else(panicked)
+                }
+                // No thread could be started for these.
+                Err(teams) => close(teams),
             });
             ended.fold(Ok(()), Result::and)
         })
@@ -151,14 +161,14 @@ impl Resident {
                 Err(failure)
             }
             Err(CommitError::Failed(error)) => {
-                let unsynced = matches!(&error, Error::Io { doing: "sync", .. });
+                let unsynced = error.is_of_sync().then(|| error.to_string());
                 let failure = input_fault(error);
                 if failure.is_derived() {
                     writer.with_state(Live::repair)?;
                 }
                 if writer.is_poisoned() {
                     drop(seat);
-                    self.vacate(unsynced.then(|| failure.to_string()));
+                    self.vacate(unsynced);
                 }
                 Err(failure)
             }
@@ -194,6 +204,11 @@ impl Resident {
     /// Opens the team if it is not open.
     pub fn open(&self, team: &Team) -> Result<()> {
         self.seated(team).map(drop)
+    }
+
+    /// Whether a sync failed, so that this process writes to the team no more.
+    pub fn is_dead(&self) -> bool {
+        matches!(*self.read(), Seat::Dead(_))
     }
 
     /// What was written so far.
@@ -243,7 +258,7 @@ impl Resident {
             self.wait_until_resumed(team, deadline)?;
             let seat = self.read();
             match &*seat {
-                Seat::Dead(why) => return Err(Error::Poisoned(why.clone()).into()),
+                Seat::Dead(why) => return Err(may_not_write(team, why)),
                 Seat::Taken { log, .. } if *log == team.log.identity().log => return Ok(seat),
                 Seat::Taken { .. } | Seat::Empty => drop(seat),
             }
@@ -269,7 +284,13 @@ impl Resident {
         }
         // The lock of the log before comes back first.
         *seat = Seat::Empty;
-        let (exclusive, live) = team.exclusive_alone()?;
+        let opened = team.exclusive_alone();
+        if let Err(failure) = &opened
+            && let Some(error) = failure.engine().filter(|error| error.is_of_sync())
+        {
+            *seat = Seat::Dead(error.to_string());
+        }
+        let (exclusive, live) = opened?;
         let log = exclusive.identity().log;
         *seat = Seat::Taken {
             log,
@@ -345,6 +366,19 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
         waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
     }
     .into()
+}
+
+/// A sync failed in this process: what the disk holds is for the next one to find out.
+fn may_not_write(team: &Team, why: &str) -> Failure {
+    let message = format!(
+        "this process no longer writes to team {}, since a sync failed and it does not know what the disk holds: {why}",
+        team.name()
+    );
+    let refusal = Refusal::new(Code::SyncFailed, message);
+    match &team.options.restart {
+        Some(restart) => refusal.hint(restart).into(),
+        None => refusal.into(),
+    }
 }
 
 /// Only for the compiler: whoever is seated has a writer.

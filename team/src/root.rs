@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::names;
 use crate::notes::Notes;
+use crate::projections::spelling;
 use crate::refusal::{Code, Refusal};
 use crate::resident::{Pause, Residents};
 use crate::team::Team;
@@ -39,6 +40,9 @@ pub struct RootOptions {
     pub segment_bytes_max: u64,
     /// Hears what the teams of the root have to say beside their answers.
     pub notes: Notes,
+    /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
+    /// any more says so.
+    pub restart: Option<String>,
 }
 
 impl Default for RootOptions {
@@ -50,6 +54,7 @@ impl Default for RootOptions {
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: SEGMENT_BYTES_MAX,
             notes: Notes::default(),
+            restart: None,
         }
     }
 }
@@ -161,21 +166,32 @@ impl Root {
         }
         Ok(teams)
     }
-    /// The team that is meant where none is named: the only one.
+    /// The team that is meant where none is named: the only one that was not closed.
     ///
     /// # Errors
     /// `invalid_input` where there is none, or where there are several, which the hint names; I/O.
     pub fn only_team(&self) -> Result<String> {
         let teams = self.teams()?;
-        if let [team] = teams.as_slice() {
-            return Ok(team.clone());
+        let open: Vec<&String> = teams.iter().filter(|team| !self.is_closed(team)).collect();
+        if let [team] = open.as_slice() {
+            return Ok((*team).clone());
         }
         let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
-        Err(match teams.is_empty() {
-            true => refusal.hint("there is no team yet; to create one: teamlog init TEAM"),
-            false => refusal.hint(format!("known teams: {}", teams.join(", "))),
+        Err(match (teams.is_empty(), open.is_empty()) {
+            (true, _) => refusal.hint("there is no team yet; to create one: teamlog init TEAM"),
+            (false, true) => refusal.hint(format!(
+                "every team was closed, and is meant only by its name: {}",
+                teams.join(", ")
+            )),
+            (false, false) => refusal.hint(format!("known teams: {}", teams.join(", "))),
         }
         .into())
+    }
+
+    /// Whether a team was closed. One whose state cannot be read is open: whoever opens it is told why.
+    fn is_closed(&self, team: &str) -> bool {
+        let closed = |mut team: Team| team.look(|live, _| Ok(live.is_closed()?));
+        self.team(team).and_then(closed).unwrap_or(false)
     }
     /// Opens a team.
     ///
@@ -290,9 +306,14 @@ impl Root {
         let teams = self.teams()?;
         let message = format!("team must name a team of this data root, but is {name:?}");
         let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
-        let refusal = match teams.is_empty() {
-            true => refusal,
-            false => refusal.hint(format!("known teams: {}", teams.join(", "))),
+        let meant = spelling::meant(name, teams.iter().map(String::as_str));
+        let known = format!("known teams: {}", teams.join(", "));
+        let refusal = match meant {
+            _ if teams.is_empty() => refusal,
+            None => refusal.hint(known),
+            Some(meant) => refusal
+                .hint(format!("did you mean {meant}? {known}"))
+                .detail("nearest", meant),
         };
         Ok(refusal.detail("team", name).detail("known", teams))
     }

@@ -23,18 +23,13 @@ pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S
     raw(task.to_json()).serialize(serializer)
 }
 
-/// Serialises tasks as a list of those records.
-pub(crate) fn tasks<S: Serializer>(tasks: &[Task], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(tasks.iter().map(|task| raw(task.to_json())))
-}
-
 /// A message that was recorded keeps every rule of the envelope, so this is `None` for none.
 fn envelope(message: &Message) -> Option<Box<RawValue>> {
     raw(message.to_json().ok()?)
 }
 
 /// Canonical JSON is JSON, so this is `None` (shown as `null`) for no value there is.
-fn raw(json: Json) -> Option<Box<RawValue>> {
+pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
     RawValue::from_string(json.as_str().to_owned()).ok()
 }
 

@@ -4,7 +4,7 @@ use crate::projections::{Priority, Status, Task};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
+use teamlog_engine::{Json, Timestamp};
 
 /// A task: the contract's fields, then what its creator said beside them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -68,6 +68,25 @@ pub struct TaskRecord {
     /// Whom a message gave it to, which moved nothing
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reported_owner: Option<String>,
+    /// Whether a message reported it blocked, which moved nothing
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reported_blocked: bool,
+    /// How far it is, as a message reported it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_progress: Option<Value>,
+    /// When it will be done, as a message reported it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_eta: Option<Value>,
+    /// The last note that a message left
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_note: Option<String>,
+    /// Who sent the last message that reported something
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<String>,
+    /// The time of that message
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_at: Option<String>,
     /// When it came to be
     #[schemars(with = "Timestamp")]
     pub created_at: String,
@@ -94,7 +113,7 @@ pub struct ClaimRecord {
 
 /// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
 /// creator does say has other names (see `create-task`).
-pub const RESERVED: [&str; 33] = [
+pub const RESERVED: [&str; 39] = [
     "id",
     "status",
     "result",
@@ -116,6 +135,12 @@ pub const RESERVED: [&str; 33] = [
     "trace_id",
     "reported_status",
     "reported_owner",
+    "reported_blocked",
+    "reported_progress",
+    "reported_eta",
+    "reported_note",
+    "reported_by",
+    "reported_at",
     "created_at",
     "updated_at",
     "started_at",
@@ -130,6 +155,11 @@ pub const RESERVED: [&str; 33] = [
     "extra",
 ];
 
+/// JSON as the answers of programs hold it.
+pub fn value(json: &Json) -> Option<Value> {
+    serde_json::from_str(json.as_str()).ok()
+}
+
 impl TaskRecord {
     /// A task as it stands at `now`, and what it waits for in vain (see [`crate::blocking::failed_dependencies`]).
     pub fn at(task: Task, failed_dependencies: Vec<String>, now: Timestamp) -> TaskRecord {
@@ -138,7 +168,7 @@ impl TaskRecord {
             token: claim.token.clone(),
             leased_until: claim.leased_until.to_string(),
         });
-        let lease_expired = task.claim().is_some_and(|claim| claim.leased_until <= now);
+        let lease_expired = task.lease_expired(now);
         let extra = task.governed.extra.as_ref();
         let extra = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
         let urgent = task.priority != Priority::Normal;
@@ -164,6 +194,12 @@ impl TaskRecord {
             trace_id: task.trace_id,
             reported_status: task.reported_status.map(|status| status.name().to_owned()),
             reported_owner: task.reported_owner,
+            reported_blocked: task.reported.blocked,
+            reported_progress: task.reported.progress.as_ref().and_then(value),
+            reported_eta: task.reported.eta.as_ref().and_then(value),
+            reported_note: task.reported.note,
+            reported_by: task.reported.by,
+            reported_at: task.reported.at.map(|at| at.to_string()),
             created_at: task.created_at.to_string(),
             completed_at: task.governed.completed_at.map(|at| at.to_string()),
             extra: extra.unwrap_or_default(),

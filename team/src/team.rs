@@ -233,7 +233,7 @@ impl Team {
 
     fn lock_alone(&self) -> Result<Exclusive> {
         let exclusive = self.log.lock()?;
-        self.say_recovered(exclusive.recovered());
+        self.say(exclusive.recovered());
         Ok(exclusive)
     }
 
@@ -251,19 +251,17 @@ impl Team {
         if let Some(past) = &self.past {
             return Ok(past.reader.clone());
         }
-        let reader = self.log.reader()?;
-        self.say_recovered(reader.recovered());
-        if reader.beyond() > 0 {
-            self.options.notes.say(format!(
-                "{} bytes lie beyond the durable head; this log may only be read",
-                reader.beyond()
-            ));
-        }
+        let reader = match self.resident() {
+            // Recovery writes, and this process may no more.
+            Some(resident) if resident.is_dead() => self.log.peek()?,
+            _ => self.log.reader()?,
+        };
+        self.say(reader.notes());
         Ok(reader)
     }
 
-    fn say_recovered(&self, recovered: &[String]) {
-        for note in recovered {
+    fn say(&self, notes: &[String]) {
+        for note in notes {
             self.options.notes.say(note);
         }
     }
@@ -340,7 +338,9 @@ pub(crate) fn open(live: &Live) -> Result<()> {
         Some(at) => {
             let message = format!("team must be open, but was closed at {at}");
             let refusal = Refusal::new(Code::TeamClosed, message).field("team");
-            Err(refusal.hint("its events can still be read").into())
+            Err(refusal
+                .hint("its events can still be read; purge deletes it")
+                .into())
         }
     }
 }

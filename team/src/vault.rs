@@ -15,6 +15,8 @@ use teamlog_engine::{Error, LogOptions};
 #[derive(Debug, Clone)]
 pub struct Vault {
     storage: Arc<dyn Storage>,
+    /// Where it lies, absolute; `None` in memory.
+    path: Option<PathBuf>,
     options: RootOptions,
 }
 
@@ -25,7 +27,14 @@ impl Vault {
     /// I/O, also where there is no such directory.
     pub fn open(path: &Path, options: RootOptions) -> Result<Vault> {
         let files = Files::open(path).map_err(Error::io("open", path))?;
-        Ok(Vault::on(Arc::new(files), options))
+        Ok(Vault::at(path, files, options))
+    }
+
+    fn at(path: &Path, files: Files, options: RootOptions) -> Vault {
+        Vault {
+            path: path.canonicalize().ok(),
+            ..Vault::on(Arc::new(files), options)
+        }
     }
 
     /// The same, after making the directory if it is missing. It must lie outside `data_root`: a backup there would go
@@ -53,12 +62,21 @@ impl Vault {
         check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;
-        Ok(Vault::on(Arc::new(files), options))
+        Ok(Vault::at(path, files, options))
     }
 
     /// A vault on any storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Vault {
-        Vault { storage, options }
+        Vault {
+            storage,
+            path: None,
+            options,
+        }
+    }
+
+    /// Where it lies, absolute; `None` in memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// The storage.
@@ -84,18 +102,71 @@ impl Vault {
         Ok(found)
     }
 
-    /// The backup of a team; or that of the vault's own directory, where that is itself the directory of one backup.
+    /// The backup of a team; or that of the vault's own directory, where that is itself the directory of one backup. Of a
+    /// team whose log was replaced there is one of each log: `log` says which, else it is the one that was made last.
     ///
     /// # Errors
     /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.
-    pub fn backup(&self, team: &str) -> Result<Backup> {
+    pub fn backup(&self, team: &str, log: Option<&str>) -> Result<Backup> {
         names::check_known("team", team)?;
+        let Some(log) = log else {
+            return match self.newest(team)? {
+                Some(backup) => Ok(backup),
+                None => Err(self.no_backup(team)?.into()),
+            };
+        };
+        let backups = self.backups(team)?;
+        let logs: Vec<String> = backups
+            .iter()
+            .map(|backup| backup.manifest().log.clone())
+            .collect();
+        let chosen = backups
+            .into_iter()
+            .find(|backup| backup.manifest().log == log);
+        match chosen {
+            Some(backup) => Ok(backup),
+            None if logs.is_empty() => Err(self.no_backup(team)?.into()),
+            None => {
+                let message = format!(
+                    "log must be one of which the directory holds a backup, but is {}",
+                    crate::refusal::shown(log)
+                );
+                Err(Refusal::new(Code::BackupNotFound, message)
+                    .field("log")
+                    .hint(format!("it holds backups of the logs: {}", logs.join(", ")))
+                    .detail("team", team)
+                    .detail("known", logs)
+                    .into())
+            }
+        }
+    }
+
+    /// All backups of a team, each of another log: first the one that was made last.
+    ///
+    /// # Errors
+    /// `invalid_input`; `Corrupt`, I/O.
+    pub fn backups(&self, team: &str) -> Result<Vec<Backup>> {
+        names::check_known("team", team)?;
+        for dir in [Path::new(team), Path::new("")] {
+            let all = Backup::open_all(&self.storage, dir, &self.log_options())?;
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn newest(&self, team: &str) -> Result<Option<Backup>> {
         for dir in [Path::new(team), Path::new("")] {
             match Backup::open(self.storage.clone(), dir, self.log_options()) {
                 Err(Error::NoLog { .. }) => {}
-                opened => return Ok(opened?),
+                opened => return Ok(Some(opened?)),
             }
         }
+        Ok(None)
+    }
+
+    fn no_backup(&self, team: &str) -> Result<Refusal> {
         let known = self.teams()?;
         let message = format!("team must have a backup in this directory, but {team:?} has none");
         let refusal = Refusal::new(Code::BackupNotFound, message).field("team");
@@ -103,15 +174,15 @@ impl Vault {
             true => refusal.hint("it holds no backup; teamlog backup TEAM DIR makes one"),
             false => refusal.hint(format!("it holds backups of: {}", known.join(", "))),
         };
-        Err(refusal.detail("team", team).detail("known", known).into())
+        Ok(refusal.detail("team", team).detail("known", known))
     }
 
-    /// Checks every byte of a team's backup. Changes nothing.
+    /// Checks every byte of a team's backup, of that log if one is named. Changes nothing.
     ///
     /// # Errors
     /// As [`Vault::backup`]. Damage is an answer.
-    pub fn verify(&self, team: &str) -> Result<Report> {
-        Ok(self.backup(team)?.verify()?)
+    pub fn verify(&self, team: &str, log: Option<&str>) -> Result<Report> {
+        Ok(self.backup(team, log)?.verify()?)
     }
 
     pub(crate) fn options(&self) -> &RootOptions {

@@ -1,6 +1,7 @@
 //! Operations on runs of the bootstrap contract.
 
 use super::operation::Op;
+use crate::command::bootstrap_list::{BootstrapList, BootstrapListed};
 use crate::command::bootstrap_record::{
     BootstrapExplain, BootstrapExplained, BootstrapRecord, BootstrapRecorded,
 };
@@ -34,6 +35,17 @@ impl Op for BootstrapRecord {
             Some(refusal) => Err(refusal.into()),
             None => Ok(recorded),
         }
+    }
+}
+
+impl Op for BootstrapList {
+    type Data = BootstrapListed;
+    const NAME: &'static str = "bootstrap-list";
+    const DOC: &'static str = "List runs, the newest first, and how far each is";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<BootstrapListed> {
+        team.bootstrap_list(&self)
     }
 }
 

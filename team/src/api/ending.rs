@@ -26,6 +26,7 @@ impl Op for ReadAck {
     const NAME: &'static str = "read-shutdown-ack";
     const DOC: &'static str = "Read what a worker says to its shutdown";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<AckAnswer> {
         team.read_shutdown_ack(self)
@@ -52,6 +53,7 @@ impl Op for Cleanup {
     const NAME: &'static str = "cleanup";
     const DOC: &'static str = "Close the team once nothing is left over; its log stays";
     const MUTATES: bool = true;
+    const ANSWERS_EMPTY: bool = true;
     const RULES: Rules = Rules {
         aliases: &[("confirmIssues", "confirm_issues")],
         ..Rules::COMMON
@@ -71,6 +73,7 @@ impl Op for OrphanCleanup {
     const NAME: &'static str = "orphan-cleanup";
     const DOC: &'static str = "Close the team whatever is left over; its log stays";
     const MUTATES: bool = true;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<CleanupAnswer> {
         team.orphan_cleanup(self)

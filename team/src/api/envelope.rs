@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use teamlog_engine::Timestamp;
 
-/// `{schema_version, timestamp, command, ok, operation, data | error}`, in a line.
+/// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, in a line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Envelope<'a> {
     /// Always `"1.0"`.
@@ -20,6 +20,9 @@ pub struct Envelope<'a> {
     pub ok: bool,
     /// The operation; `unknown` where the call itself could not be read.
     pub operation: &'a str,
+    /// True where the answer is that of an earlier request under the same key, and nothing was done.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub replayed: bool,
     /// What it answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
@@ -62,6 +65,12 @@ impl<'a> Envelope<'a> {
         }
     }
 
+    /// The same, marked as the repetition of an earlier answer, if it is one.
+    #[must_use]
+    pub fn replayed(self, replayed: bool) -> Envelope<'a> {
+        Envelope { replayed, ..self }
+    }
+
     fn empty(program: &str, operation: Option<&'a str>, began: Timestamp) -> Envelope<'a> {
         Envelope {
             schema_version: SCHEMA_VERSION,
@@ -72,6 +81,7 @@ impl<'a> Envelope<'a> {
             },
             ok: false,
             operation: operation.unwrap_or(UNKNOWN),
+            replayed: false,
             data: None,
             error: None,
         }
@@ -103,6 +113,8 @@ mod tests {
             serde_json::to_string(&done).unwrap(),
             r#"{"schema_version":"1.0","timestamp":"2026-11-21T12:00:00.123Z","command":"teamlog api list-tasks","ok":true,"operation":"list-tasks","data":{"count":0}}"#
         );
+        let again = serde_json::to_string(&done.replayed(true)).unwrap();
+        assert!(again.ends_with(r#""operation":"list-tasks","replayed":true,"data":{"count":0}}"#));
         let fault = Fault::new("task_not_found", "task_not_found");
         let failed = Envelope::failed("rcs team api", Some("read-task"), noon(), &fault);
         assert_eq!(

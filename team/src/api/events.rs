@@ -38,6 +38,7 @@ impl Op for ReadEvents {
     const NAME: &'static str = "read-events";
     const DOC: &'static str = "Read what happened to a team, from a cursor on";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
     const RULES: Rules = FILTERS;
 
     fn run(self, team: &mut Team) -> Result<ReadEventsAnswer> {

@@ -57,7 +57,7 @@ impl Fault {
             }
             _ => "undecodable",
         };
-        let unknown = mutates && matches!(code, "io" | "not_permitted" | "poisoned");
+        let unknown = mutates && matches!(code, "io" | "no_space" | "not_permitted" | "poisoned");
         if unknown {
             let hint = "whether it was recorded is unknown; the same request under the same key is carried out once";
             fault = fault.detail("hint", hint);

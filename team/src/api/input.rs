@@ -61,6 +61,14 @@ impl Request {
         Ok(reading.into_request(control))
     }
 
+    /// The worker that it is about, or whose tasks are listed.
+    pub fn worker(&self) -> Option<String> {
+        let named = ["worker", "owner"]
+            .iter()
+            .find_map(|name| self.own.get(*name));
+        named.and_then(Value::as_str).map(str::to_owned)
+    }
+
     /// The operation's own part.
     pub fn typed<T: DeserializeOwned>(&self) -> Result<T, Fault> {
         serde_json::from_value(Value::Object(self.own.clone()))
@@ -159,13 +167,9 @@ impl Reading<'_> {
     }
 
     fn unknown(&self, fields: &[&str]) -> Fault {
-        let nearest = |field: &&str| {
-            let near = spelling::nearest(field, self.known());
-            let near = near.filter(|(_, far)| *far <= (field.len() / 2).max(LOOKALIKE));
-            match near {
-                Some((near, _)) => format!("{} (did you mean {near}?)", shown(field)),
-                None => shown(field),
-            }
+        let nearest = |field: &&str| match spelling::meant(field, self.known()) {
+            Some(meant) => format!("{} (did you mean {meant}?)", shown(field)),
+            None => shown(field),
         };
         let known: Vec<&str> = self.shape.names().collect();
         let said: Vec<String> = fields.iter().take(LISTED_MAX).map(nearest).collect();
@@ -227,7 +231,10 @@ impl Reading<'_> {
         };
         let said: Vec<String> = missing
             .iter()
-            .map(|name| format!("{name} is required"))
+            .map(|name| match self.mistaken_for(name) {
+                Some(given) => format!("{name} is required (did you mean it by {given:?}?)"),
+                None => format!("{name} is required"),
+            })
             .collect();
         let required: Vec<&str> = self.shape.required().collect();
         let message = format!(
@@ -241,6 +248,13 @@ impl Reading<'_> {
             .detail("missing", list(&missing))
             .detail("required", list(&required));
         Err(Fault::refused(&refusal))
+    }
+
+    /// The field that was given, and only kept, where that one was probably meant.
+    fn mistaken_for(&self, missing: &str) -> Option<&str> {
+        let names = self.input.keys().map(String::as_str);
+        let mut unknown = names.filter(|name| self.shape.field(name).is_none());
+        unknown.find(|name| spelling::meant(name, self.known()) == Some(missing))
     }
 
     fn check_types(&mut self) -> Result<(), Fault> {

@@ -38,6 +38,7 @@ impl Op for MailboxList {
     const NAME: &'static str = "mailbox-list";
     const DOC: &'static str = "List a worker's mail, oldest first";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<MailboxListAnswer> {
         team.mailbox_list(&self)
@@ -64,6 +65,7 @@ impl Op for MarkDelivered {
     const NAME: &'static str = "mailbox-mark-delivered";
     const DOC: &'static str = "Mark a message as one that its recipient has";
     const MUTATES: bool = true;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<MarkDeliveredAnswer> {
         team.mark_delivered(self)

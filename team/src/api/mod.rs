@@ -25,7 +25,7 @@ mod workers;
 
 pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
-pub use operation::{OPERATIONS, Operation, find};
+pub use operation::{OPERATIONS, Operation, find, meant};
 
 use crate::act::Control;
 use crate::root::Root;

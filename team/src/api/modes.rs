@@ -4,6 +4,9 @@ use super::operation::Op;
 use super::rules::Rules;
 use crate::command::mode_clear::{ModeClear, ModeCleared};
 use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use crate::command::mode_sessions::{
+    ModeEndSession, ModeSessions, SessionEndedAnswer, SessionsAnswer,
+};
 use crate::command::mode_show::{ModeList, ModeListAnswer, ModeShow, ModeShowAnswer};
 use crate::command::mode_start::ModeStart;
 use crate::command::mode_write::{ModeUpdate, ModeWrite};
@@ -87,6 +90,28 @@ impl Op for ModeList {
 
     fn run(self, team: &mut Team) -> Result<ModeListAnswer> {
         team.mode_list(self)
+    }
+}
+
+impl Op for ModeSessions {
+    type Data = SessionsAnswer;
+    const NAME: &'static str = "mode-sessions";
+    const DOC: &'static str = "List the sessions that work in a team";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<SessionsAnswer> {
+        team.mode_sessions(self)
+    }
+}
+
+impl Op for ModeEndSession {
+    type Data = SessionEndedAnswer;
+    const NAME: &'static str = "mode-end-session";
+    const DOC: &'static str = "End a session, and cancel what is active in it";
+    const MUTATES: bool = true;
+
+    fn run(self, team: &mut Team) -> Result<SessionEndedAnswer> {
+        team.mode_end_session(self)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::command::append_event::AppendEvent;
 use crate::command::approval::{ReadApproval, WriteApproval};
 use crate::command::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
 use crate::command::await_event::AwaitEvent;
+use crate::command::bootstrap_list::BootstrapList;
 use crate::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
 use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
 use crate::command::bootstrap_start::BootstrapStart;
@@ -19,6 +20,7 @@ use crate::command::claim_next::ClaimNext;
 use crate::command::cleanup::{Cleanup, OrphanCleanup};
 use crate::command::idle::ReadIdle;
 use crate::command::inbox_feed::InboxFeed;
+use crate::command::leader_attention::WriteAttention;
 use crate::command::mailbox_list::MailboxList;
 use crate::command::mailbox_mark::{MarkDelivered, MarkNotified};
 use crate::command::manifest::{ReadConfig, ReadManifest};
@@ -27,6 +29,7 @@ use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
 use crate::command::mode_explain::ModeExplain;
 use crate::command::mode_outcome::ModeOutcome;
 use crate::command::mode_prompt::ModePrompt;
+use crate::command::mode_sessions::{ModeEndSession, ModeSessions};
 use crate::command::mode_show::{ModeList, ModeShow};
 use crate::command::mode_start::ModeStart;
 use crate::command::mode_write::{ModeUpdate, ModeWrite};
@@ -53,6 +56,8 @@ use crate::command::usage::{ReportUsage, SetBudget, Usage};
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
+use crate::membership;
+use crate::projections::spelling;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
 use crate::team::Team;
@@ -60,6 +65,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// An operation as a type: its fields are the input beside `team_name` and what every operation takes.
 pub(crate) trait Op: DeserializeOwned + JsonSchema {
@@ -73,6 +79,8 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     const MUTATES: bool;
     /// How its input is read where that differs from the others.
     const RULES: Rules = Rules::COMMON;
+    /// Whether an unknown team or worker is answered with empty data and a warning.
+    const ANSWERS_EMPTY: bool = false;
 
     /// Carries it out.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
@@ -131,7 +139,10 @@ pub(super) const fn row<O: Op>() -> Operation {
         mutates: O::MUTATES,
         rules: O::RULES,
         input: input_schema::<O>,
-        data: data_schema::<O::Data>,
+        data: match O::ANSWERS_EMPTY {
+            true => warned_schema::<O::Data>,
+            false => data_schema::<O::Data>,
+        },
         run: run::<O>,
     }
 }
@@ -146,22 +157,50 @@ fn data_schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
+/// What an answer says beside its data.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "{D}")]
+struct Warned<D> {
+    #[serde(flatten)]
+    data: D,
+    /// That there is no such team or worker, and which may be meant
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+}
+
+fn warned_schema<T: JsonSchema>() -> Schema {
+    data_schema::<Warned<T>>()
+}
+
 fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fault> {
     let input: O = request.typed()?;
+    let worker = request.worker();
     let answered = match root.team(&request.team) {
         Ok(mut team) => {
             team.under(request.control);
-            input.run(&mut team).map(|data| (data, Some(team)))
+            input.run(&mut team).and_then(|data| {
+                let worker = worker.filter(|_| O::ANSWERS_EMPTY);
+                let warning = worker.map(|worker| team.unknown_warning(&worker));
+                let warning = warning.transpose()?.flatten();
+                Ok((data, warning, Some(team)))
+            })
         }
         Err(failure) => match failure.refusal() {
             Some(missing) if missing.code == Code::TeamNotFound => {
-                input.without_team(missing.clone()).map(|data| (data, None))
+                let meant = missing.details.get("nearest").and_then(Value::as_str);
+                let warning = membership::unknown_name("team", &request.team, meant);
+                let data = input.without_team(missing.clone());
+                data.map(|data| (data, Some(warning), None))
             }
             _ => Err(failure),
         },
     };
-    let (data, team) = answered.map_err(|failure| Fault::of(&failure, O::MUTATES))?;
-    let data = serde_json::value::to_raw_value(&data).map_err(|error| Fault::broken(&error))?;
+    let (data, warning, team) = answered.map_err(|failure| Fault::of(&failure, O::MUTATES))?;
+    let data = match warning {
+        Some(_) => serde_json::value::to_raw_value(&Warned { data, warning }),
+        None => serde_json::value::to_raw_value(&data),
+    };
+    let data = data.map_err(|error| Fault::broken(&error))?;
     Ok(Answered { data, team })
 }
 
@@ -171,6 +210,13 @@ pub fn find(name: &str) -> Option<&'static Operation> {
     let bare = lower.strip_prefix("team_").unwrap_or(&lower);
     let kebab = bare.replace('_', "-");
     OPERATIONS.iter().find(|operation| operation.name == kebab)
+}
+
+/// The name of the operation that somebody may have meant by that one.
+pub fn meant(name: &str) -> Option<&'static str> {
+    let lower = name.trim().to_lowercase();
+    let bare = lower.strip_prefix("team_").unwrap_or(&lower);
+    spelling::meant(bare, OPERATIONS.iter().map(|operation| operation.name))
 }
 
 /// Every operation, in the order in which they are documented.
@@ -229,6 +275,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ReadStall>(),
     row::<ReadSnapshot>(),
     row::<WriteSnapshot>(),
+    row::<WriteAttention>(),
     row::<ReadApproval>(),
     row::<WriteApproval>(),
     // modes
@@ -243,10 +290,13 @@ pub static OPERATIONS: &[Operation] = &[
     row::<ModeClear>(),
     row::<ModeList>(),
     row::<ModeShow>(),
+    row::<ModeSessions>(),
+    row::<ModeEndSession>(),
     row::<ModeWrite>(),
     // the bootstrap
     row::<BootstrapStart>(),
     row::<BootstrapRecord>(),
+    row::<BootstrapList>(),
     row::<BootstrapShow>(),
     row::<BootstrapEvidence>(),
     row::<BootstrapExplain>(),

@@ -3,6 +3,7 @@
 use super::operation::Op;
 use crate::command::approval::{ApprovalAnswer, ApprovalWritten, ReadApproval, WriteApproval};
 use crate::command::idle::{IdleAnswer, ReadIdle};
+use crate::command::leader_attention::{AttentionWritten, WriteAttention};
 use crate::command::monitor_snapshot::{
     ReadSnapshot, SnapshotAnswer, SnapshotWritten, WriteSnapshot,
 };
@@ -51,6 +52,7 @@ impl Op for ReadSnapshot {
     const NAME: &'static str = "read-monitor-snapshot";
     const DOC: &'static str = "Read what the team's monitor last saw";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<SnapshotAnswer> {
         team.read_monitor_snapshot(self)
@@ -72,11 +74,23 @@ impl Op for WriteSnapshot {
     }
 }
 
+impl Op for WriteAttention {
+    type Data = AttentionWritten;
+    const NAME: &'static str = "write-leader-attention";
+    const DOC: &'static str = "Record what was seen of the leader's session, for read-stall-state";
+    const MUTATES: bool = true;
+
+    fn run(self, team: &mut Team) -> Result<AttentionWritten> {
+        team.write_leader_attention(self)
+    }
+}
+
 impl Op for ReadApproval {
     type Data = ApprovalAnswer;
     const NAME: &'static str = "read-task-approval";
     const DOC: &'static str = "Read what a reviewer last decided on a task";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<ApprovalAnswer> {
         team.read_approval(self)

@@ -149,6 +149,7 @@ impl Op for ListTasks {
     const NAME: &'static str = "list-tasks";
     const DOC: &'static str = "List tasks, in natural order of their ids";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<TasksData> {
         let records = team.task_records(Tasks {

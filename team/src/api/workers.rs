@@ -25,6 +25,7 @@ impl Op for ReadStatus {
     const NAME: &'static str = "read-worker-status";
     const DOC: &'static str = "Read what a worker last said that it does";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<StatusAnswer> {
         team.read_worker_status(self)
@@ -51,6 +52,7 @@ impl Op for ReadHeartbeat {
     const NAME: &'static str = "read-worker-heartbeat";
     const DOC: &'static str = "Read a worker's last sign of life";
     const MUTATES: bool = false;
+    const ANSWERS_EMPTY: bool = true;
 
     fn run(self, team: &mut Team) -> Result<HeartbeatAnswer> {
         team.read_heartbeat(self)

@@ -37,10 +37,17 @@ impl Who {
 #[derive(Debug)]
 pub struct Fields {
     fields: Map<String, Value>,
+    is_message: bool,
 }
 
+/// Where the rest of a message is kept.
+const MESSAGE: &str = "message";
+/// Most letters by which a part of a message may differ from a field to be taken for that field, mistyped; and the fewest
+/// letters that it has to have.
+const LOOKALIKE: (usize, usize) = (1, 4);
+
 impl Fields {
-    /// What was said, with aliases resolved; and what is only kept with it.
+    /// What was said, with aliases resolved; and what is only kept with it: of a message, whatever there is no field for.
     ///
     /// # Errors
     /// `invalid_input`: a field that the event does not have, or twice, or not though it has to.
@@ -48,18 +55,28 @@ impl Fields {
         event: Event,
         data: &Map<String, Value>,
         settled: Option<(&'static str, &'static str)>,
+        is_message: bool,
     ) -> Result<(Fields, Map<String, Value>), Refusal> {
         let known = event.row().fields;
-        let (mut fields, mut beside) = (Map::new(), Map::new());
+        let (mut fields, mut beside, mut rest) = (Map::new(), Map::new(), Map::new());
+        // With `signal` given, `name` is an ordinary field.
+        let is_named =
+            event == Event::Signal && data.get("signal").is_some_and(|name| !name.is_null());
         for (name, value) in data {
             if KEPT.contains(&name.as_str()) {
                 beside.insert(name.clone(), value.clone());
                 continue;
             }
-            let is = |field: &&Field| field.name == name || field.aliases.contains(&name.as_str());
+            let is = |field: &&Field| {
+                field.name == name || (!is_named && field.aliases.contains(&name.as_str()))
+            };
             let named = match known.iter().find(is) {
                 Some(field) => field.name,
                 None if event == Event::Signal => name,
+                None if is_message && !is_lookalike(event, name) => {
+                    rest.insert(name.clone(), value.clone());
+                    continue;
+                }
                 None => return Err(unknown(event, name)),
             };
             if value.is_null() {
@@ -68,6 +85,9 @@ impl Fields {
             if fields.insert(named.to_owned(), value.clone()).is_some() {
                 return Err(invalid(named, name, "must be given once"));
             }
+        }
+        if !rest.is_empty() {
+            beside.insert(MESSAGE.to_owned(), rest.into());
         }
         if let Some((name, value)) = settled {
             fields.entry(name).or_insert_with(|| value.into());
@@ -80,7 +100,7 @@ impl Fields {
                 let message = format!("data.{} is required for {}", field.name, event.name());
                 Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{}", field.name)))
             }
-            None => Ok((Fields { fields }, beside)),
+            None => Ok((Fields { fields, is_message }, beside)),
         }
     }
 
@@ -105,6 +125,10 @@ impl Fields {
     /// Whether the lead signs what is for the core alone.
     pub fn is_lead_for_core(&self, event: Event) -> bool {
         event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
+    }
+    /// Whether they are those of a message.
+    pub fn is_message(&self) -> bool {
+        self.is_message
     }
     /// Everything.
     pub fn all(self) -> Map<String, Value> {
@@ -302,9 +326,19 @@ fn not_core(field: &str, value: &str) -> Refusal {
     Refusal::new(Code::IllegalEvent, message).field(format!("data.{field}"))
 }
 
-fn unknown(event: Event, name: &str) -> Refusal {
+/// The field that is nearest to a name, and how far it is.
+fn nearest(event: Event, name: &str) -> Option<(&'static str, usize)> {
     let known = event.row().fields.iter().map(|field| field.name);
-    let near = spelling::nearest(name, known.chain(KEPT)).map_or("", |near| near.0);
+    spelling::nearest(name, known.chain(KEPT))
+}
+
+fn is_lookalike(event: Event, name: &str) -> bool {
+    let (most, fewest) = LOOKALIKE;
+    name.len() >= fewest && nearest(event, name).is_some_and(|(_, far)| far <= most)
+}
+
+fn unknown(event: Event, name: &str) -> Refusal {
+    let near = nearest(event, name).map_or("", |near| near.0);
     let message = format!(
         "data.{} is no field of {}; the nearest is {near}",
         shown(name).trim_matches('"'),

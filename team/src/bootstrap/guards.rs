@@ -174,6 +174,7 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     Ok(Accepted::one(BootstrapAct::TeamLaunched {
         method,
         members: core.chain(roster.iter().cloned()).collect(),
+        due_at: None,
     }))
 }
 
@@ -210,7 +211,10 @@ pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
             "core_relaunched",
             "both acks of the core are there",
         )),
-        false => Ok(Accepted::one(BootstrapAct::CoreRelaunched { missing })),
+        false => Ok(Accepted::one(BootstrapAct::CoreRelaunched {
+            missing,
+            due_at: None,
+        })),
     }
 }
 

@@ -6,12 +6,23 @@ use crate::refusal::{Code, Refusal};
 /// How the file of a domain may have been found.
 pub const ORIGINS: [&str; 2] = ["absolute", "relative_fallback"];
 
-/// A path and how it was found come together, and are of each other.
-pub fn check(path: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
+/// A path and how it was found come together, and are of each other; the result in a message (`of_message`) holds the path
+/// alone.
+pub fn check(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Result<(), Refusal> {
     let field = "domain_file_path";
+    let relative = |path: &str| path.strip_prefix("references/").is_some_and(inside);
     let (path, origin) = match (path, origin) {
         (None, None) => return Ok(()),
         (Some(path), Some(origin)) => (path, origin),
+        (Some(path), None) if of_message => {
+            let is_one = path.starts_with('/') || relative(path);
+            let rule = "must begin with /, or be references/… without ..";
+            return if is_one {
+                Ok(())
+            } else {
+                Err(invalid(field, path, rule))
+            };
+        }
         (Some(_), None) => {
             let message = "data.path_origin is required beside data.domain_file_path";
             return Err(Refusal::new(Code::InvalidInput, message).field("data.path_origin"));
@@ -21,19 +32,22 @@ pub fn check(path: Option<&str>, origin: Option<&str>) -> Result<(), Refusal> {
             return Err(Refusal::new(Code::InvalidInput, message).field(format!("data.{field}")));
         }
     };
-    let relative = path.strip_prefix("references/");
-    let inside = |rest: &str| !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..");
     match origin {
         "absolute" if !path.starts_with('/') => Err(invalid(
             field,
             path,
             "must begin with / where data.path_origin is absolute",
         )),
-        "relative_fallback" if !relative.is_some_and(inside) => Err(invalid(
+        "relative_fallback" if !relative(path) => Err(invalid(
             field,
             path,
             "must be references/… without .. where data.path_origin is relative_fallback",
         )),
         _ => Ok(()),
     }
+}
+
+/// Whether what stands behind the directory names something in it.
+fn inside(rest: &str) -> bool {
+    !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..")
 }

@@ -13,8 +13,14 @@ use crate::projections::fact::bootstrap::Probe;
 use serde_json::{Map, Value};
 
 /// What an answer says where there are no teams.
-const UNAVAILABLE: [&str; 12] = [
+const UNAVAILABLE: &[&str] = &[
     "not available",
+    "not yet available",
+    "not currently available",
+    "isn't available",
+    "isn’t available",
+    "aren't available",
+    "aren’t available",
     "unavailable",
     "not enabled",
     "not supported",
@@ -26,6 +32,11 @@ const UNAVAILABLE: [&str; 12] = [
     "unknown function",
     "not recognized as a tool",
     "does not exist in this environment",
+    "不可用",
+    "不支持",
+    "未启用",
+    "未开放",
+    "无法使用",
 ];
 
 /// How an answer begins to say which team is led already.
@@ -78,7 +89,8 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     let failed = fields.get("error").is_some_and(|error| !error.is_null())
         || fields.get("success") == Some(&Value::Bool(false))
         || fields.get("is_error") == Some(&Value::Bool(true));
-    let said = TEXTS.iter().find_map(text).map(of_text);
+    let said = TEXTS.iter().find_map(|name| said_in(fields.get(*name)?));
+    let said = said.map(of_text);
     if failed {
         // What failed created nothing, whatever else it names.
         return said.filter(|probe| probe.outcome != Outcome::Ok);
@@ -93,6 +105,16 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
             message: None,
         }),
         None => said,
+    }
+}
+
+/// The text of a field: as it stands there, or in an error's `message`, or in the first part of what a tool answered.
+fn said_in(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Object(error) => error.get("message")?.as_str(),
+        Value::Array(parts) => parts.first()?.get("text")?.as_str(),
+        _ => None,
     }
 }
 
@@ -307,6 +329,27 @@ mod tests {
             (json!("Already leading team ."), AlreadyLeading, ""),
             (json!("Already leading team \"alpha"), AlreadyLeading, ""),
             (json!("Feature not available"), Unavailable, ""),
+            (json!("Feature not yet available."), Unavailable, ""),
+            (
+                json!("This feature is not currently available"),
+                Unavailable,
+                "",
+            ),
+            (json!("TeamCreate isn't available here"), Unavailable, ""),
+            (json!("团队功能不可用"), Unavailable, ""),
+            (json!("错误：团队功能暂不可用。"), Unavailable, ""),
+            (json!({"error": "当前环境不支持团队功能"}), Unavailable, ""),
+            (
+                json!({"error": {"code": 1, "message": "Feature not available"}}),
+                Unavailable,
+                "",
+            ),
+            (
+                json!({"is_error": true, "content": [{"type": "text", "text": "Feature not available"}]}),
+                Unavailable,
+                "",
+            ),
+            (json!("available soon"), Unrecognised, ""),
             (json!("Agent teams are not enabled"), Unavailable, ""),
             (json!("No such tool available: TeamCreate"), Unavailable, ""),
             (

@@ -3,6 +3,7 @@
 use super::events::{Event, Named, named};
 use super::fields::{Fields, Who, invalid, names_in, split};
 use super::how::{How, how, no_method};
+use super::message::{self, SIGNAL};
 use super::{path, probe};
 use crate::projections::bootstrap::{Case, Core, Outcome, Verdict};
 use crate::projections::fact::bootstrap::Probe;
@@ -140,9 +141,16 @@ pub struct Review {
 #[derive(Debug, Clone)]
 pub struct Round1 {
     pub by: Who,
-    pub reviewed: Option<Vec<String>>,
-    pub active: Option<Vec<String>>,
+    pub reviewed: Option<Covered>,
+    pub active: Option<Covered>,
     pub verdicts: Option<Map<String, Value>>,
+}
+
+/// Which domains a reviewer says that it looked at, or how many.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Covered {
+    Names(Vec<String>),
+    Count(u64),
 }
 
 /// What the lead may write in place of others.
@@ -157,16 +165,20 @@ const ACCEPTED: [&str; 1] = ["accepted"];
 /// `invalid_input`: there is no such event, or what was said has not its shape; `illegal_event`: somebody is named who
 /// has no part in it.
 pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
-    let (event, settled, signal) = match named(name)? {
-        Named::Event(Event::Signal, _) => return signalled(data),
-        Named::Event(event, settled) => (event, settled, None),
-        Named::Signal(signal) => (Event::Signal, None, Some(signal)),
-    };
-    let mut data = data.clone();
-    if let Some(signal) = signal {
-        data.insert("signal".to_owned(), signal.into());
+    if let Named::Event(Event::Signal, _) = named(name)? {
+        return signalled(data);
     }
-    let (fields, beside) = Fields::read(event, &data, settled)?;
+    let opened = message::opened(name, data)?;
+    let (mut told, mut data) = (opened.data, data.clone());
+    let (event, settled) = match named(opened.name)? {
+        Named::Event(event, settled) => (event, settled),
+        Named::Signal(signal) => {
+            told.insert(SIGNAL.to_owned(), signal.into());
+            data.clone_from(&told);
+            (Event::Signal, None)
+        }
+    };
+    let (fields, beside) = Fields::read(event, &told, settled, opened.is_message)?;
     let is_breach = event.is_too_early_by_itself() || fields.is_lead_for_core(event);
     let said = match fields.agree(event, settled) {
         Ok(()) => said(event, fields),
@@ -186,17 +198,18 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
 
 /// `signal {signal, …}`: one that stands for an event is that event.
 fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
-    let (fields, _) = Fields::read(Event::Signal, data, None)?;
-    let signal = fields.id("signal")?;
+    let (fields, beside) = Fields::read(Event::Signal, data, None, true)?;
+    let signal = fields.id(SIGNAL)?;
     if let Ok(Named::Event(event, _)) = named(&signal)
         && event != Event::Signal
     {
         let mut rest = data.clone();
-        rest.remove("signal");
-        rest.remove("name");
+        // Without the field of that name it was given as `name`.
+        if rest.remove(SIGNAL).is_none_or(|signal| signal.is_null()) {
+            rest.remove("name");
+        }
         return read(&signal, &rest);
     }
-    let (fields, beside) = Fields::read(Event::Signal, data, None)?;
     Ok(Report {
         event: Event::Signal,
         said: said(Event::Signal, fields)?,
@@ -301,9 +314,9 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             how: how(&fields)?,
         },
         Event::Signal => {
-            let signal = fields.id("signal")?;
+            let signal = fields.id(SIGNAL)?;
             let mut said = fields.all();
-            for taken in ["signal", "run"] {
+            for taken in [SIGNAL, "run"] {
                 said.remove(taken);
             }
             Said::Signal { signal, said }
@@ -473,7 +486,7 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
         fields.text("domain_file_path")?,
         fields.text("path_origin")?,
     );
-    path::check(path.as_deref(), origin.as_deref())?;
+    path::check(path.as_deref(), origin.as_deref(), fields.is_message())?;
     let rule = "must name who of the core got it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
@@ -488,11 +501,9 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
 
 fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
     let coverage = fields.map("coverage")?.unwrap_or_default();
-    let names = |name: &'static str| {
-        coverage
-            .get(name)
-            .map(|value| names_in(name, value))
-            .transpose()
+    let covered = |name: &'static str| {
+        let value = coverage.get(name).filter(|value| !value.is_null());
+        value.map(|value| covered(name, value)).transpose()
     };
     let verdicts = fields.map("verdicts")?;
     for value in verdicts.iter().flat_map(Map::values) {
@@ -500,10 +511,25 @@ fn round1(fields: &Fields, by: Who) -> Result<Round1, Refusal> {
     }
     Ok(Round1 {
         by,
-        reviewed: names("reviewed_domains")?,
-        active: names("active_domains")?,
+        reviewed: covered("reviewed_domains")?,
+        active: covered("active_domains")?,
         verdicts,
     })
+}
+
+/// Names, or how many there are.
+fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
+    match value {
+        Value::Number(number) => number.as_u64().map(Covered::Count).ok_or_else(|| {
+            let field = format!("coverage.{field}");
+            invalid(
+                &field,
+                &number.to_string(),
+                "must be a whole number, or names",
+            )
+        }),
+        names => names_in(field, names).map(Covered::Names),
+    }
 }
 
 /// A verdict as somebody writes it.

@@ -2,7 +2,7 @@
 
 use super::fields::Who;
 use super::how::How;
-use super::said::{Mapping, Review, Round1, verdict};
+use super::said::{Covered, Mapping, Review, Round1, verdict};
 use super::verdict::{Accepted, Ruled, illegal, refuse};
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
@@ -92,6 +92,7 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
                 to: *to,
                 round,
                 resent: !fresh && delivery.sent > 0,
+                due_at: None,
                 domain_file_path: mapping.domain_file_path.clone(),
                 path_origin: mapping.path_origin.clone(),
             }));
@@ -291,13 +292,21 @@ pub fn round_completed(run: &Run, round: &Round1) -> Ruled {
         ("reviewed_domains", &round.reviewed),
         ("active_domains", &round.active),
     ] {
-        if let Some(given) = given
-            && given.iter().map(String::as_str).collect::<BTreeSet<_>>() != names
-        {
-            let wanted = names.iter().copied().collect::<Vec<_>>().join(", ");
+        let (agrees, given) = match given {
+            None => continue,
+            Some(Covered::Count(count)) => (*count == names.len() as u64, count.to_string()),
+            Some(Covered::Names(given)) => (
+                given.iter().map(String::as_str).collect::<BTreeSet<_>>() == names,
+                given.join(", "),
+            ),
+        };
+        if !agrees {
+            let (count, wanted) = (
+                names.len(),
+                Vec::from_iter(names.iter().copied()).join(", "),
+            );
             return incomplete(format!(
-                "data.coverage.{field} must be {wanted}, but is {}",
-                given.join(", ")
+                "data.coverage.{field} must be {wanted}, or {count}, but is {given}"
             ));
         }
     }

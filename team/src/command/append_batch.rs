@@ -4,7 +4,7 @@ use super::append::{Append, inherit_trace};
 use crate::failure::{Failure, Result};
 use crate::lines::{Lines, unreadable};
 use crate::projections::{Error, Live};
-use crate::refusal::Refusal;
+use crate::refusal::{Code, Refusal};
 use crate::team::{Mutation, Team};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ impl Team {
     /// and the refusal's details say how much.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); the log's, the source's.
+    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); `partly_appended`; the log's, the source's.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,
@@ -109,7 +109,7 @@ impl Team {
                         .into(),
                     answer,
                 ),
-                failed => failed,
+                failed => cut_short(failed, lines.0, answer),
             })?;
         answer.count += done.events.len() as u64;
         let first = done.events.first().map(|event| event.seq);
@@ -121,6 +121,7 @@ impl Team {
             .or(answer.last_seq);
         // The tail must not grow with the input.
         self.finish()
+            .map_err(|failure| cut_short(failure, lines.1 + 1, answer))
     }
 }
 
@@ -192,6 +193,30 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
         }
         failed => failed,
     }
+}
+
+/// A lock that is gone behind the first group is not `locked`: whoever repeated the whole would record that group twice.
+fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
+    let hint = match failure.engine() {
+        Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
+            format!("append what is from line {from} on; what comes before is recorded")
+        }
+        Some(engine::Error::LockLost { written: true, .. }) => {
+            format!(
+                "what comes before line {from} is recorded; look whether that line is, then append the rest"
+            )
+        }
+        _ => return failure,
+    };
+    let Some(last) = answer.last_seq else {
+        return failure;
+    };
+    let message = format!(
+        "{failure}; {} recorded before, up to event {last}",
+        answer.count
+    );
+    let refusal = Refusal::new(Code::PartlyAppended, message).hint(hint);
+    so_far(refusal.detail("first_line", from).into(), answer)
 }
 
 /// The same of an input that can be read no further.

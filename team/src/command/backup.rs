@@ -1,5 +1,6 @@
 //! `backup`: a copy of a team's log that goes on being one.
 
+use crate::backup_notes;
 use crate::failure::{Failure, Result};
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
@@ -84,6 +85,9 @@ impl Team {
         let dir = Path::new(self.name());
         let kept = backup::keep(&reader, vault.storage(), dir, now, deadline)
             .map_err(|error| diverged(self.name(), error))?;
+        if let Some(directory) = vault.path() {
+            backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory);
+        }
         let manifest = &kept.manifest;
         Ok(BackupAnswer {
             status: "ok",

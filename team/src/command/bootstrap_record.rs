@@ -180,7 +180,11 @@ impl BootstrapRecord {
     }
 
     /// What was decided of a report, and what happened thereby, each with the one that led to it.
-    fn decided(&self, run: &Run) -> Result<(Decided, Vec<BootstrapAct>, Report), Refusal> {
+    fn decided(
+        &self,
+        run: &Run,
+        now: Timestamp,
+    ) -> Result<(Decided, Vec<BootstrapAct>, Report), Refusal> {
         let report = self.report().map_err(|refusal| standing(run, refusal))?;
         let mut decided = Decided {
             run: run.run.clone(),
@@ -212,6 +216,7 @@ impl BootstrapRecord {
                 self.breach(run, *breached)
             }
         };
+        let acts = acts.into_iter().map(|act| act.starting(now)).collect();
         Ok((decided, acts, report))
     }
 
@@ -230,7 +235,7 @@ impl BootstrapRecord {
     fn explain(&self, live: &Live, now: Timestamp) -> Result<BootstrapExplained> {
         let mut run = run_of(live, self.run.as_deref())?;
         let at_state = run.state;
-        let (outcome, records) = match self.decided(&run) {
+        let (outcome, records) = match self.decided(&run, now) {
             Err(refusal) => (answered(refusal)?, Vec::new()),
             Ok((decided, acts, report)) => {
                 let events = events(&run, &decided, acts.clone(), &report.beside)?;
@@ -310,9 +315,9 @@ impl Act for BootstrapRecord {
     type Verdict = Decided;
     type Answer = BootstrapRecorded;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
         let run = run_of(live, self.run.as_deref())?;
-        let (decided, acts, report) = self.decided(&run)?;
+        let (decided, acts, report) = self.decided(&run, now)?;
         let events = events(&run, &decided, acts, &report.beside)?;
         Ok(Ruling::Granted(decided, events))
     }

@@ -7,14 +7,14 @@ use crate::act::{Act, Ruling};
 use crate::budget;
 use crate::failure::Result;
 use crate::holding::{self, Scene, lease_end};
-use crate::projections::{Live, Status, Task, natural};
+use crate::listed::rank;
+use crate::projections::{Live, Status, Task};
 use crate::refusal::Code;
 use crate::resource::{Holdings, Overlap};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::cmp::Reverse;
 use teamlog_engine::{Event, NewEvent, Timestamp};
 
 /// Tasks that are looked at together for one whose paths are free.
@@ -85,6 +85,7 @@ impl Act for Job {
     /// The task that was taken, and what is held twice from now on.
     type Verdict = Option<(String, Vec<Overlap>)>;
     type Answer = ClaimNextAnswer;
+    const GRANTS: bool = true;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>> {
         let worker = &self.claim.worker;
@@ -173,11 +174,4 @@ fn free(holdings: &Holdings, task: &Task) -> Result<Option<Vec<Overlap>>> {
         Err(refusal) if refusal.code == Code::ResourceConflict => Ok(None),
         Err(refusal) => Err(refusal.into()),
     }
-}
-
-/// The order in which work is taken up.
-fn rank(task: &Task) -> (Reverse<u8>, Timestamp, Vec<u8>) {
-    let mut key = Vec::new();
-    natural::encode(&task.task_id, &mut key);
-    (Reverse(task.priority as u8), task.created_at, key)
 }

@@ -5,6 +5,7 @@
 
 use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
+use crate::closing;
 use crate::failure::Result;
 use crate::membership;
 use crate::projections::fact::TeamClosed;
@@ -13,7 +14,7 @@ use crate::projections::fact::worker::AckStatus;
 use crate::projections::tasks::TaskCounts;
 use crate::projections::{Live, Setting, Status};
 use crate::refusal::{Code, Refusal};
-use crate::team::Team;
+use crate::team::{Mutation, Team};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
@@ -69,25 +70,48 @@ impl CleanupMode {
 }
 
 impl Team {
-    /// Closes the team, if its gate lets it; closing a closed one changes nothing.
+    /// Closes the team, if its gate lets it; closing a closed one changes nothing but what is still active in it.
     ///
     /// # Errors
     /// `shutdown_confirm_issues_required`, `shutdown_gate_blocked`, `shutdown_rejected`; the log's.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
-        let team = self.name().to_owned();
-        self.perform(Closing {
-            team,
-            gate: Some(cleanup),
-        })
+        self.close(Some(cleanup))
     }
 
-    /// Closes the team, whatever is left over; closing a closed one changes nothing.
+    /// Closes the team, whatever is left over; closing a closed one changes nothing but what is still active in it.
     ///
     /// # Errors
     /// The log's.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
+        self.close(None)
+    }
+
+    /// Closes the team. What is active ends in the same group; what does not fit there, and what a closed team of an earlier
+    /// version left active, behind it.
+    fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let team = self.name().to_owned();
-        self.perform(Closing { team, gate: None })
+        let answer = self.perform(Closing { team, gate })?;
+        let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
+        while more {
+            more = self.mutate(Rest)?.decision;
+        }
+        Ok(answer)
+    }
+}
+
+/// What is still active in a closed team.
+#[derive(Debug, Clone)]
+struct Rest;
+
+impl Mutation for Rest {
+    /// Whether there may be more.
+    type Decision = bool;
+    const WHEN_CLOSED: bool = true;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(bool, Vec<NewEvent>)> {
+        let mut events = Vec::new();
+        let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
+        Ok((more, events))
     }
 }
 
@@ -112,7 +136,7 @@ impl Act for Closing {
     type Answer = CleanupAnswer;
     const WHEN_CLOSED: bool = true;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         if live.is_closed()? {
             return Ok(Ruling::Granted((), Vec::new()));
         }
@@ -129,10 +153,12 @@ impl Act for Closing {
             events.push(gated.event(DEFAULT_ACTOR));
         }
         let gated = (!events.is_empty()).then_some(Cause::Earlier(0));
-        for mut event in self.end(live)? {
-            event.cause = gated;
-            events.push(event);
-        }
+        let [mut phase, mut closed] = self.end(live)?;
+        (phase.cause, closed.cause) = (gated, gated);
+        events.push(phase);
+        let led = events.len() - 1;
+        closing::end(live, now, Some(led), &mut events)?;
+        events.push(closed);
         Ok(Ruling::Granted((), events))
     }
 

@@ -175,7 +175,7 @@ impl Team {
 impl Mutation for Requeue {
     type Decision = DeadLetter;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(DeadLetter, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(DeadLetter, Vec<NewEvent>)> {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
         let letter = self.letter(live)?;
@@ -197,11 +197,8 @@ impl Mutation for Requeue {
             Some(delivery) => delivery.policy,
             None => live.policy(message.kind)?,
         };
-        let required = DeliveryRequired {
-            message_id: message.id.clone(),
-            policy: self.delivery.over(policy)?,
-            requeued: true,
-        };
+        let policy = self.delivery.over(policy)?;
+        let required = DeliveryRequired::from(now, &message.id, policy, true);
         let mut event = required.event(actor, &message);
         event.cause = letter.event.map(Cause::Event);
         Ok((letter, vec![event]))

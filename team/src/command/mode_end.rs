@@ -178,6 +178,7 @@ impl Act for Job {
         if matches!(self.how, How::Canceled(_)) && linked(mode, &state.fields) {
             cancel_linked(&mut board, &scope)?;
         }
+        board.see(&acting)?;
         let decided = Decided {
             mode,
             scope,
@@ -198,6 +199,15 @@ impl Act for Job {
     ) -> Result<ModeAnswer> {
         decided.answer(live, &self.team)
     }
+}
+
+/// Cancels every mode that is active at the root.
+pub(crate) fn cancel_root(board: &mut Board<'_>, reason: &str) -> Result<()> {
+    for place in board.places(&Scope::Root)? {
+        let ending = How::Canceled(Some(reason.to_owned())).ending(place.mode)?;
+        end(board, &Scope::Root, place.mode, ending)?;
+    }
+    Ok(())
 }
 
 /// Whether a forge takes an ultrawork along when it is canceled.

@@ -1,6 +1,6 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
-use crate::act::{Act, Ruling};
+use crate::act::{Act, Origin, Ruling};
 use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::{Failure, Result};
 use crate::modes::board::{self, Board, visible_from};
@@ -10,7 +10,7 @@ use crate::modes::prompt::answer::{Keyword, PromptAnswer, Started};
 use crate::modes::prompt::gate::{Planned, gated};
 use crate::modes::prompt::keyword::going_on;
 use crate::modes::prompt::plan::{Plan, plan};
-use crate::modes::prompt::{Named, lock, text, typed};
+use crate::modes::prompt::{Named, Words, lock, text, typed};
 use crate::modes::reading::is_asked;
 use crate::modes::reconcile::{Ending, Exit, Source, end, ended, is_waiting, reconcile, review};
 use crate::modes::seed;
@@ -21,6 +21,7 @@ use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::mode::{Change, Fields, ModeGateBypassed, ModePromptDecided};
 use crate::projections::modes::{Mode, Scope};
+use crate::projections::settings::{PHRASES, Setting};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -48,6 +49,7 @@ pub struct ModePrompt {
 #[derive(Debug, Clone)]
 struct Job {
     team: String,
+    origin: Origin,
     prompt: ModePrompt,
 }
 
@@ -57,8 +59,11 @@ impl Team {
     /// # Errors
     /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
-        let team = self.name().to_owned();
-        self.perform(Job { team, prompt })
+        self.perform(Job {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            prompt,
+        })
     }
 }
 
@@ -81,11 +86,12 @@ impl Act for Job {
         let mut hearing = Hearing {
             job: self,
             live,
-            board: Board::new(live, now),
+            board: Board::new(live, now).from(&self.origin),
             told: PromptAnswer::default(),
             scope,
         };
-        match hearing.decide() {
+        let decided = hearing.decide();
+        match decided.and_then(|()| hearing.board.see(&hearing.scope)) {
             Ok(()) => Ok(Ruling::Granted(hearing.told, hearing.board.into_events())),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
                 // Nothing happened, so that what was active is so still.
@@ -167,7 +173,11 @@ impl Hearing<'_> {
             self.told.blocked_input = Some(word);
             return Ok(());
         }
-        let named = Named::of(&prompt);
+        let words = Words {
+            start: self.live.setting(Setting::ModesTrigger)?.0.text() == PHRASES,
+            planned: self.planned()?,
+        };
+        let named = Named::of(&prompt, words);
         if !named.explicit && self.goes_on(&prompt)? {
             return Ok(());
         }
@@ -175,7 +185,7 @@ impl Hearing<'_> {
         let skills = match named.explicit {
             true => named.skills(),
             false => {
-                let (skills, gate) = gated(&prompt, &named.found, self.planned()?);
+                let (skills, gate) = gated(&prompt, &named.found, words.planned);
                 self.told.gate = gate;
                 skills
             }
@@ -244,8 +254,8 @@ impl Hearing<'_> {
     }
 
     fn carry_out(&mut self, skills: &[Skill]) -> Result<()> {
-        let active = self.board.active(&self.scope)?;
-        let plan = plan(skills, &active, review(&self.board, &self.scope)?);
+        let beside = self.board.beside(&self.scope)?;
+        let plan = plan(skills, &beside, review(&self.board, &self.scope)?);
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
@@ -265,10 +275,26 @@ impl Hearing<'_> {
         }
         self.told.transition_messages = plan.messages();
         self.told.auto_completed = plan.completed();
-        for mode in plan.started() {
+        let visible = self.board.active(&self.scope)?;
+        for mode in plan.started(&visible) {
             self.start(mode, &plan)?;
         }
         self.record()
+    }
+
+    /// Whether a mode is active where it would start; then it goes on as it is.
+    fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
+        let state = self.board.visible(at, mode)?;
+        Ok(state.is_some_and(|(_, state)| state.is_active()))
+    }
+
+    /// A state of the session that ended would hide from it what starts for everybody.
+    fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
+        if *at != self.scope && self.board.state(&self.scope, mode)?.is_some() {
+            let scope = self.scope.clone();
+            self.board.clear(&scope, mode, false)?;
+        }
+        Ok(())
     }
 
     /// Where a mode starts.
@@ -282,6 +308,10 @@ impl Hearing<'_> {
     /// Starts a mode that lasts, in the session; `team` is everybody's.
     fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
         let at = self.place(mode);
+        self.uncover(&at, mode)?;
+        if self.is_on(&at, mode)? {
+            return Ok(());
+        }
         let team = &self.job.team;
         let decided = reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
         let mut state = seed::prompted(mode, self.board.now());

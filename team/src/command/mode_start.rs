@@ -1,6 +1,6 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
-use crate::act::{Act, Ruling};
+use crate::act::{Act, Origin, Ruling};
 use crate::failure::Result;
 use crate::modes::board::Board;
 use crate::modes::reconcile::{Source, reconcile};
@@ -53,6 +53,7 @@ const OWN: [&str; 7] = [
 #[derive(Debug, Clone)]
 struct Job {
     team: String,
+    origin: Origin,
     start: ModeStart,
 }
 
@@ -62,8 +63,11 @@ impl Team {
     /// # Errors
     /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_start(&mut self, start: ModeStart) -> Result<ModeAnswer> {
-        let team = self.name().to_owned();
-        self.perform(Job { team, start })
+        self.perform(Job {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            start,
+        })
     }
 }
 
@@ -125,9 +129,10 @@ impl Act for Job {
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
         let mode = skill::mode(&self.start.mode)?;
         let scope = scope(self.start.session_id.as_deref())?;
-        let mut board = Board::new(live, now);
+        let mut board = Board::new(live, now).from(&self.origin);
         if let Some(decided) = already(&board, mode, &scope)? {
-            return Ok(Ruling::Granted(decided, Vec::new()));
+            board.see(&scope)?;
+            return Ok(Ruling::Granted(decided, board.into_events()));
         }
         let decided = self.start(&mut board, mode, &scope)?;
         Ok(Ruling::Granted(decided, board.into_events()))
@@ -144,19 +149,16 @@ impl Act for Job {
     }
 }
 
-/// What there is to answer where the mode is active already, in the session or at the root.
+/// What there is to answer where the state that counts is active already, that of the session or that of the root.
 fn already(board: &Board<'_>, mode: Mode, scope: &Scope) -> Result<Option<Decided>> {
-    for place in board.places(scope)? {
-        if place.mode == mode {
-            return Ok(Some(Decided {
-                mode,
-                scope: place.scope,
-                acting: scope.clone(),
-                transition: None,
-                warnings: Vec::new(),
-                changed: false,
-            }));
-        }
-    }
-    Ok(None)
+    let visible = board.visible(scope, mode)?;
+    let active = visible.filter(|(_, state)| state.is_active());
+    Ok(active.map(|(at, _)| Decided {
+        mode,
+        scope: at,
+        acting: scope.clone(),
+        transition: None,
+        warnings: Vec::new(),
+        changed: false,
+    }))
 }

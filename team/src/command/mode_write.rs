@@ -5,9 +5,9 @@
 
 use super::mode_end::{cancel_linked, linked};
 use super::mode_start::{self, put};
-use crate::act::{Act, Ruling};
+use crate::act::{Act, Origin, Ruling};
 use crate::failure::Result;
-use crate::modes::board::{Board, Standing, is_tombstone};
+use crate::modes::board::{Board, ORIGIN, Standing, is_tombstone};
 use crate::modes::contract::{self, Written};
 use crate::modes::outcome::RunOutcome;
 use crate::modes::reconcile::{Ending, Exit, Source, end, not_active, reconcile};
@@ -73,6 +73,7 @@ const KEPT: [&str; 3] = ["active", "mode", "updated_at"];
 #[derive(Debug, Clone)]
 struct Write {
     team: String,
+    origin: Origin,
     write: ModeWrite,
 }
 
@@ -88,8 +89,11 @@ impl Team {
     /// # Errors
     /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
-        let team = self.name().to_owned();
-        self.perform(Write { team, write })
+        self.perform(Write {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            write,
+        })
     }
 
     /// Changes fields of an active mode, which may end it.
@@ -112,7 +116,7 @@ impl Act for Write {
         let mut given = self.write.fields.clone();
         put(&mut given, "state", self.write.state.clone());
         let given = mode_start::given(contract::flattened(given)?);
-        let mut board = Board::new(live, now);
+        let mut board = Board::new(live, now).from(&self.origin);
         let before = board
             .state(&scope, mode)?
             .filter(|state| !is_tombstone(state));
@@ -124,6 +128,8 @@ impl Act for Write {
             true => {
                 let told = reconcile(&mut board, &self.team, &scope, mode, Source::Write)?;
                 let mut state = written.state;
+                // Where it was active before is of no account.
+                state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
                 seed::fill(&mut state, now);
                 if !told.auto_completed.is_empty() {
                     put(&mut state, "transition_message", told.message.clone());
@@ -136,6 +142,7 @@ impl Act for Write {
             }
             false => (None, settle(&mut board, &scope, mode, before, &written)?),
         };
+        board.see(&scope)?;
         let decided = Decided {
             mode,
             acting: scope.clone(),
@@ -200,6 +207,7 @@ impl Act for Update {
         kept.retain(|field, _| !unset.contains(field));
         let written = contract::write(mode, Some(&kept), &given, now)?;
         let changed = settle(&mut board, &scope, mode, Some(state), &written)?;
+        board.see(&acting)?;
         let decided = Decided {
             mode,
             scope,

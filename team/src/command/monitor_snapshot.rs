@@ -1,11 +1,12 @@
 //! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
-//! keeps the fields that are known, each in its proper form.
+//! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
 
 use super::append::DEFAULT_ACTOR;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::fact::supervision::{snapshot, snapshot_written};
+use crate::projections::tasks::{Status, TaskFilter};
 use crate::refusal::Refusal;
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -53,7 +54,7 @@ pub struct MonitorSnapshot {
     pub worker_task_id_by_name: Map<String, Value>,
     /// When each message was notified
     pub mailbox_notified_by_message_id: Map<String, Value>,
-    /// Tasks whose completion was told
+    /// Tasks whose completion was told: those that the monitor wrote, and those completed since
     pub completed_event_task_ids: Map<String, Value>,
     /// How each worker's work is integrated
     pub integration_by_worker: Map<String, Value>,
@@ -123,6 +124,20 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapsh
     Ok(Some((MonitorSnapshot::of(stored), seq)))
 }
 
+/// The tasks that a claim's holder completed since, in natural order: what messages say of a task tells of no completion.
+fn completed_since(live: &Live, since: Option<Timestamp>) -> Result<Vec<String>> {
+    let filter = TaskFilter {
+        status: Some(Status::Completed),
+        ..TaskFilter::default()
+    };
+    let page = live.tasks(&filter, None, usize::MAX)?;
+    let told = page.tasks.into_iter().filter(|task| {
+        let at = task.governed.completed_at;
+        task.claim_governed && since.is_none_or(|since| at.is_some_and(|at| at > since))
+    });
+    Ok(told.map(|task| task.task_id).collect())
+}
+
 impl Team {
     /// Stores a monitor's snapshot.
     ///
@@ -138,8 +153,19 @@ impl Team {
     /// The log's.
     pub fn read_monitor_snapshot(&mut self, _: ReadSnapshot) -> Result<SnapshotAnswer> {
         self.query(|live, reader| {
+            let written = live.monitor_snapshot()?;
+            let written = written.map(|seq| super::event(live, reader, seq));
+            let since = written.transpose()?.map(|event| event.created_at);
+            let seen = last(live, reader)?.map(|(snapshot, _)| snapshot);
+            let completed = completed_since(live, since)?;
+            if seen.is_none() && completed.is_empty() {
+                return Ok(SnapshotAnswer::default());
+            }
+            let mut snapshot = seen.unwrap_or_default();
+            let told = completed.into_iter().map(|task| (task, Value::Bool(true)));
+            snapshot.completed_event_task_ids.extend(told);
             Ok(SnapshotAnswer {
-                snapshot: last(live, reader)?.map(|(snapshot, _)| snapshot),
+                snapshot: Some(snapshot),
             })
         })
     }

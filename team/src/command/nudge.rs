@@ -4,6 +4,7 @@
 //! wake-up is mail as well, but nobody is woken up because of a wake-up.
 
 use super::send::{Job, Send, within};
+use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::messages::AgentInfo;
@@ -265,7 +266,8 @@ impl Terms {
         }
         let within = |at: Timestamp, seconds: u64| {
             let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
-            now < at.plus_micros(micros)
+            // What lies ahead of now tells nothing: a clock ran ahead, and the log's times never go back.
+            at <= now.plus_micros(AHEAD_TOLERATED_MICROS) && now < at.plus_micros(micros)
         };
         let activity = live.activity(&agent.name)?;
         if activity.is_some_and(|last| !last.said_idle && within(last.at, self.idle_seconds)) {

@@ -4,11 +4,12 @@
 //! there are in all.
 
 use crate::failure::Result;
+use crate::listed;
 use crate::membership;
 use crate::projections::messages::InboxQuery;
 use crate::projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 use crate::team::Team;
-use crate::tokens;
+use crate::{next, report, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,6 +24,8 @@ const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
 /// Dependencies that a task shows at most.
 const DEPS_MAX: usize = 4;
+/// Tasks of a list that the next steps name at most.
+const STEPS_OF_MAX: usize = 2;
 /// Characters of a text that are shown at most.
 const TEXT_MAX: usize = 100;
 
@@ -57,6 +60,12 @@ pub struct Brief {
     /// The last note, cut short.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
+    /// What was reported of it, where only its claim moves it, cut short.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reported: String,
+    /// The number of the claim on it, which its holder presents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
     /// When the claim on it ends unless it is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
@@ -70,6 +79,9 @@ pub struct Brief {
     /// How many more of these there are.
     #[serde(skip_serializing_if = "is_zero")]
     pub waits_for_more: usize,
+    /// What to type next about it.
+    #[serde(skip)]
+    next: Vec<String>,
 }
 
 /// A task that another waits for.
@@ -137,11 +149,20 @@ impl Team {
         let agent = &prime.agent;
         self.query(|live, reader| {
             membership::check(live, "agent", agent)?;
+            let (team, agent) = (team.as_str(), agent.as_str());
+            let ready = listed::can_start(live, Some(agent), None, ITEMS_MAX, now)?;
+            let closed = live.is_closed()?;
+            let seen = Seen {
+                team,
+                agent,
+                now,
+                closed,
+            };
             let counts = live.owned_counts(agent)?;
             let named = Status::ALL.into_iter().map(Status::name);
             let mut answer = PrimeAnswer {
-                team: team.clone(),
-                agent: agent.clone(),
+                team: team.to_owned(),
+                agent: agent.to_owned(),
                 last_seq: reader.head().last_seq,
                 tasks_by_status: named
                     .zip(counts.by_status)
@@ -149,19 +170,19 @@ impl Team {
                     .collect(),
                 in_progress: Few {
                     total: counts.by_status[Status::InProgress as usize],
-                    items: in_progress(live, agent, now)?,
+                    items: in_progress(live, &seen)?,
                 },
                 blocked: Few {
                     total: live.waiting_count(agent)?,
-                    items: briefs(live, live.waiting_tasks(agent, None, ITEMS_MAX)?.tasks, now)?,
-                },
-                ready: Few {
-                    total: live.ready_count(Some(agent))?,
                     items: briefs(
                         live,
-                        live.ready_tasks(Some(agent), None, ITEMS_MAX)?.tasks,
-                        now,
+                        live.waiting_tasks(agent, None, ITEMS_MAX)?.tasks,
+                        &seen,
                     )?,
+                },
+                ready: Few {
+                    total: ready.total,
+                    items: briefs(live, ready.tasks, &seen)?,
                 },
                 unread: Few {
                     total: live.agent(agent)?.unread,
@@ -169,7 +190,7 @@ impl Team {
                 },
                 commands: Vec::new(),
             };
-            answer.commands = commands(&answer);
+            answer.commands = commands(&answer, closed);
             answer.fit();
             Ok(answer)
         })
@@ -180,6 +201,12 @@ impl PrimeAnswer {
     /// Leaves out items from the end of the longest list until the rest is short enough. Of equally long ones what
     /// can be done later goes first.
     fn fit(&mut self) {
+        // The steps of tasks with long names leave room for the lists; the last command, to wait, stays.
+        while self.commands.len() > 2
+            && tokens::estimate(&self.commands.join("\n")) > TOKENS_AIMED_AT / 3
+        {
+            self.commands.remove(self.commands.len() - 2);
+        }
         while tokens::estimate(&super::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT {
             let (ready, unread) = (self.ready.items.len(), self.unread.items.len());
             let (blocked, works) = (self.blocked.items.len(), self.in_progress.items.len());
@@ -194,23 +221,62 @@ impl PrimeAnswer {
     }
 }
 
-fn in_progress(live: &Live, agent: &str, now: Timestamp) -> Result<Vec<Brief>> {
-    let filter = TaskFilter {
-        status: Some(Status::InProgress),
-        owner: Some(agent.to_owned()),
-    };
-    briefs(live, live.tasks(&filter, None, ITEMS_MAX)?.tasks, now)
+/// Who looks, and when.
+struct Seen<'a> {
+    team: &'a str,
+    agent: &'a str,
+    now: Timestamp,
+    closed: bool,
 }
 
-fn briefs(live: &Live, tasks: Vec<Task>, now: Timestamp) -> Result<Vec<Brief>> {
+impl Seen<'_> {
+    /// What to type next about a task: what moves it. In a closed team nothing does.
+    fn next(&self, live: &Live, task: &Task) -> Result<Vec<String>> {
+        if self.closed {
+            return Ok(Vec::new());
+        }
+        let (team, agent, id) = (self.team, self.agent, &task.task_id);
+        let claim = || -> Result<Vec<String>> {
+            match live.ready(task)? {
+                true => Ok(vec![next::claim(team, id, agent)]),
+                false => Ok(Vec::new()),
+            }
+        };
+        Ok(match (task.claim(), task.status) {
+            (Some(claim), _) if claim.leased_until > self.now && claim.owner == agent => {
+                next::of_holder(team, id, agent, task.governed.epoch)
+            }
+            (Some(_), _) => claim()?,
+            (None, Status::Pending | Status::Assigned) if task.claim_governed => claim()?,
+            (None, _) if task.claim_governed => Vec::new(),
+            (None, Status::InProgress) => vec![next::report(team, task, agent, "done")],
+            (None, _) => vec![next::report(team, task, agent, "in_progress")],
+        })
+    }
+}
+
+fn in_progress(live: &Live, seen: &Seen<'_>) -> Result<Vec<Brief>> {
+    let filter = TaskFilter {
+        status: Some(Status::InProgress),
+        owner: Some(seen.agent.to_owned()),
+    };
+    briefs(live, live.tasks(&filter, None, ITEMS_MAX)?.tasks, seen)
+}
+
+fn briefs(live: &Live, tasks: Vec<Task>, seen: &Seen<'_>) -> Result<Vec<Brief>> {
     tasks
         .into_iter()
-        .map(|task| brief(live, task, now))
+        .map(|task| brief(live, task, seen))
         .collect()
 }
 
-fn brief(live: &Live, task: Task, now: Timestamp) -> Result<Brief> {
+fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
+    let now = seen.now;
+    let next = seen.next(live, &task)?;
+    let reported = cut(&report::words(&task));
+    let epoch = task.claim().map(|_| task.governed.epoch);
     let leased_until = task.claim().map(|claim| claim.leased_until);
+    let lease_expired = task.lease_expired(now);
     let mut waits_for = Vec::new();
     let mut more = 0;
     for dep in task.deps {
@@ -233,10 +299,13 @@ fn brief(live: &Live, task: Task, now: Timestamp) -> Result<Brief> {
         subject: cut(&task.subject.unwrap_or_default()),
         age_minutes: minutes(now, task.updated_at),
         note: cut(&task.note.unwrap_or_default()),
+        reported,
+        epoch,
         leased_until: leased_until.map(|until| until.to_string()),
-        lease_expired: leased_until.is_some_and(|until| until <= now),
+        lease_expired,
         waits_for,
         waits_for_more: more,
+        next,
     })
 }
 
@@ -284,7 +353,8 @@ fn said(payload: &str) -> String {
     }
 }
 
-fn commands(answer: &PrimeAnswer) -> Vec<String> {
+/// In a closed team only what reads.
+fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     let PrimeAnswer {
         team,
         agent,
@@ -294,18 +364,30 @@ fn commands(answer: &PrimeAnswer) -> Vec<String> {
     let mut commands = Vec::new();
     if answer.unread.total > 0 {
         commands.push(format!("teamlog read {team} --agent {agent} --unread"));
-        commands.push(format!(
-            "teamlog ack {team} --agent {agent} --message-id ID"
-        ));
+        if let Some(mail) = answer.unread.items.first().filter(|_| !closed) {
+            let id = next::word(&mail.message_id);
+            commands.push(format!(
+                "teamlog ack {team} --agent {agent} --message-id {id}"
+            ));
+        }
     }
     if answer.ready.total > 0 {
         commands.push(format!("teamlog ready {team} --agent {agent}"));
     }
-    if answer.ready.total + answer.in_progress.total + answer.blocked.total > 0 {
-        commands.push(format!("teamlog task show {team} TASK --history"));
-        commands.push(format!(
-            "teamlog task-update {team} --from {agent} --to AGENT --task-id TASK --status in_progress|blocked|done --note TEXT"
-        ));
+    let lists = [&answer.in_progress, &answer.ready, &answer.blocked];
+    let mut tasks = lists.into_iter().flat_map(|list| &list.items);
+    if let Some(first) = tasks.next() {
+        let id = &first.task_id;
+        commands.push(format!("teamlog task show {team} {id} --history"));
+    }
+    for list in lists {
+        let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
+        for step in steps.flatten() {
+            // A task of its own whose lease ran out is in two lists.
+            if !commands.contains(step) {
+                commands.push(step.clone());
+            }
+        }
     }
     commands.push(format!(
         "teamlog wait {team} --agent {agent} --since {last_seq} --timeout 300"

@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::refusal::{Code, Refusal};
 use crate::root::{Root, TEAMS_DIR, team_dir};
+use crate::staging::{Purpose, Staging};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
@@ -48,11 +49,10 @@ impl Root {
         };
         // The lock is held until the name is free; who waits for it then finds another file, or none.
         let from = team_dir(&purge.team);
-        let random = self.options().ids.random();
-        let aside = Path::new(TEAMS_DIR).join(format!(".purged-{}-{random:016x}", purge.team));
+        let staging = Staging::begin(self, Purpose::Purged, &purge.team)?;
         let storage = self.storage();
         storage
-            .rename(&from, &aside)
+            .rename(&from, staging.dir())
             .map_err(Error::io("rename", &from))?;
         storage
             .sync_dir(Path::new(TEAMS_DIR))
@@ -60,8 +60,11 @@ impl Root {
         drop(exclusive);
         drop(live);
         storage
-            .remove_dir_all(&aside)
-            .map_err(Error::io("remove", &aside))?;
+            .remove_dir_all(staging.dir())
+            .map_err(Error::io("remove", staging.dir()))?;
+        storage
+            .sync_dir(Path::new(TEAMS_DIR))
+            .map_err(Error::io("sync", TEAMS_DIR))?;
         Ok(answer)
     }
 }

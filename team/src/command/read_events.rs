@@ -4,6 +4,7 @@ use super::event_cursor;
 use crate::event_type::EventType;
 use crate::failure::Result;
 use crate::projections::Live;
+use crate::refusal::Refusal;
 use crate::team::Team;
 use crate::team_event::TeamEvent;
 use schemars::JsonSchema;
@@ -29,7 +30,13 @@ pub struct ReadEvents {
     /// Most events to read; default all
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
+    /// Only the newest so many of them, in place of `limit`
+    #[schemars(range(min = 1, max = LAST_MAX))]
+    pub last: Option<usize>,
 }
+
+/// Most of the newest events that are read at once.
+const LAST_MAX: usize = 1_000;
 
 /// `{count, cursor, events}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
@@ -102,6 +109,46 @@ pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<
     Ok(live.place(seq)?.map(|place| (seq, place)))
 }
 
+/// The newest events that are asked for, oldest first, read from the end of the log back to `after`. One that repeats the
+/// event before it is dropped as it is on the way forward.
+fn newest(
+    team: &str,
+    filter: &Filter,
+    reader: &Reader,
+    after: Option<(u64, Place)>,
+    last: usize,
+) -> Result<Vec<TeamEvent>> {
+    let first = after.map_or(0, |(seq, _)| seq);
+    let mut found: Vec<TeamEvent> = Vec::new();
+    // What is taken once the event before it is known.
+    let mut open: Option<TeamEvent> = None;
+    let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
+        let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));
+        found.extend(kept.filter(|event| filter.takes(event)));
+        found.len() >= last
+    };
+    let full = reader.each_reversed(|located| {
+        let event = &located.frame.event;
+        if event.seq <= first {
+            return Ok::<_, crate::Failure>(ControlFlow::Break(false));
+        }
+        let Some(says) = TeamEvent::of(event, team).map(TeamEvent::canonical) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let full = settle(open.replace(says.clone()), Some(&says));
+        Ok(match full {
+            true => ControlFlow::Break(true),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    if full != Some(true) {
+        settle(open, None);
+    }
+    found.truncate(last);
+    found.reverse();
+    Ok(found)
+}
+
 impl ReadEvents {
     /// The answer where there are no such events.
     pub(crate) fn empty(&self) -> ReadEventsAnswer {
@@ -132,6 +179,10 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
+        if let (Some(last), Some(_)) = (read.last, read.limit) {
+            let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";
+            return Err(Refusal::invalid("last", &last.to_string(), rule).into());
+        }
         let limit = super::limit(read.limit, 0);
         let name = self.name().to_owned();
         self.survey(|live, reader| {
@@ -139,18 +190,23 @@ impl Team {
             let after = match read.after() {
                 None => None,
                 Some(id) => match place_of(live, reader, id)? {
-                    Some((_, place)) => Some(place),
+                    Some(found) => Some(found),
                     None => return Ok(answer),
                 },
             };
-            let mut stream = Stream::new(&name, read.filter());
-            reader.each(after, |located| {
-                answer.events.extend(stream.take(&located.frame.event));
-                Ok::<_, crate::Failure>(match answer.events.len() < limit {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
-                })
-            })?;
+            match read.last {
+                Some(last) => answer.events = newest(&name, &read.filter(), reader, after, last)?,
+                None => {
+                    let mut stream = Stream::new(&name, read.filter());
+                    reader.each(after.map(|(_, place)| place), |located| {
+                        answer.events.extend(stream.take(&located.frame.event));
+                        Ok::<_, crate::Failure>(match answer.events.len() < limit {
+                            true => ControlFlow::Continue(()),
+                            false => ControlFlow::Break(()),
+                        })
+                    })?;
+                }
+            }
             answer.count = answer.events.len();
             if let Some(last) = answer.events.last() {
                 answer.cursor.clone_from(&last.event_id);

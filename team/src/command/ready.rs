@@ -1,6 +1,7 @@
 //! `ready`: what can be taken up now, the most urgent first.
 
 use crate::failure::Result;
+use crate::listed::{self, Listed};
 use crate::projections::Task;
 use crate::team::Team;
 use crate::{membership, names};
@@ -27,8 +28,9 @@ pub struct ReadyAnswer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The page: most urgent first, then oldest, then in natural order of ids.
-    #[serde(serialize_with = "crate::shapes::tasks")]
-    pub tasks: Vec<Task>,
+    /// One whose lease ran out, which no event says yet, is marked `lease_expired`.
+    #[schemars(with = "Vec<Task>")]
+    pub tasks: Vec<Listed>,
     /// Tasks on the page.
     pub count: usize,
     /// All that can be taken up.
@@ -38,12 +40,12 @@ pub struct ReadyAnswer {
 }
 
 impl Team {
-    /// Tasks that wait for nothing but somebody to work on them.
+    /// Tasks that wait for nothing but somebody to work on them, as `claim-next-task` would grant them.
     ///
     /// # Errors
     /// `worker_not_found`, `cursor_unknown`, `invalid_input`; the log's.
     pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
-        let team = self.name().to_owned();
+        let (team, now) = (self.name().to_owned(), self.now());
         let limit = super::limit(ready.limit, super::PAGE);
         if let Some(cursor) = &ready.cursor {
             names::check_known("cursor", cursor)?;
@@ -61,18 +63,18 @@ impl Team {
                     Some(live.task(cursor)?.ok_or_else(unknown)?)
                 }
             };
-            let page = live.ready_tasks(agent, after.as_ref(), limit)?;
+            let page = listed::can_start(live, agent, after.as_ref(), limit, now)?;
             Ok(ReadyAnswer {
                 team: team.clone(),
                 agent: ready.agent.clone(),
                 count: page.tasks.len(),
-                total: live.ready_count(agent)?,
+                total: page.total,
                 next_cursor: page
                     .tasks
                     .last()
                     .filter(|_| page.more)
                     .map(|last| last.task_id.clone()),
-                tasks: page.tasks,
+                tasks: Listed::all(page.tasks, now),
             })
         })
     }

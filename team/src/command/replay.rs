@@ -55,7 +55,13 @@ impl Team {
         replay.check()?;
         let mut output = Output::new(&replay, each);
         if replay.needs_state() {
-            self.survey(|live, reader| replay.run_on_state(live, reader, &mut output))?;
+            match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
+                // There is no state up to the head, but events can still be read one after another.
+                Err(failure) if failure.is_newer() && !replay.reverse => {
+                    replay.run_on_log(&self.reader()?, &mut output)?;
+                }
+                answered => answered?,
+            }
         } else {
             replay.run_on_log(&self.reader()?, &mut output)?;
         }
@@ -110,6 +116,7 @@ impl Replay {
             && equal(&self.agent, event.refs.get(RefKind::Agent))
     }
 
+    /// Reads the log itself, however long it is.
     fn run_on_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
         let behind = match self.from_seq.unwrap_or(1) {
             0 | 1 => None,
@@ -118,7 +125,18 @@ impl Replay {
                 None => return Ok(()),
             },
         };
-        stream(reader, behind, self.to_seq.unwrap_or(u64::MAX), output)
+        let last = self.to_seq.unwrap_or(u64::MAX);
+        reader.each(behind, |located| {
+            let event = &located.frame.event;
+            let early = self.since.is_some_and(|since| event.created_at < since);
+            let late = self.until.is_some_and(|until| event.created_at > until);
+            Ok::<_, Failure>(match event.seq > last || late {
+                true => ControlFlow::Break(()),
+                false if early => ControlFlow::Continue(()),
+                false => output.give(event),
+            })
+        })?;
+        Ok(())
     }
 
     pub(super) fn run_on_state(

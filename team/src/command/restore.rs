@@ -21,6 +21,8 @@ pub struct Restore {
     pub team: String,
     /// The team in the backup; `None` is the same name.
     pub from: Option<String>,
+    /// The log in the backup, where there are several of the team; `None` is the one that was backed up last.
+    pub log: Option<String>,
     /// Another format than the original's.
     pub format: Option<Format>,
     /// Accept a network or host-shared file system.
@@ -75,9 +77,10 @@ impl Root {
     pub fn restore(&self, restore: Restore, vault: &Vault) -> Result<RestoreAnswer> {
         let started = Instant::now();
         names::check_new("team", &restore.team)?;
-        let backup = vault.backup(restore.from.as_deref().unwrap_or(&restore.team))?;
+        let from = restore.from.as_deref().unwrap_or(&restore.team);
+        let backup = vault.backup(from, restore.log.as_deref())?;
         if self.find(&restore.team)?.is_some() {
-            return Err(exists(&restore.team).into());
+            return Err(exists(&restore).into());
         }
         let aside = Aside::reserve(self, &restore.team, restore.allow_network_fs)?;
         let (log, restored) = backup.restore(
@@ -105,7 +108,7 @@ impl Root {
         };
         drop(team);
         if !aside.settle()? {
-            return Err(exists(&restore.team).into());
+            return Err(exists(&restore).into());
         }
         let manifest = backup.manifest();
         Ok(RestoreAnswer {
@@ -127,14 +130,18 @@ impl Root {
     }
 }
 
-fn exists(team: &str) -> Refusal {
+fn exists(restore: &Restore) -> Refusal {
+    let team = &restore.team;
+    let from = restore.from.as_ref().unwrap_or(team);
+    let log = restore.log.as_ref();
+    let log = log.map(|log| format!(" --log {log}")).unwrap_or_default();
     Refusal::new(
         Code::TeamExists,
         format!("team must be new, but {team:?} exists"),
     )
     .field("team")
     .hint(format!(
-        "restore beside it: teamlog restore DIR {team}-restored --from {team}; or move its directory out of teams first"
+        "restore beside it: teamlog restore DIR {team}-restored --from {from}{log}; or move its directory out of teams first"
     ))
-    .detail("team", team)
+    .detail("team", team.as_str())
 }

@@ -11,10 +11,10 @@ use crate::projections::deliveries::Delivery;
 use crate::projections::fact::DeliveryRequired;
 use crate::projections::message::{Message, Names};
 use crate::projections::messages::MessageInfo;
-use crate::projections::{Envelope, Live, MessageType, Policy, Setting};
+use crate::projections::{Envelope, Live, MessageType, Policy, Setting, Status};
 use crate::refusal::{Code, Refusal};
 use crate::team::{Done, Mutation, Team};
-use crate::{Recorded, budget, membership, names};
+use crate::{Recorded, budget, membership, names, next};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
@@ -90,6 +90,9 @@ pub struct SendAnswer {
     /// Seconds until the same would be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
+    /// Where it is about a task that only claims move: it was kept as a report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported: Option<KeptAsReport>,
     /// What was agreed on for the ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Terms>,
@@ -110,6 +113,25 @@ impl SendAnswer {
         let settled = matches!(self.status, SendStatus::Acked | SendStatus::DeadLetter);
         self.delivery.is_some() && !settled
     }
+}
+
+/// `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KeptAsReport {
+    /// The task.
+    pub task_id: String,
+    /// The status that it has, and keeps.
+    #[schemars(with = "Status")]
+    pub status: &'static str,
+    /// Who works on it under a lease.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// The number of that claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// What moves it, to be typed by the sender, where that is its holder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
 }
 
 /// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
@@ -168,12 +190,15 @@ impl Team {
         let mut answer = SendAnswer {
             status: SendStatus::Sent,
             message: match &decision {
-                Decision::Sent(message) | Decision::Suppressed { message, .. } => message.clone(),
+                Decision::Sent(message) | Decision::Suppressed { message, .. } => {
+                    message.clone().by(&event.actor)
+                }
                 Decision::Duplicate { first } => self.stored(*first)?,
             },
             event: Recorded::plain(event),
             reason: None,
             cooldown_remaining_seconds: None,
+            reported: None,
             delivery: None,
             attempt: None,
             ack: None,
@@ -185,7 +210,7 @@ impl Team {
             answer.delivery = delivery.as_ref().map(Terms::of);
         }
         match decision {
-            Decision::Sent(_) => {}
+            Decision::Sent(message) => answer.reported = self.kept_as_report(&message)?,
             Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
             Decision::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
@@ -194,6 +219,36 @@ impl Team {
             }
         }
         Ok(answer)
+    }
+
+    /// What a message about a task did not move, because only claims do.
+    fn kept_as_report(&mut self, message: &Message) -> Result<Option<KeptAsReport>> {
+        let kinds = [MessageType::TaskAssign, MessageType::TaskUpdate];
+        let Some(id) = message
+            .task_id
+            .as_ref()
+            .filter(|_| kinds.contains(&message.kind))
+        else {
+            return Ok(None);
+        };
+        let (team, now) = (self.name().to_owned(), self.now());
+        self.query(|live, _| {
+            let task = live.task(id)?.filter(|task| task.claim_governed);
+            Ok(task.map(|task| {
+                let claim = task.claim().filter(|claim| claim.leased_until > now);
+                let epoch = task.governed.epoch;
+                let own = claim.filter(|claim| claim.owner == message.from);
+                KeptAsReport {
+                    next: own
+                        .map(|claim| next::of_holder(&team, id, &claim.owner, epoch))
+                        .unwrap_or_default(),
+                    task_id: id.clone(),
+                    status: task.status.name(),
+                    holder: claim.map(|claim| claim.owner.clone()),
+                    epoch: claim.map(|_| epoch),
+                }
+            }))
+        })
     }
 
     /// The message that an event recorded.
@@ -245,7 +300,7 @@ impl Mutation for Job {
             None => {}
         }
         if let Some(require) = self.send.delivery {
-            let required = require.of(live, message)?;
+            let required = require.of(live, message, now)?;
             let actor = self.send.actor.as_deref().unwrap_or(&message.from);
             let mut event = required.event(actor, &info(message));
             event.cause = Some(Cause::Earlier(cause));
@@ -257,12 +312,9 @@ impl Mutation for Job {
 
 impl Require {
     /// What is recorded for a message: what was asked for, else what the settings of the team say for its type.
-    fn of(self, live: &Live, message: &Message) -> Result<DeliveryRequired> {
-        Ok(DeliveryRequired {
-            message_id: message.id.clone(),
-            policy: self.over(live.policy(message.kind)?)?,
-            requeued: false,
-        })
+    fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryRequired> {
+        let policy = self.over(live.policy(message.kind)?)?;
+        Ok(DeliveryRequired::from(now, &message.id, policy, false))
     }
 
     /// What was asked for, over a policy.
@@ -373,7 +425,7 @@ fn settle(
         let event = message.suppressed(remaining).map_err(Refusal::from)?;
         return Ok((Decision::Suppressed { message, remaining }, event));
     }
-    let event = message.sent().map_err(Refusal::from)?;
+    let event = message.sent_at(now).map_err(Refusal::from)?;
     Ok((Decision::Sent(message), event))
 }
 
@@ -392,7 +444,7 @@ fn cooling(
     let Some(last) = live.last_sent(&message.to, message.task_id.as_deref(), kind)? else {
         return Ok(0);
     };
-    // A clock that went back must not lengthen the cooldown beyond itself.
+    // A clock that went back since lengthens the cooldown by no more than it went back.
     let passed = u64::try_from(now.micros() - last.at.micros()).unwrap_or(0);
     let whole = cooldown.saturating_mul(1_000_000);
     Ok(whole.saturating_sub(passed).div_ceil(1_000_000))

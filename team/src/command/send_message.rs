@@ -138,7 +138,7 @@ impl Letter {
             .complete(Names::Imported, now, 0)
             .map_err(Refusal::from)?;
         Ok(Posted {
-            event: Some(message.sent().map_err(Refusal::from)?),
+            event: Some(message.sent_at(now).map_err(Refusal::from)?),
             mail: Mail::of(&message),
         })
     }

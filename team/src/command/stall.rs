@@ -1,6 +1,7 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
 use super::idle::{IdleAnswer, Told, idle};
+use super::leader_attention::{self, AttentionShown};
 use super::summary::{Polled, TaskNumbers, poll, recorded};
 use crate::failure::Result;
 use crate::membership::LEADER;
@@ -25,7 +26,7 @@ pub struct StallAnswer {
     pub team_name: String,
     /// Whether it does not
     pub team_stalled: bool,
-    /// Whether its leader was seen to stop; nothing tells of that yet, so never
+    /// Whether its leader was seen to stop, and did nothing since
     pub leader_stale: bool,
     /// Whether something waits for the leader
     pub leader_attention_pending: bool,
@@ -49,8 +50,8 @@ pub struct StallAnswer {
     pub idle_workers: Vec<String>,
     /// Why the team does not get on, or what is to be decided
     pub reasons: Vec<String>,
-    /// What a hook recorded of the leader's attention; nothing records it yet, so `null`
-    pub leader_attention_state: Option<serde_json::Map<String, serde_json::Value>>,
+    /// What was last seen of the leader; `null` where nobody recorded it
+    pub leader_attention_state: Option<AttentionShown>,
     /// The last report that all were idle
     pub last_all_workers_idle_event: Option<Told>,
     /// The last report that the leader was nudged
@@ -75,7 +76,7 @@ pub struct StallSource {
 }
 
 /// What the leader has to decide
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Nothing: there is work that somebody can do
@@ -113,12 +114,13 @@ struct Findings {
     tasks: TaskNumbers,
     unread: u64,
     dispatches: u64,
+    stopped: bool,
     terminal: bool,
     decision: Decision,
 }
 
 impl Findings {
-    fn of(live: &Live, idle: &IdleAnswer) -> Result<Findings> {
+    fn of(live: &Live, idle: &IdleAnswer, stopped: bool) -> Result<Findings> {
         let polled = poll(live, |worker| recorded(live, worker))?;
         let names = |of: &dyn Fn(&Polled) -> bool| -> Vec<String> {
             let picked = polled.iter().filter(|polled| of(polled));
@@ -140,6 +142,7 @@ impl Findings {
                 false => Decision::of(&tasks, idle.all_workers_idle, !alive.is_empty()),
             },
             live: alive,
+            stopped: stopped && !terminal,
             tasks,
             terminal,
         })
@@ -147,7 +150,7 @@ impl Findings {
 
     /// Whether something waits for the leader.
     fn attention(&self) -> bool {
-        !self.terminal && (self.unread > 0 || self.dispatches > 0)
+        !self.terminal && (self.unread > 0 || self.dispatches > 0 || self.stopped)
     }
 
     fn dead_with_work(&self) -> bool {
@@ -172,17 +175,21 @@ impl Findings {
         if self.attention() && self.dispatches > 0 {
             reasons.push("leader_attention_pending:leader_dispatch_pending".to_owned());
         }
+        if self.stopped {
+            reasons.push("leader_attention_pending:leader_session_stopped".to_owned());
+        }
         reasons
     }
 }
 
 fn stall(live: &Live, reader: &Reader) -> Result<StallAnswer> {
     let idle = idle(live, reader)?;
-    let found = Findings::of(live, &idle)?;
+    let (attention, stopped) = leader_attention::last(live, reader)?.unzip();
+    let found = Findings::of(live, &idle, stopped.unwrap_or_default())?;
     let last = |kind: &str| Told::at(live, reader, live.last_reported(kind)?);
     Ok(StallAnswer {
         team_stalled: !found.stalled.is_empty() || found.attention() || found.dead_with_work(),
-        leader_stale: false,
+        leader_stale: found.stopped,
         leader_attention_pending: found.attention(),
         leader_decision_state: found.decision,
         reasons: found.reasons(),
@@ -192,7 +199,7 @@ fn stall(live: &Live, reader: &Reader) -> Result<StallAnswer> {
         stalled_workers: found.stalled,
         dead_workers: found.dead,
         live_workers: found.live,
-        leader_attention_state: None,
+        leader_attention_state: attention,
         last_team_leader_nudge_event: last("team_leader_nudge")?,
         last_leader_notification_deferred_event: last("leader_notification_deferred")?,
         last_all_workers_idle_event: idle.last_all_workers_idle_event,

@@ -15,7 +15,7 @@ use crate::modes::skill;
 use crate::modes::typed;
 use crate::projections::Live;
 use crate::projections::fact::mode::Fields;
-use crate::projections::modes::{DERIVED, Mode, ModeState, Scope, skills_state};
+use crate::projections::modes::{DERIVED, Mode, Scope, skills_state};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -245,7 +245,7 @@ impl Team {
         let scope = scope(list.session_id.as_deref())?;
         self.query(|live, _| {
             Ok(ActiveModes {
-                active_modes: counting(live, &scope)?,
+                active_modes: board::active(live, &scope)?,
             })
         })
     }
@@ -273,14 +273,6 @@ impl Team {
             Ok(StateStatuses { statuses })
         })
     }
-}
-
-/// The modes whose state is active that counts in a scope: one that ended in a session hides that of the root.
-fn counting(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
-    let mut active = visible(live, scope)?;
-    active.retain(ModeState::is_active);
-    active.sort_by_key(|state| state.activated);
-    Ok(active.into_iter().map(|state| state.mode).collect())
 }
 
 /// The state that counts in a scope, and where it lies.
@@ -410,6 +402,7 @@ impl Act for SkillsWrite {
         if !metadata.is_empty() {
             board.sync(&scope, metadata, None)?;
         }
+        board.see(&scope)?;
         Ok(Ruling::Granted(scope, board.into_events()))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::blocking;
 use crate::failure::Result;
+use crate::listed::Listed;
 use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
@@ -108,14 +109,14 @@ pub struct StatusAnswer {
     /// Unread messages by agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
     /// Tasks that are blocked, in natural order.
-    #[serde(serialize_with = "crate::shapes::tasks")]
-    pub blocked_tasks: Vec<Task>,
+    #[schemars(with = "Vec<Task>")]
+    pub blocked_tasks: Vec<Listed>,
     /// What blocked tasks wait for in vain: dependencies that failed or were canceled, by task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
-    #[serde(serialize_with = "crate::shapes::tasks")]
-    pub stale_tasks: Vec<Task>,
+    #[schemars(with = "Vec<Task>")]
+    pub stale_tasks: Vec<Listed>,
     /// Unread messages older than `stale_minutes`, oldest first.
     pub stale_messages: Vec<StaleMessage>,
     /// Always zero here; kept for readers of the protocol.
@@ -176,8 +177,11 @@ impl Team {
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),
                 failed_dependencies: blocking::in_vain(live, &blocked)?,
-                blocked_tasks: blocked,
-                stale_tasks: cut.list("stale_tasks", live.stale_tasks(before, more)?),
+                blocked_tasks: Listed::all(blocked, now),
+                stale_tasks: Listed::all(
+                    cut.list("stale_tasks", live.stale_tasks(before, more)?),
+                    now,
+                ),
                 stale_messages: cut
                     .list("stale_messages", live.stale_messages(before, more)?)
                     .into_iter()

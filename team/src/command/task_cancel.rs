@@ -8,6 +8,7 @@ use crate::membership::LEADER;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::{TaskAct, TaskCanceled};
+use crate::projections::tasks::Claim;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -32,7 +33,8 @@ pub struct TaskCancel {
     /// The number of the claim, in place of its token
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// Whether the leader ends the claim of whoever works on it
+    /// Whether the claim of whoever works on it may end: with its token or epoch anybody may say so, without only the
+    /// leader; recorded
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
     /// The version that the task must have
@@ -45,7 +47,7 @@ impl Team {
     /// Cancels a task. From then on no message moves it.
     ///
     /// # Errors
-    /// `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
     pub fn task_cancel(&mut self, cancel: TaskCancel) -> Result<TaskAnswer> {
         self.perform(cancel)
@@ -55,6 +57,27 @@ impl Team {
 impl Act for TaskCancel {
     type Verdict = ();
     type Answer = TaskAnswer;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
+        let presenters = [("worker", self.worker.as_deref()), ("actor", actor)];
+        self.hold().admits(live, &self.task_id, presenters)?;
+        let Some(who) = actor.filter(|who| *who != LEADER) else {
+            return Ok(());
+        };
+        if !self.force || !self.hold().is_empty() {
+            return Ok(());
+        }
+        let scene = Scene::of(live, &self.task_id, now)?;
+        match scene.task.claim() {
+            Some(claim) => Err(self.needs_claim(&scene, claim, who).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn names_actor(&self) -> bool {
+        // A token is its holder's own.
+        self.worker.is_some() || self.claim_token.is_some()
+    }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         if let Some(worker) = &self.worker {
@@ -90,34 +113,46 @@ impl Act for TaskCancel {
 }
 
 impl TaskCancel {
+    fn hold(&self) -> Hold<'_> {
+        Hold {
+            token: self.claim_token.as_deref(),
+            epoch: self.epoch,
+            force: self.force,
+        }
+    }
+
     fn actor(&self) -> &str {
         self.worker.as_deref().unwrap_or(LEADER)
     }
 
     /// Whether the claim of somebody else ends with the task.
     fn check_claim(&self, scene: &Scene) -> Result<bool, Refusal> {
-        let hold = Hold {
-            token: self.claim_token.as_deref(),
-            epoch: self.epoch,
-        };
-        if !hold.is_empty() {
+        let hold = self.hold();
+        let presented = !hold.is_empty();
+        if presented {
             scene.standing(hold)?;
-            return Ok(false);
         }
         let Some(claim) = scene.task.claim() else {
             return Ok(false);
         };
+        if presented {
+            return Ok(self.force);
+        }
         if self.force && self.actor() == LEADER {
             return Ok(true);
         }
+        Err(self.needs_claim(scene, claim, self.actor()))
+    }
+
+    fn needs_claim(&self, scene: &Scene, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
-            true => format!("but {} cannot force it", self.actor()),
+            true => format!("but {who} cannot force it"),
             false => "but no claim_token is given".to_owned(),
         };
         let message = format!(
             "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
             scene.task.task_id, claim.owner
         );
-        Err(scene.refusal(Code::ClaimConflict, message))
+        scene.refusal(Code::ClaimConflict, message)
     }
 }

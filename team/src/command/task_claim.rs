@@ -84,6 +84,7 @@ impl Act for Job {
     /// What is held twice from now on.
     type Verdict = Vec<Overlap>;
     type Answer = ClaimAnswer;
+    const GRANTS: bool = true;
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Overlap>>> {
         let claim = &self.claim;
@@ -176,6 +177,16 @@ fn check_free(scene: &Scene, worker: &str) -> Result<(), Refusal> {
     let task = &scene.task;
     let owner = task.owner.as_deref();
     let conflict = |message: String| Err(scene.refusal(Code::ClaimConflict, message));
+    if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
+        let message = format!(
+            "task {} must be free, but {worker} holds it already, with epoch {} until {}",
+            task.task_id, task.governed.epoch, claim.leased_until
+        );
+        let refusal = scene
+            .refusal(Code::ClaimConflict, message)
+            .detail("yours", true);
+        return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
+    }
     if task.status == Status::InProgress {
         let until = task.claim().map(|claim| claim.leased_until);
         let until = until
@@ -211,6 +222,7 @@ pub(crate) fn take(
         held: Held {
             worker: worker.to_owned(),
             epoch: scene.task.governed.epoch.saturating_add(1),
+            forced: false,
         },
         leased_until,
     };

@@ -77,7 +77,7 @@ impl Act for TaskCreate {
     type Verdict = String;
     type Answer = TaskAnswer;
 
-    fn admits(&self, live: &Live, actor: Option<&str>) -> Result<()> {
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
         budget::check(live, actor)
     }
 

@@ -4,14 +4,14 @@ use super::append::DEFAULT_ACTOR;
 use super::task_create::record;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
-use crate::holding::{Hold, Scene, Standing, check_expected, holder};
-use crate::projections::fact::TaskAct;
+use crate::holding::{Hold, Scene, Standing, check_expected};
+use crate::projections::fact::{Held, TaskAct};
 use crate::projections::tasks::Claim;
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
-use crate::{blocking, evidence};
+use crate::{blocking, evidence, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
@@ -34,6 +34,12 @@ pub struct TaskFinish {
     /// The number of the claim, in place of its token
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
+    /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
     /// What the completion brought; kept if the task is completed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
@@ -59,7 +65,7 @@ impl Team {
     /// Completes or fails a task.
     ///
     /// # Errors
-    /// `invalid_transition`, `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`,
+    /// `invalid_transition`, `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`,
     /// `version_conflict`, `missing_delegation_compliance_evidence`, `invalid_input`, `team_closed`; the log's.
     pub fn task_finish(&mut self, finish: TaskFinish) -> Result<HolderAnswer> {
         self.perform(finish)
@@ -70,9 +76,22 @@ impl Act for TaskFinish {
     type Verdict = ();
     type Answer = HolderAnswer;
 
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        let presenters = [("worker", self.worker.as_deref()), ("actor", actor)];
+        self.hold().admits(live, &self.task_id, presenters)
+    }
+
+    fn names_actor(&self) -> bool {
+        // A token is its holder's own.
+        self.worker.is_some() || self.claim_token.is_some()
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         let to = self.way()?;
-        let hold = Hold::of(self.claim_token.as_deref(), self.epoch)?;
+        let hold = self.hold().check()?;
+        if let Some(worker) = &self.worker {
+            names::check_known("worker", worker)?;
+        }
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
@@ -82,7 +101,7 @@ impl Act for TaskFinish {
             if to == Status::Completed {
                 evidence::check(&scene.task, self.result.as_deref())?;
             }
-            self.finish(live, scene, &claim, to)
+            self.finish(live, scene, hold.held(&scene.task, &claim), to)
         })
     }
 
@@ -101,6 +120,14 @@ impl Act for TaskFinish {
 }
 
 impl TaskFinish {
+    fn hold(&self) -> Hold<'_> {
+        Hold {
+            token: self.claim_token.as_deref(),
+            epoch: self.epoch,
+            force: self.force,
+        }
+    }
+
     /// Where the task is to go, if there is such a way at all.
     fn way(&self) -> Result<Status, Refusal> {
         let (from, to) = (status("from", &self.from)?, status("to", &self.to)?);
@@ -136,13 +163,15 @@ impl TaskFinish {
         }
     }
 
-    fn finish(&self, live: &Live, scene: &mut Scene, claim: &Claim, to: Status) -> Result<()> {
-        let held = holder(&scene.task, claim);
+    fn finish(&self, live: &Live, scene: &mut Scene, held: Held, to: Status) -> Result<()> {
+        let owner = held.worker.clone();
+        let unnamed = if self.force { DEFAULT_ACTOR } else { &owner };
+        let actor = self.worker.as_deref().unwrap_or(unnamed);
         let act = match to {
             Status::Completed => TaskAct::Completed(held, self.result.clone()),
             _ => TaskAct::Failed(held, self.error.clone()),
         };
-        let cause = scene.act(act, &claim.owner, Some(&claim.owner));
+        let cause = scene.act(act, actor, Some(&owner));
         match to {
             Status::Completed => {
                 let Scene { task, events } = scene;

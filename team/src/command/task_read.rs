@@ -3,8 +3,8 @@
 use super::task_create::record;
 use super::tasks::Tasks;
 use crate::failure::Result;
+use crate::listed::Listed;
 use crate::names;
-use crate::projections::Task;
 use crate::task_record::TaskRecord;
 use crate::team::Team;
 
@@ -36,9 +36,9 @@ impl Team {
         let now = self.now();
         let page = self.tasks(tasks)?;
         let mut failed = page.failed_dependencies;
-        let record = |task: Task| {
+        let record = |task: Listed| {
             let failed = failed.remove(&task.task_id).unwrap_or_default();
-            TaskRecord::at(task, failed, now)
+            TaskRecord::at(task.into_task(), failed, now)
         };
         Ok(TaskRecords {
             tasks: page.tasks.into_iter().map(record).collect(),

@@ -4,7 +4,7 @@ use super::task_create::record;
 use super::task_finish::HolderAnswer;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
-use crate::holding::{Hold, Scene, check_expected, holder};
+use crate::holding::{Hold, Scene, check_expected};
 use crate::projections::fact::TaskAct;
 use crate::projections::{Live, Status};
 use crate::refusal::Code;
@@ -20,7 +20,7 @@ use teamlog_engine::{Event, Timestamp};
 pub struct TaskRelease {
     /// The task
     pub task_id: String,
-    /// Who gives it back; what counts is the claim presented
+    /// Who gives it back; with an epoch alone that must be the holder of the claim, and so must an `actor`
     pub worker: String,
     /// What the claim was answered with; required unless `epoch` is given
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,6 +28,9 @@ pub struct TaskRelease {
     /// The number of the claim, in place of its token
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
+    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
     /// The version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +41,7 @@ impl Team {
     /// Gives a task back: it is pending again, for whoever wants it. One that nobody holds stays as it is.
     ///
     /// # Errors
-    /// `task_not_found`, `already_terminal`, `claim_conflict`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
     pub fn task_release(&mut self, release: TaskRelease) -> Result<HolderAnswer> {
         self.perform(release)
@@ -49,9 +52,14 @@ impl Act for TaskRelease {
     type Verdict = ();
     type Answer = HolderAnswer;
 
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        let presenters = [("worker", Some(&*self.worker)), ("actor", actor)];
+        self.hold().admits(live, &self.task_id, presenters)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         names::check_known("worker", &self.worker)?;
-        let hold = Hold::of(self.claim_token.as_deref(), self.epoch)?;
+        let hold = self.hold().check()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
@@ -65,7 +73,7 @@ impl Act for TaskRelease {
                 };
             }
             let claim = scene.held(hold)?;
-            let held = holder(&scene.task, &claim);
+            let held = hold.held(&scene.task, &claim);
             scene.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
             let Scene { task, events } = scene;
             task.owner = None;
@@ -85,6 +93,16 @@ impl Act for TaskRelease {
             ok: true,
             task: record(live, &self.task_id, now)?,
         })
+    }
+}
+
+impl TaskRelease {
+    fn hold(&self) -> Hold<'_> {
+        Hold {
+            token: self.claim_token.as_deref(),
+            epoch: self.epoch,
+            force: self.force,
+        }
     }
 }
 

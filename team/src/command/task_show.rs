@@ -62,7 +62,7 @@ impl Team {
             let mut answer = TaskShowAnswer {
                 team: team.clone(),
                 failed_dependencies: blocking::failed_dependencies(live, &task)?,
-                lease_expired: task.claim().is_some_and(|claim| claim.leased_until <= now),
+                lease_expired: task.lease_expired(now),
                 task,
                 history: None,
                 next_cursor: None,

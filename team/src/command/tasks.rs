@@ -2,6 +2,7 @@
 
 use crate::blocking;
 use crate::failure::Result;
+use crate::listed::Listed;
 use crate::names;
 use crate::projections::Task;
 use crate::projections::{Status, TaskFilter};
@@ -27,9 +28,9 @@ pub struct Tasks {
 /// `{tasks[], failed_dependencies?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TasksAnswer {
-    /// The page.
-    #[serde(serialize_with = "crate::shapes::tasks")]
-    pub tasks: Vec<Task>,
+    /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
+    #[schemars(with = "Vec<Task>")]
+    pub tasks: Vec<Listed>,
     /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
@@ -46,7 +47,7 @@ impl Team {
     /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
-        let limit = super::limit(tasks.limit, super::PAGE);
+        let (limit, now) = (super::limit(tasks.limit, super::PAGE), self.now());
         self.survey(|live, _| {
             if let Some(cursor) = &tasks.cursor
                 && live.task(cursor)?.is_none()
@@ -62,7 +63,7 @@ impl Team {
                     .last()
                     .filter(|_| page.more)
                     .map(|last| last.task_id.clone()),
-                tasks: page.tasks,
+                tasks: Listed::all(page.tasks, now),
             })
         })
     }

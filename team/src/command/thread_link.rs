@@ -38,6 +38,10 @@ impl Act for ThreadLink {
     type Verdict = ();
     type Answer = ThreadAnswer;
 
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
         let mut events = author(live, self.worker.as_deref())?;
         let trace = existing(live, &self.task_id)?;

@@ -54,6 +54,10 @@ impl Act for ThreadPost {
     type Verdict = Posted;
     type Answer = ThreadPostAnswer;
 
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Posted>> {
         let body = self.body()?;
         let mut events = author(live, self.worker.as_deref())?;
@@ -80,14 +84,19 @@ impl Act for ThreadPost {
         &self,
         live: &Live,
         posted: &Posted,
-        _: &[Event<'static>],
+        events: &[Event<'static>],
         _: Timestamp,
     ) -> Result<ThreadPostAnswer> {
         let last: Option<(u64, EventId)> = found(live, &self.thread_id)?.last_post;
         let missing = || Failure::from(Error::Poisoned("a post left no message".into()));
         let (seq, id) = last.ok_or_else(missing)?;
+        let message = PostShown::of(&self.thread_id, posted, seq, id);
+        let recorded = events.iter().find(|event| event.seq == seq);
         Ok(ThreadPostAnswer {
-            message: PostShown::of(&self.thread_id, posted, seq, id),
+            message: match recorded {
+                Some(event) => message.by(&event.actor),
+                None => message,
+            },
         })
     }
 }

@@ -62,6 +62,10 @@ impl Act for ThreadStart {
     type Verdict = String;
     type Answer = ThreadAnswer;
 
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
         let mut events = author(live, self.worker.as_deref())?;
         budget::check(live, self.worker.as_deref())?;

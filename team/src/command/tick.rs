@@ -9,6 +9,7 @@ use super::mailbox_mark::dispatch;
 use crate::failure::Result;
 use crate::projections::deliveries::{Delivery, Due, Step};
 use crate::projections::fact::{DeliveryDead, DeliveryRetry, DispatchMoved, DispatchStep, TaskAct};
+use crate::projections::live::remove_old_derived;
 use crate::projections::messages::MessageInfo;
 use crate::projections::{Live, MessageType};
 use crate::team::{Mutation, Team};
@@ -107,6 +108,7 @@ impl Team {
         let delivery = self.rounds(&round)?;
         let (leases, tasks) = self.sweep(&round)?;
         let bootstrap = self.bootstrap_sweep(round.now, &round.actor)?;
+        remove_old_derived(self.log.storage().as_ref(), self.log.dir());
         let next = self.query(|live, _| {
             let due = match live.is_closed()? {
                 true => [None, None, None],
@@ -289,7 +291,7 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
 }
 
 /// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.
-fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
+pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
     Ok(match live.message(&delivery.message_id)? {
         Some(message) => message,
         None => MessageInfo {
@@ -305,7 +307,7 @@ fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
 }
 
 /// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.
-fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
+pub(crate) fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
     let bytes = required.map(|id| id.bytes()).unwrap_or_default();
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("dlq_{digits}")

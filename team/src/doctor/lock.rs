@@ -17,8 +17,11 @@ pub(super) fn check(scene: &Scene<'_>) -> Check {
         Ok(_) => return Check::not_made(NAME, "there is no lock file"),
         Err(error) => return Check::not_made(NAME, &error.to_string()),
     }
-    match storage.lock(&path, Duration::ZERO) {
-        Ok(_) => Check::healthy(NAME, "free: whoever writes next gets it at once"),
+    let free = storage
+        .lock(&path, Duration::ZERO)
+        .and_then(|_file| storage.lock_dir(&scene.dir, Duration::ZERO).map(drop));
+    match free {
+        Ok(()) => Check::healthy(NAME, "free: whoever writes next gets it at once"),
         Err(LockError::Busy(holder)) => {
             let summary = format!("held by {holder}; others wait for it");
             Check::new(NAME, Health::Warn, summary).detail("holder", holder)

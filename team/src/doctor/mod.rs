@@ -6,12 +6,15 @@
 
 mod ack_index_consistency;
 mod artifacts;
+mod backups;
 mod bootstrap;
 mod checkpoint;
+mod clock;
 mod disk_space;
 mod file_system;
 mod index_inbox_sample_consistency;
 mod index_integrity;
+mod leftovers;
 mod lock;
 mod malformed_jsonl;
 mod modes;
@@ -24,12 +27,15 @@ mod sidecars;
 mod snapshot_monotonicity;
 mod views;
 
+pub(crate) use clock::AHEAD_TOLERATED_MICROS;
+
 use crate::failure::Result;
 use crate::projections::audit::Finding;
 use crate::root::Root;
 use scene::Scene;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.
 pub const SAMPLE: u64 = 100;
@@ -55,6 +61,8 @@ pub struct DoctorCheck {
     pub sample_size: u64,
     /// How the commands that are recommended begin: `teamlog`, with what names the data root if need be.
     pub program: String,
+    /// Directories of backups to look into, beside those that the team knows of.
+    pub backups: Vec<PathBuf>,
 }
 
 /// How something is.
@@ -239,6 +247,9 @@ fn all(scene: &Scene<'_>) -> Vec<Check> {
         bootstrap::check(scene),
         artifacts::check(scene),
         quarantine::check(scene),
+        backups::check(scene),
+        leftovers::check(scene),
+        clock::check(scene),
         lock::check(scene),
         file_system::check(scene),
         disk_space::check(scene),

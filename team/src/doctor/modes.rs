@@ -2,8 +2,8 @@
 //!
 //! | looked at | wrong is | mended by |
 //! |---|---|---|
-//! | states of sessions | active and not heard of for a day | clearing it |
-//! | states of the root | active, though that of a session ended later; or active and not heard of for a day | clearing it |
+//! | states of sessions | active, though nothing was heard of the session for as long as makes it stale | clearing it |
+//! | states of the root | active, though that of a session ended later; or active and not heard of for as long | clearing it |
 //! | the files of active skills | listed, though the state is not active, or the other way round | writing them anew |
 //! | auto-completed states | listed there all the same | writing them anew |
 //!
@@ -13,14 +13,13 @@ use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
 use crate::modes::denial::session_option;
 use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
+use crate::projections::settings::Setting;
 use crate::projections::views::ViewsSource;
 use crate::projections::{Live, Result};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
 
 const NAME: &str = "modes";
-/// An active mode of which nothing is heard for so long was left behind.
-const STALE_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// The phase of what was cleared.
 const CLEARED: &str = "cleared";
 /// Sessions that are asked for at once.
@@ -50,6 +49,8 @@ struct Fault {
 struct Found {
     states: u64,
     active: u64,
+    /// Seconds of silence after which something was left behind.
+    stale_seconds: u64,
     faults: Vec<Fault>,
 }
 
@@ -147,7 +148,10 @@ impl Fault {
 }
 
 fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Found> {
-    let mut found = Found::default();
+    let mut found = Found {
+        stale_seconds: live.setting(Setting::SessionStale)?.0.number(),
+        ..Found::default()
+    };
     let root = live.mode_scope(&Scope::Root)?;
     let mut sessions = Vec::new();
     while let page = live.mode_sessions(sessions.last().map(String::as_str), SESSIONS)?
@@ -167,11 +171,13 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
             }
         }
         // It goes on whatever became of that of the root.
-        found.states_of(&own, "session_state", now, |_| None);
+        let life = live.session_life(session)?;
+        let seen = life.map(|life| life.seen_at);
+        found.states_of(&own, "session_state", (now, seen), |_| None);
         found.list_of(live, files, &own)?;
     }
     if let Some(root) = &root {
-        found.states_of(root, "root_state", now, |entry| {
+        found.states_of(root, "root_state", (now, None), |entry| {
             let later = ended
                 .iter()
                 .find(|(mode, seq, _)| *mode == entry.mode && *seq > entry.seq);
@@ -201,7 +207,7 @@ impl Found {
         &mut self,
         scope: &ModeScope,
         kind: &'static str,
-        now: Timestamp,
+        (now, seen): (Timestamp, Option<Timestamp>),
         contradicted: impl Fn(&ModeEntry) -> Option<String>,
     ) {
         for entry in &scope.entries {
@@ -210,11 +216,12 @@ impl Found {
                 continue;
             }
             self.active += 1;
-            let silent = now.micros() - entry.updated_at().micros() > STALE_MICROS;
-            let stale = silent.then(|| {
-                let since = entry.updated_at();
-                format!("is active, but nothing was heard of it since {since}")
-            });
+            let since = seen.unwrap_or_else(|| entry.updated_at());
+            let silent = now.micros().saturating_sub(since.micros());
+            let most = self.stale_seconds.saturating_mul(1_000_000);
+            let stale = u64::try_from(silent).is_ok_and(|silent| silent > most);
+            let stale =
+                stale.then(|| format!("is active, but nothing was heard of it since {since}"));
             if let Some(what) = contradicted(entry).or(stale) {
                 self.fault(kind, &scope.scope, entry.mode, what);
             }

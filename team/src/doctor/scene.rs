@@ -1,6 +1,7 @@
 //! Everything that the checks judge, looked at once. Each part stands by itself: where one cannot be had, it says why.
 
 use super::DoctorCheck;
+use crate::backup_notes;
 use crate::failure::Result;
 use crate::names;
 use crate::projections::audit::{Audit, audit};
@@ -24,6 +25,7 @@ pub(super) struct Scene<'a> {
     pub dir: PathBuf,
     team: &'a str,
     program: &'a str,
+    backups: &'a [PathBuf],
     /// The log, if its identity can be read.
     pub log: Seen<Log>,
     /// What verification says.
@@ -87,6 +89,7 @@ impl<'a> Scene<'a> {
             root,
             team: &check.team,
             program: &check.program,
+            backups: &check.backups,
             dir,
             log,
             report,
@@ -108,6 +111,25 @@ impl<'a> Scene<'a> {
             .is_ok_and(|now| now.head().generation != reader.head().generation);
         let views = ViewsSource::new(log).cursor().ok();
         head || views != self.cursor.as_ref().ok().copied()
+    }
+
+    /// The team.
+    pub fn team(&self) -> &str {
+        self.team
+    }
+
+    /// How commands begin.
+    pub fn program(&self) -> &str {
+        self.program
+    }
+
+    /// Directories with backups, as far as the team and the caller know.
+    pub fn backup_directories(&self) -> Vec<PathBuf> {
+        let mut directories = backup_notes::directories(self.root, self.team);
+        directories.extend(self.backups.iter().cloned());
+        directories.sort();
+        directories.dedup();
+        directories
     }
 
     /// A command on the team, as it is typed.

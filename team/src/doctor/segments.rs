@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use super::{Check, Health};
 use teamlog_engine::head::HEAD_FILE;
-use teamlog_engine::verify::{Problem, Severity};
+use teamlog_engine::verify::{Kind, Problem, Severity};
 
 const NAME: &str = "segments";
 
@@ -38,13 +38,13 @@ pub(super) fn judge(healthy: Check, problems: &[&Problem], scene: &Scene<'_>) ->
     );
     let check = match first.severity {
         // The segments are clean to their end, so whoever takes the lock makes a new head.
-        Severity::Error if first.kind == "damaged_head" && only_the_head(scene) => {
+        Severity::Error if first.kind == Kind::DamagedHead && only_the_head(scene) => {
             Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.rehydrate())
         }
         Severity::Error => {
             Check::new(healthy.name, Health::Unhealthy, summary).recommend(scene.salvage())
         }
-        Severity::Warning if first.kind == "unknown_file" => {
+        Severity::Warning if first.kind == Kind::UnknownFile => {
             Check::new(healthy.name, Health::Warn, summary)
         }
         // What a crash left: whoever takes the lock next recovers it.
@@ -62,7 +62,7 @@ fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {
         .find(|problem| problem.severity == Severity::Error);
     let crash = problems
         .iter()
-        .find(|problem| problem.kind != "unknown_file");
+        .find(|problem| problem.kind != Kind::UnknownFile);
     error.or(crash).or(problems.first()).copied()
 }
 
@@ -71,6 +71,6 @@ fn only_the_head(scene: &Scene<'_>) -> bool {
         report
             .problems
             .iter()
-            .all(|problem| problem.kind == "damaged_head")
+            .all(|problem| problem.kind == Kind::DamagedHead)
     })
 }

@@ -2,13 +2,16 @@
 //! is about to record, so that each step of a longer decision stands on the one before.
 
 use super::denial::Place;
+use crate::act::Origin;
 use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::fact::mode::{
-    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SkillsSynced,
+    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SessionEnd, SessionEnded,
+    SessionSeen, SkillsSynced,
 };
 use crate::projections::modes::{Mode, Scope};
+use crate::projections::settings::Setting;
 use crate::refusal::{Code, Refusal};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +19,18 @@ use teamlog_engine::{JsonError, NewEvent, Timestamp};
 
 /// Most bytes of a state as JSON text.
 pub const STATE_BYTES_MAX: usize = 256 << 10;
+
+/// What a state that becomes active keeps of where that was done.
+pub(crate) const ORIGIN: [&str; 5] = [
+    "tmux_pane_id",
+    "tmux_pane_set_at",
+    "owner_rcs_session_id",
+    "owner_codex_session_id",
+    "owner_codex_thread_id",
+];
+
+/// A session that does nothing but be there says so this often within the time after which it would be stale.
+const SIGNS: u64 = 24;
 
 /// A state.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +54,10 @@ pub(crate) struct Board<'a> {
     /// What the command did so far; `None` where a state went.
     changed: BTreeMap<(Scope, Mode), Option<Standing>>,
     events: Vec<NewEvent>,
+    /// Where the command is done from.
+    origin: Origin,
+    /// Sessions of which this command records a sign of life anyway.
+    seen: BTreeSet<Scope>,
 }
 
 impl<'a> Board<'a> {
@@ -48,6 +67,15 @@ impl<'a> Board<'a> {
             now,
             changed: BTreeMap::new(),
             events: Vec::new(),
+            origin: Origin::default(),
+            seen: BTreeSet::new(),
+        }
+    }
+    /// The same, for a command that is done from there.
+    pub fn from(self, origin: &Origin) -> Board<'a> {
+        Board {
+            origin: origin.clone(),
+            ..self
         }
     }
     /// The time of the decision.
@@ -110,9 +138,24 @@ impl<'a> Board<'a> {
         Ok(active)
     }
 
-    /// The modes that are active for whoever acts in a scope, in the order in which they became so: those of the session
-    /// and those of the root.
+    /// The modes that are active for whoever acts in a scope, in the order in which they became so: those of which the
+    /// state is active that counts there.
     pub fn active(&self, scope: &Scope) -> Result<Vec<Mode>> {
+        let mut active = Vec::new();
+        for mode in Mode::ALL {
+            if let Some((_, state)) = self.visible(scope, mode)?
+                && state.is_active()
+            {
+                active.push((state.activated, mode));
+            }
+        }
+        active.sort_unstable();
+        Ok(active.into_iter().map(|(_, mode)| mode).collect())
+    }
+
+    /// The modes that may be in the way of another one in a scope, in the order in which they became active: those of the
+    /// session and those of the root, which is everybody's, also where a state of the session hides it.
+    pub fn beside(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut all = Vec::new();
         for scope in visible_from(scope) {
             all.extend(self.active_in(&scope)?);
@@ -127,7 +170,7 @@ impl<'a> Board<'a> {
         Ok(modes)
     }
 
-    /// Where the modes are active that count in a scope.
+    /// Where the modes are active that [`Board::beside`] names.
     pub fn places(&self, scope: &Scope) -> Result<Vec<Place>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
@@ -153,7 +196,52 @@ impl<'a> Board<'a> {
         Ok(found)
     }
 
+    /// Whether a session ended, or gave no sign of life for so long that it holds up nobody.
+    pub fn is_stale(&self, session: &str) -> Result<bool> {
+        let life = self.live.session_life(session)?;
+        let limit = self.live.setting(Setting::SessionStale)?.0.number();
+        Ok(life.is_some_and(|life| !life.is_live(self.now, limit)))
+    }
+
     // --- what is done ---------------------------------------------------------------------------
+
+    /// Takes note that somebody acts in a scope. That is recorded where modes are active in the session, nothing else
+    /// that is recorded says so, and its last sign of life is not quite new.
+    pub fn see(&mut self, scope: &Scope) -> Result<()> {
+        let Some(session) = scope.session() else {
+            return Ok(());
+        };
+        if self.seen.contains(scope) || self.active_in(scope)?.is_empty() {
+            return Ok(());
+        }
+        let limit = self.live.setting(Setting::SessionStale)?.0.number();
+        let life = self.live.session_life(session)?;
+        if life.is_some_and(|life| life.is_live(self.now, limit / SIGNS)) {
+            return Ok(());
+        }
+        let seen = SessionSeen {
+            session: session.to_owned(),
+        };
+        self.seen.insert(scope.clone());
+        self.record(seen.event(DEFAULT_ACTOR))
+    }
+
+    /// Says that a session ended. What is active in it is ended by the caller.
+    pub fn end_session(
+        &mut self,
+        session: &str,
+        reason: SessionEnd,
+        note: Option<String>,
+    ) -> Result<()> {
+        let life = self.live.session_life(session)?;
+        let ended = SessionEnded {
+            session: session.to_owned(),
+            reason,
+            last_seen_at: life.map(|life| life.seen_at),
+            note,
+        };
+        self.record(ended.event(DEFAULT_ACTOR))
+    }
 
     /// Records what moves no state.
     pub fn record(&mut self, made: Result<NewEvent, JsonError>) -> Result<()> {
@@ -166,12 +254,14 @@ impl<'a> Board<'a> {
         if let Some(session) = scope.session() {
             fields.insert("session_id".into(), session.into());
         }
+        self.own(scope, mode, &mut fields);
         let started = ModeStarted {
             mode,
             scope: scope.clone(),
             state: fields.clone(),
         };
         self.keep(scope, mode, fields, None, true)?;
+        self.seen.insert(scope.clone());
         self.record(started.event(DEFAULT_ACTOR, None))
     }
 
@@ -193,6 +283,9 @@ impl<'a> Board<'a> {
         }
         fields.extend(set.clone());
         self.keep(scope, mode, fields, trace.clone(), !was_active)?;
+        if change != Change::AutoCompleted {
+            self.seen.insert(scope.clone());
+        }
         let changed = ModeChanged {
             change,
             mode,
@@ -250,6 +343,30 @@ impl<'a> Board<'a> {
             metadata,
         };
         self.record(synced.event(DEFAULT_ACTOR, trace))
+    }
+
+    /// Adds the fields of ownership to a state that becomes active; those of the caller win.
+    fn own(&self, scope: &Scope, mode: Mode, fields: &mut Fields) {
+        let thread = fields.get("thread_id").and_then(Value::as_str);
+        let thread = thread.map(str::to_owned);
+        let mut put = |field: &str, value: Option<&str>| {
+            if let Some(value) = value {
+                fields.entry(field).or_insert_with(|| value.into());
+            }
+        };
+        if let Some(pane) = &self.origin.tmux_pane {
+            put("tmux_pane_id", Some(pane));
+            put("tmux_pane_set_at", Some(&self.now.to_string()));
+        }
+        if mode == Mode::Forge {
+            let session = scope.session().or(self.origin.rcs_session.as_deref());
+            put("owner_rcs_session_id", session);
+            put(
+                "owner_codex_session_id",
+                self.origin.codex_session.as_deref(),
+            );
+            put("owner_codex_thread_id", thread.as_deref());
+        }
     }
 
     fn keep(

@@ -156,25 +156,31 @@ pub fn session_option(session: &str) -> String {
     }
 }
 
-/// The arguments of the tool that clears.
+/// The arguments of a tool of states.
 #[derive(Serialize)]
 struct Arguments<'a> {
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     team: Option<&'a str>,
+    /// `Some(None)` is the root.
     #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
+    session_id: Option<Option<&'a str>>,
 }
 
-/// The tool call that does the same.
+/// The tool call that does the same. The root is named where a team is, as in [`command`].
 pub fn call(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
+    tool_call("state_clear", mode, team, scope)
+}
+
+/// The call of a tool of states for a mode where it is.
+pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let arguments = Arguments {
         mode,
         team,
-        session_id: scope.session(),
+        session_id: team.map(|_| scope.session()),
     };
     let arguments = serde_json::to_string(&arguments).unwrap_or_default();
-    format!("rcs_state.state_clear {arguments}")
+    format!("rcs_state.{tool} {arguments}")
 }
 
 /// The refusal of a transition that is denied, with all that was decided.
@@ -234,7 +240,7 @@ mod tests {
              Clear incompatible state yourself with `rcs state clear --mode team --team alpha --session s-1` and \
              `rcs state clear --mode team --team alpha --root`, or with the MCP tool call \
              `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":\"s-1\"}` and \
-             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\"}`, then retry."
+             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":null}`, then retry."
         );
     }
 

@@ -216,6 +216,12 @@ pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     }
 }
 
+/// Every word that says how something ended.
+pub fn words() -> Vec<&'static str> {
+    let ends = |(_, meaning): &&(&str, Word)| !matches!(meaning, Word::Goes(_));
+    WORDS.iter().filter(ends).map(|(word, _)| *word).collect()
+}
+
 fn remark(field: &str, text: &str, name: &str) -> Option<String> {
     (text != name).then(|| format!("{field} {} is read as {name}", shown(text)))
 }

@@ -1,9 +1,10 @@
 //! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
 
+use super::outcome::{self, Lifecycle};
 use super::reading::filled;
 use super::seed::ITERATIONS_MAX;
 use crate::projections::modes::Mode;
-use crate::refusal::{Refusal, shown};
+use crate::refusal::{Code, Refusal, shown};
 use serde_json::{Map, Value};
 use teamlog_engine::Timestamp;
 
@@ -21,6 +22,32 @@ pub const FORGE: [&str; 8] = [
 
 /// Those in which forge does nothing more.
 const FORGE_TERMINAL: [&str; 4] = ["blocked_on_user", "complete", "failed", "cancelled"];
+
+/// The phases of all modes in which none of them ended.
+const RUNNING: [&str; 22] = [
+    "starting",
+    "executing",
+    "running",
+    "verifying",
+    "fixing",
+    "planning",
+    "draft",
+    "architect-review",
+    "critic-review",
+    "blueprint",
+    "forge",
+    "code-review",
+    "team-plan",
+    "team-prd",
+    "team-exec",
+    "team-verify",
+    "team-fix",
+    "qa",
+    "diagnose",
+    "fix",
+    "intent-first",
+    "completing",
+];
 
 /// Other spellings of forge's phases.
 const FORGE_SPELLINGS: [(&str, &str); 13] = [
@@ -64,6 +91,40 @@ pub fn complete(mode: Mode) -> &'static str {
         Mode::DeepInterview => "completed",
         _ => "complete",
     }
+}
+
+/// What the phase of a state that is not active says of how it ended: nothing where the mode was in the midst of it.
+///
+/// # Errors
+/// `invalid_input` for a word that is no phase of any mode.
+pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> {
+    let word = phase.trim().to_lowercase();
+    if let Some(outcome) = outcome::of_phase(&word, asked) {
+        return Ok(Some(outcome));
+    }
+    // What clears a state is an end by its user.
+    if word == "cleared" {
+        return Ok(Some(Lifecycle::UserInterlude));
+    }
+    match word.split_once(':') {
+        Some((stage, "failed")) if RUNNING.contains(&stage) => return Ok(Some(Lifecycle::Failed)),
+        Some((stage, "skipped")) if RUNNING.contains(&stage) => return Ok(None),
+        _ => {}
+    }
+    let spelled = FORGE_SPELLINGS.iter().any(|(other, _)| *other == word);
+    if RUNNING.contains(&&*word) || spelled {
+        return Ok(None);
+    }
+    let message = format!(
+        "current_phase must be one of: {}; or a running phase: {}; but is {}",
+        outcome::words().join(", "),
+        RUNNING.join(", "),
+        shown(phase)
+    );
+    let endings = Lifecycle::ALL.map(Lifecycle::name).join(", ");
+    Err(Refusal::new(Code::InvalidInput, message)
+        .field("current_phase")
+        .hint(format!("say how it ended as lifecycle_outcome: {endings}")))
 }
 
 /// A phase of forge in its present spelling.

@@ -3,7 +3,7 @@
 //! | step | where |
 //! |---|---|
 //! | `$skill` tokens, which are the user's own decision | [`token`] |
-//! | words that stand for skills, where there is no such token | [`keyword`] |
+//! | phrases that call for a mode, where there is no such token | [`keyword`] |
 //! | a plan before anything is executed, for such words | [`gate`] |
 //! | planning before execution, then one transition after the other | [`plan`] |
 //! | input that an interview does not take for an answer | [`lock`] |
@@ -18,6 +18,7 @@ pub mod text;
 pub mod token;
 
 use super::skill::Skill;
+use gate::Planned;
 use std::borrow::Cow;
 
 /// What a Korean keyboard makes of `ulw`.
@@ -43,9 +44,25 @@ pub struct Named {
     pub explicit: bool,
 }
 
+/// Which words may call for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Words {
+    /// Whether any may start something; `cancel` always counts.
+    pub start: bool,
+    /// What a go-ahead would be for.
+    pub planned: Planned,
+}
+
+impl Words {
+    fn found(self, prompt: &str) -> Option<Found> {
+        let starts = || keyword::phrase(prompt).or_else(|| gate::go_ahead(prompt, self.planned));
+        keyword::cancel(prompt).or_else(|| self.start.then(starts).flatten())
+    }
+}
+
 impl Named {
     /// Reads a prompt.
-    pub fn of(prompt: &str) -> Named {
+    pub fn of(prompt: &str, words: Words) -> Named {
         let prompt = typed(prompt);
         let block = token::block(&prompt);
         if !block.found.is_empty() {
@@ -58,7 +75,7 @@ impl Named {
         Named {
             found: match is_silent {
                 true => Vec::new(),
-                false => keyword::words(&prompt),
+                false => words.found(&prompt).into_iter().collect(),
             },
             explicit: false,
         }
@@ -96,7 +113,11 @@ mod tests {
     use super::*;
 
     fn named(prompt: &str) -> (String, bool) {
-        let named = Named::of(prompt);
+        let words = Words {
+            start: true,
+            planned: Planned::default(),
+        };
+        let named = Named::of(prompt, words);
         let names: Vec<&str> = named.skills().iter().map(|skill| skill.name()).collect();
         (names.join(","), named.explicit)
     }
@@ -105,18 +126,37 @@ mod tests {
     fn tokens_come_before_words_and_an_unknown_one_silences_them() {
         for (prompt, skills, explicit) in [
             ("$forge with autopilot", "forge", true),
-            ("autopilot, $forge", "forge", true),
+            ("use autopilot: $forge", "forge", true),
             ("use autopilot", "autopilot", false),
             ("echo $PATH and use autopilot", "", false),
-            ("$nothing autopilot", "", false),
+            ("$nothing use autopilot", "", false),
             ("/prompts:architect autopilot", "", false),
             ("see /prompts:architect $forge", "forge", true),
-            ("/prompts: autopilot", "autopilot", false),
-            ("ㅕㅣㅈ fix it", "ultrawork", false),
+            ("use autopilot:\n/prompts:architect", "", false),
+            ("use autopilot:\n/prompts: x", "autopilot", false),
+            ("ㅕㅣㅈ fix it", "", false),
+            ("use ㅕㅣㅈ", "ultrawork", false),
+            ("`$forge` with autopilot", "", false),
+            ("cancel", "cancel", false),
+            ("forge", "", false),
             ("$ㅕㅣㅈ fix it", "ultrawork", true),
             ("", "", false),
         ] {
             assert_eq!(named(prompt), (skills.to_owned(), explicit), "{prompt}");
+        }
+    }
+    #[test]
+    fn only_tokens_start_anything_where_no_words_may() {
+        for (prompt, found) in [("use autopilot", 0), ("$forge", 1), ("cancel", 1)] {
+            assert_eq!(Named::of(prompt, Words::default()).found.len(), found);
+        }
+        let planned = Planned {
+            complete: true,
+            prior: None,
+        };
+        for (start, found) in [(true, 1), (false, 0)] {
+            let words = Words { start, planned };
+            assert_eq!(Named::of("forge please", words).found.len(), found);
         }
     }
 }

@@ -9,8 +9,12 @@
 //! | `active` | none, it runs |
 //! | `error` | failed |
 //! | `completed_at`, or `active` is false | finished |
+//!
+//! A word that nobody knows decides nothing, and what stands below it does not either: it is refused. So is a phase that no
+//! mode has, unless its state is active, as phases are free while a mode runs.
 
 use super::outcome::{Lifecycle, RunOutcome, lifecycle, of_phase, run};
+use super::phase;
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,6 +99,14 @@ pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
             None => going = Some(outcome),
         }
     }
+    let active = check_types(state)?;
+    if !active
+        && let Some(phase) = filled(state, "current_phase")?
+        && let Some(lifecycle) = phase::of_ended(phase, asked)?
+    {
+        let evidence = Evidence::CurrentPhase;
+        return Ok(ended(lifecycle, lifecycle.run(), evidence, warnings));
+    }
     let (lifecycle, evidence) = inferred(state, asked);
     if let Some(lifecycle) = lifecycle {
         return Ok(ended(lifecycle, lifecycle.run(), evidence, warnings));
@@ -109,6 +121,19 @@ pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
         evidence,
         warnings,
     })
+}
+
+/// Whether a state says that it is active; what decides below the outcomes is of its type.
+fn check_types(state: &Map<String, Value>) -> Result<bool, Refusal> {
+    filled(state, "completed_at")?;
+    match state.get("active") {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(active)) => Ok(*active),
+        Some(other) => {
+            let rule = "must be true or false";
+            Err(Refusal::invalid("active", &other.to_string(), rule))
+        }
+    }
 }
 
 fn ended(
@@ -203,6 +228,7 @@ pub(super) fn is_filled(value: Option<&Value>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::refusal::Code;
 
     fn reading(text: &str) -> Reading {
         let Value::Object(state) = serde_json::from_str(text).unwrap() else {
@@ -306,6 +332,94 @@ mod tests {
         assert_eq!(
             refused(r#"{"run_outcome":7}"#).message,
             "run_outcome must be a string, but is \"7\""
+        );
+    }
+
+    #[test]
+    fn a_word_that_nobody_knows_is_not_passed_by() {
+        let ends = "finish, finished, complete, completed, done, blocked,";
+        for (state, begins, names) in [
+            (
+                r#"{"lifecycle_outcome":"paused","run_outcome":"finish","current_phase":"complete"}"#,
+                "lifecycle_outcome must be one of: ",
+                "askuserQuestion, but is \"paused\"",
+            ),
+            (
+                r#"{"terminal_outcome":"paused","active":false}"#,
+                "lifecycle_outcome must be one of: ",
+                "askuserQuestion, but is \"paused\"",
+            ),
+            (
+                r#"{"run_outcome":"paused","current_phase":"failed","active":false}"#,
+                "run_outcome must be one of: ",
+                "cancelled, but is \"paused\"",
+            ),
+            (
+                r#"{"current_phase":"exploded","active":false}"#,
+                "current_phase must be one of: ",
+                ends,
+            ),
+            (
+                r#"{"current_phase":"exploded","error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#,
+                "current_phase must be one of: ",
+                ends,
+            ),
+            (
+                r#"{"run_outcome":"continue","current_phase":"exploded","active":false}"#,
+                "current_phase must be one of: ",
+                ends,
+            ),
+            (
+                r#"{"current_phase":"exploded"}"#,
+                "current_phase must be one of: ",
+                "exploded",
+            ),
+            (
+                r#"{"current_phase":7,"active":false}"#,
+                "current_phase must be a string",
+                "7",
+            ),
+            (
+                r#"{"active":"yes","completed_at":"2026-11-21T12:00:00Z"}"#,
+                "active must be true or false",
+                "yes",
+            ),
+            (
+                r#"{"completed_at":7}"#,
+                "completed_at must be a string",
+                "7",
+            ),
+        ] {
+            let refusal = refused(state);
+            assert!(refusal.message.starts_with(begins), "{state}: {refusal}");
+            assert!(refusal.message.contains(names), "{state}: {refusal}");
+            assert_eq!(refusal.code, Code::InvalidInput);
+            let field = refusal.field.unwrap();
+            assert!(state.contains(&format!("{field:?}:")), "{state}: {field}");
+        }
+    }
+
+    #[test]
+    fn a_phase_that_says_how_its_stage_ended_says_how_it_ended() {
+        for (phase, told) in [
+            ("forge:failed", "failed"),
+            (" Code-Review:FAILED", "failed"),
+            ("cleared", "userinterlude"),
+        ] {
+            let reading = reading(&format!(r#"{{"current_phase":{phase:?},"active":false}}"#));
+            assert_eq!(reading.lifecycle_outcome.map_or("", Lifecycle::name), told);
+            assert_eq!(reading.evidence, Evidence::CurrentPhase);
+        }
+        // One that was left out is followed by another.
+        for phase in ["forge:skipped", "planning", "team-exec", "code-review"] {
+            let state = format!(r#"{{"current_phase":{phase:?},"active":false}}"#);
+            assert_eq!(reading(&state).evidence, Evidence::Active, "{state}");
+        }
+        // While a mode runs its phases are its own.
+        let running = reading(r#"{"current_phase":"third chapter","active":true}"#);
+        assert_eq!(
+            (running.terminal, running.evidence),
+            (false, Evidence::Active)
         );
     }
 

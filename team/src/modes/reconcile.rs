@@ -2,7 +2,7 @@
 //! over (in the session, then at the root), bring the list of skills in line. Whoever asked then starts the mode.
 //!
 //! What becomes active at the root becomes so for every session, so that each session with active modes has its say; one
-//! "no" refuses all.
+//! "no" refuses all. A session that gave no sign of life for long holds up nobody: instead of saying no it ends.
 
 use super::board::{Board, Standing, visible_from};
 use super::denial::{self, Action, Place, session_option};
@@ -11,7 +11,7 @@ use super::reading::is_asked;
 use super::transition::{Denial, Kind, Review, Transition, decide};
 use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::Result;
-use crate::projections::fact::mode::{Change, Fields, ModeTransitioned};
+use crate::projections::fact::mode::{Change, Fields, ModeTransitioned, SessionEnd};
 use crate::projections::modes::{Mode, Scope};
 use crate::refusal::Refusal;
 use serde_json::Value;
@@ -83,7 +83,12 @@ pub(crate) fn reconcile(
     if *scope == Scope::Root {
         for session in board.active_sessions()? {
             let said = decided(board, &session, mode)?;
-            all.push((session, said));
+            match session.session() {
+                Some(name) if !said.is_allowed() && board.is_stale(name)? => {
+                    end_session(board, name, SessionEnd::Stale, None)?;
+                }
+                _ => all.push((session, said)),
+            }
         }
     }
     if let Some(refusal) = denied(board, team, &all, source)? {
@@ -126,7 +131,7 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
 
 /// What becomes of it in one scope.
 fn decided(board: &Board<'_>, scope: &Scope, mode: Mode) -> Result<Transition> {
-    Ok(decide(&board.active(scope)?, mode, review(board, scope)?))
+    Ok(decide(&board.beside(scope)?, mode, review(board, scope)?))
 }
 
 /// The refusal, where any scope says no. It names all that is in the way, wherever that is.
@@ -207,6 +212,43 @@ fn take_over(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Result<()> {
 /// Whether a state that is not active holds its lock on input, or a question to the user.
 pub(crate) fn is_waiting(state: &Standing) -> bool {
     !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
+}
+
+/// Ends a session: what is active in it, or waits for its user, is canceled. The modes that were active are answered.
+pub(crate) fn end_session(
+    board: &mut Board<'_>,
+    session: &str,
+    reason: SessionEnd,
+    note: Option<String>,
+) -> Result<Vec<Mode>> {
+    let scope = Scope::Session(session.to_owned());
+    let mut canceled = Vec::new();
+    for mode in Mode::ALL {
+        let Some(state) = board.state(&scope, mode)? else {
+            continue;
+        };
+        if !state.is_active() && !is_waiting(&state) {
+            continue;
+        }
+        if state.is_active() {
+            canceled.push(mode);
+        }
+        let mut set = ended("cancelled", "cancelled", "userinterlude");
+        let why = match reason {
+            SessionEnd::Ended => "its session ended",
+            SessionEnd::Stale => "its session gave no sign of life for long",
+        };
+        set.insert("stop_reason".into(), why.into());
+        let ending = Ending {
+            change: Change::Canceled,
+            exit: Some(Exit::Abort),
+            set,
+            unset: Vec::new(),
+        };
+        end(board, &scope, mode, ending)?;
+    }
+    board.end_session(session, reason, note)?;
+    Ok(canceled)
 }
 
 /// What the state of autopilot says of its review: clean only where both verdicts say so.

@@ -175,6 +175,7 @@ fn a_file_that_is_not_what_was_left_is_told_and_mended_by_leaving_it_again() {
             team: team.to_owned(),
             sample_size: 0,
             program: "teamlog".to_owned(),
+            backups: Vec::new(),
         };
         let report = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
         let found = report

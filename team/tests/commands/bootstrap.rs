@@ -1,7 +1,7 @@
 //! Runs of the bootstrap contract: the way to a working team, every code with a shortest history that triggers it and one
 //! that just does not, and what a run forgets where it falls back.
 
-use crate::world::{SECOND, World, events, json, kinds, refused, settled_digest};
+use crate::world::{World, events, json, kinds, refused, settled_digest, time};
 use serde_json::{Map, Value, json};
 use teamlog_engine::Format;
 use teamlog_team::bootstrap::breach::BREACHES;
@@ -84,15 +84,15 @@ impl Boot {
             }
         }
         if state == State::Running {
-            let evidence = json(
-                &self
-                    .team
-                    .bootstrap_evidence(BootstrapEvidence::default())
-                    .unwrap(),
-            );
-            self.ok("running_entered", evidence);
+            self.enter();
         }
         assert_eq!(self.shown().state, state);
+    }
+
+    /// Enters `RUNNING` with the evidence that agrees with the log.
+    pub fn enter(&mut self) {
+        let evidence = self.team.bootstrap_evidence(BootstrapEvidence::default());
+        self.ok("running_entered", json(&evidence.unwrap()));
     }
 
     pub fn say(&mut self, event: &str, data: Value) -> BootstrapRecorded {
@@ -500,7 +500,7 @@ fn a_tick_times_a_handshake_out_after_a_minute() {
     boot.ok("core_ready_ack", json!({"from": "synthesizer"}));
     let due = boot.shown().due_at.unwrap();
     boot.world
-        .later(60 * SECOND - (boot.world.clock_at() - launched_at(&mut boot.team)) - 1);
+        .later(time(&due).micros() - boot.world.clock_at() - 1);
     let ticked = boot.team.tick(Tick::default()).unwrap();
     assert_eq!(
         (ticked.bootstrap.handshakes, ticked.next_due_at),
@@ -537,14 +537,6 @@ fn a_tick_times_a_handshake_out_after_a_minute() {
         (State::CoreReady, false)
     );
     settled_digest(&mut boot.team);
-}
-
-fn launched_at(team: &mut Team) -> i64 {
-    let all = events(team);
-    let launched = all
-        .iter()
-        .find(|event| event["kind"] == "bootstrap_team_launched");
-    crate::world::time(launched.unwrap()["created_at"].as_str().unwrap()).micros()
 }
 
 #[test]

@@ -154,6 +154,8 @@ fn without_a_team_reads_are_empty_and_what_would_record_is_refused() {
             json!({"worker": "dev", "message_id": "m", "updated": false, "dispatch_request_id": null, "dispatch_updated": false}),
         ),
     ] {
+        let mut data = data;
+        data["warning"] = "there is no team \"nobody\"".into();
         assert_eq!(ask(operation, input), Ok(data), "{operation}");
     }
     for (operation, input) in [

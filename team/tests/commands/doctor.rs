@@ -58,6 +58,9 @@ impl Storage for ReadOnly {
     fn lock(&self, _: &Path, _: Duration) -> Result<Box<dyn Held>, LockError> {
         Err(LockError::Io(io::ErrorKind::ReadOnlyFilesystem.into()))
     }
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+        self.0.lock_dir(dir, deadline)
+    }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
         self.0.sealed(path)
     }
@@ -71,6 +74,7 @@ fn check(root: &Root) -> DoctorAnswer {
         team: "demo".into(),
         sample_size: 0,
         program: "teamlog".into(),
+        backups: Vec::new(),
     };
     root.doctor_check(check, &mut |_, _| {}).unwrap()
 }

@@ -351,6 +351,7 @@ fn doctor(world: &World) -> Value {
         team: "demo".into(),
         sample_size: 0,
         program: "teamlog".into(),
+        backups: Vec::new(),
     };
     json(&world.root.doctor_check(check, &mut |_, _| {}).unwrap())
 }
@@ -408,6 +409,8 @@ fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
         ),
     ] {
         input["team_name"] = "gone".into();
+        let mut answer = answer;
+        answer["warning"] = "there is no team \"gone\"".into();
         assert_eq!(call(&world, operation, input), Ok(answer), "{operation}");
     }
     for (operation, mut input, code) in [

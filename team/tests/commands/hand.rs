@@ -12,7 +12,7 @@ use teamlog_team::command::task_assign::TaskAssign;
 use teamlog_team::command::task_update::TaskUpdate;
 use teamlog_team::{Code, Team, tokens};
 
-fn ids(tasks: &[teamlog_team::projections::Task]) -> Vec<&str> {
+fn ids(tasks: &[teamlog_team::listed::Listed]) -> Vec<&str> {
     tasks.iter().map(|task| task.task_id.as_str()).collect()
 }
 

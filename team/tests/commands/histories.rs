@@ -357,7 +357,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 claim_token,
                 epoch,
                 lease_ms: Some(3_000),
-                expected_version: None,
+                ..TaskRenew::default()
             })
             .map(drop),
         1 => team
@@ -366,7 +366,9 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 worker: agent(1),
                 claim_token,
                 epoch,
-                expected_version: None,
+                // Whoever gave the epoch; the property holds whether or not that is its holder.
+                force: true,
+                ..TaskRelease::default()
             })
             .map(drop),
         _ => team
@@ -378,7 +380,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 epoch,
                 result: Some("r".into()),
                 error: Some("e".into()),
-                expected_version: None,
+                ..TaskFinish::default()
             })
             .map(drop),
     }
@@ -412,6 +414,7 @@ fn check(team: &mut Team) {
         if task.claim_governed {
             assert_eq!(live, task.status == Status::InProgress, "{task:?}");
             let free = matches!(task.status, Status::Pending | Status::Blocked);
+            let free = free || task.lease_expired();
             assert_eq!(listed, free && !open, "{task:?}");
             // A regressed dependency leaves what it freed; one completed elsewhere has a tick to say so.
             assert!(task.status != Status::Blocked || open, "{task:?}");

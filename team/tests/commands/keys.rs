@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use teamlog_engine::storage::Storage;
 use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault};
+use teamlog_team::command::tick::Tick;
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
     let operation = api::find(operation).unwrap();
@@ -78,16 +79,136 @@ fn what_was_refused_may_be_asked_again_under_its_key() {
     call(&world, "release-task-claim", release).unwrap();
     let later = call(&world, "claim-task", claim("k-3", "qa")).unwrap();
     assert_ne!(later["claimToken"], held["claimToken"]);
-    // The first claim's answer is still that of its own key.
-    assert_eq!(
-        call(&world, "claim-task", claim("k-2", "dev")).unwrap(),
-        held
-    );
+    // The first claim is over, and is not answered as if it were not.
+    let fault = call(&world, "claim-task", claim("k-2", "dev")).unwrap_err();
+    assert_eq!(fault.code, "claim_conflict");
     let stored = kinds(&mut team)
         .iter()
         .filter(|kind| *kind == "response_stored")
         .count();
     assert_eq!(stored, 3);
+}
+
+/// The operations that hand out a claim, each under the key `k`.
+fn grants(world: &World) -> [(&'static str, Value); 3] {
+    let input = |more: Value| {
+        let mut input = json!({"team_name": "demo", "lease_ms": 1_000, "key": "k"});
+        let fields = more.as_object().unwrap().clone();
+        input.as_object_mut().unwrap().extend(fields);
+        input
+    };
+    call(world, "create-task", create("c", "one")).unwrap();
+    [
+        (
+            "claim-task",
+            input(json!({"task_id": "1", "worker": "dev"})),
+        ),
+        ("claim-next-task", input(json!({"worker": "dev"}))),
+        (
+            "renew-task-claim",
+            input(json!({"task_id": "1", "epoch": 1})),
+        ),
+    ]
+}
+
+/// A claim is granted, something happens, and the same is asked again under its key.
+fn asked_again(at: usize, meanwhile: &dyn Fn(&World, &Value)) -> (Value, Result<Value, Fault>) {
+    let world = World::new();
+    let mut team = world.demo();
+    let (operation, input) = grants(&world)[at].clone();
+    if operation == "renew-task-claim" {
+        let claim =
+            json!({"team_name": "demo", "task_id": "1", "worker": "dev", "lease_ms": 1_000});
+        call(&world, "claim-task", claim).unwrap();
+    }
+    let first = call(&world, operation, input.clone()).unwrap();
+    assert_eq!(first["epoch"], 1, "{operation}");
+    meanwhile(&world, &first["claimToken"]);
+    let before = events(&mut team);
+    let again = call(&world, operation, input);
+    // What was answered first stays as it was recorded, and nothing comes beside it.
+    assert_eq!(events(&mut team), before, "{operation}");
+    let stored = before
+        .iter()
+        .filter(|event| event["kind"] == "response_stored" && event["key"] == "k");
+    assert_eq!(stored.count(), 1, "{operation}");
+    (first, again)
+}
+
+#[test]
+fn a_claim_is_answered_again_only_as_long_as_it_lives() {
+    let on_task = |world: &World, operation: &str, more: Value| {
+        let mut input = json!({"team_name": "demo", "task_id": "1"});
+        let fields = more.as_object().unwrap().clone();
+        input.as_object_mut().unwrap().extend(fields);
+        call(world, operation, input).unwrap();
+    };
+    let finish = |world: &World, token: &Value, to: &str| {
+        let more = json!({"from": "in_progress", "to": to, "claim_token": token});
+        on_task(world, "transition-task-status", more);
+    };
+    let claim = |world: &World| on_task(world, "claim-task", json!({"worker": "qa"}));
+    type Meanwhile<'a> = &'a dyn Fn(&World, &Value);
+    let cases: [(&str, &str, Meanwhile); 9] = [
+        ("", "", &|_, _| {}),
+        ("", "", &|world, _| world.later(999_000)),
+        ("lease_expired", "pending", &|world, _| {
+            world.later(1_000_000)
+        }),
+        ("lease_expired", "pending", &|world, _| {
+            world.later(1_000_000);
+            world
+                .root
+                .team("demo")
+                .unwrap()
+                .tick(Tick::default())
+                .unwrap();
+        }),
+        ("claim_conflict", "in_progress", &|world, _| {
+            world.later(1_000_000);
+            claim(world);
+        }),
+        ("claim_conflict", "pending", &|world, token| {
+            let more = json!({"worker": "dev", "claim_token": token});
+            on_task(world, "release-task-claim", more);
+        }),
+        ("claim_conflict", "completed", &|world, token| {
+            finish(world, token, "completed");
+        }),
+        ("claim_conflict", "pending", &|world, token| {
+            finish(world, token, "failed");
+            on_task(world, "reopen-task", json!({}));
+        }),
+        ("claim_conflict", "canceled", &|world, token| {
+            on_task(world, "cancel-task", json!({"claim_token": token}));
+        }),
+    ];
+    for (code, status, meanwhile) in cases {
+        for at in 0..3 {
+            let (first, again) = asked_again(at, meanwhile);
+            match again {
+                Ok(again) => assert_eq!((code, again), ("", first), "{at}"),
+                Err(fault) => {
+                    assert_eq!(fault.code, code, "{at}: {fault:?}");
+                    assert_eq!(fault.details["status"], status, "{at}: {fault:?}");
+                    assert_eq!(fault.details["field"], "key", "{at}: {fault:?}");
+                    let token = first["claimToken"].as_str().unwrap();
+                    assert!(!format!("{fault:?}").contains(token), "{fault:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn that_nothing_was_ready_is_answered_again() {
+    let world = World::new();
+    world.demo();
+    let next = json!({"team_name": "demo", "worker": "dev", "key": "k"});
+    let first = call(&world, "claim-next-task", next.clone()).unwrap();
+    assert_eq!(first["task"], Value::Null);
+    call(&world, "create-task", create("c", "one")).unwrap();
+    assert_eq!(call(&world, "claim-next-task", next).unwrap(), first);
 }
 
 #[test]

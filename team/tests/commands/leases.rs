@@ -1,15 +1,26 @@
 //! Leases: how long a claim counts, what becomes of one that ran out, and who may still say what.
 
-use crate::claims::{after, claim, claimed, complete, count, done, new, status, task, waiting};
+use crate::claims::{
+    after, change, claim, claimed, complete, count, done, new, status, task, waiting,
+};
 use crate::world::{MINUTE, SECOND, World, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
+use teamlog_engine::Timestamp;
+use teamlog_engine::reader::Point;
+use teamlog_team::command::claim_next::ClaimNext;
+use teamlog_team::command::cleanup::OrphanCleanup;
 use teamlog_team::command::prime::Prime;
+use teamlog_team::command::ready::Ready;
 use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::command::task_change::TaskChange;
 use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
+use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::command::task_release::TaskRelease;
 use teamlog_team::command::task_renew::TaskRenew;
 use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::command::tasks::Tasks;
 use teamlog_team::command::tick::Tick;
+use teamlog_team::listed::Listed;
 use teamlog_team::{Code, Team};
 
 pub fn release(claimed: &ClaimAnswer) -> TaskRelease {
@@ -359,6 +370,121 @@ fn a_reader_sees_a_lease_that_ran_out_and_records_nothing() {
 }
 
 #[test]
+fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    claimed(&mut team, new("first"));
+    team.task_create(new("second")).unwrap();
+    let waits = TaskCreate {
+        blocked_by: Some(vec!["2".into()]),
+        ..new("waits")
+    };
+    team.task_create(waits).unwrap();
+    let held = (kinds(&mut team).len() as u64, world.clock_at());
+    let ready = |team: &mut Team, agent: Option<&str>| {
+        let ready = Ready {
+            agent: agent.map(Into::into),
+            limit: Some(1),
+            cursor: None,
+        };
+        let first = team.ready(&ready).unwrap();
+        let cursor = first.next_cursor.clone();
+        let second = cursor.map(|_| {
+            team.ready(&Ready {
+                cursor: first.next_cursor.clone(),
+                ..ready
+            })
+        });
+        let pages = [Some(first), second.map(Result::unwrap)];
+        let pages = pages.into_iter().flatten().map(|page| json(&page));
+        pages.collect::<Vec<_>>()
+    };
+    let named = |pages: &[Value]| -> Vec<(String, bool)> {
+        let tasks = pages
+            .iter()
+            .flat_map(|page| page["tasks"].as_array().unwrap());
+        let named = tasks.map(|task| {
+            let id = task["task_id"].as_str().unwrap().to_owned();
+            (id, task["lease_expired"] == true)
+        });
+        named.collect()
+    };
+    let primed = |team: &mut Team, agent: &str| {
+        let prime = Prime {
+            agent: agent.into(),
+        };
+        json(&team.prime(&prime).unwrap())["ready"].clone()
+    };
+    let second = ("2".to_owned(), false);
+    for agent in [None, Some("dev"), Some("qa")] {
+        assert_eq!(named(&ready(&mut team, agent)), vec![second.clone()]);
+    }
+    let seen = team.tasks(Tasks::default()).unwrap();
+    assert!(seen.tasks.iter().all(|task| !task.lease_expired()));
+    world.later(15 * MINUTE);
+    let first = ("1".to_owned(), true);
+    for agent in [None, Some("dev"), Some("qa")] {
+        let pages = ready(&mut team, agent);
+        assert_eq!(named(&pages), [first.clone(), second.clone()], "{agent:?}");
+        assert!(pages.iter().all(|page| page["total"] == 2), "{pages:?}");
+    }
+    let qa = primed(&mut team, "qa");
+    assert_eq!(
+        (&qa["total"], &qa["items"][0]["task_id"]),
+        (&json!(2), &json!("1"))
+    );
+    assert_eq!(qa["items"][0]["lease_expired"], true);
+    assert_eq!(qa["items"][1].get("lease_expired"), None);
+    let seen = team.tasks(Tasks::default()).unwrap();
+    let marked = seen.tasks.iter().map(Listed::lease_expired);
+    assert_eq!(marked.collect::<Vec<_>>(), [true, false, false]);
+
+    // The moment that is asked for decides, not the clock.
+    let mut past = world
+        .root
+        .team("demo")
+        .unwrap()
+        .at(Point::Seq(held.0))
+        .unwrap();
+    assert_eq!(named(&ready(&mut past, None)), vec![second.clone()]);
+    let later = Timestamp::from_micros(held.1 + 15 * MINUTE).unwrap();
+    let mut past = world
+        .root
+        .team("demo")
+        .unwrap()
+        .at(Point::Time(later))
+        .unwrap();
+    assert_eq!(named(&ready(&mut past, None)), [first, second]);
+
+    // What is listed first is what is granted.
+    let next = ClaimNext {
+        worker: "qa".into(),
+        lease_ms: None,
+    };
+    let granted = team.claim_next(next).unwrap().task.unwrap();
+    assert_eq!(json(&granted)["id"], "1");
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_task_whose_lease_ran_out_and_that_waits_for_another_is_not_ready() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    claimed(&mut team, new("second"));
+    let change = TaskChange {
+        task_id: "2".into(),
+        blocked_by: Some(vec!["1".into()]),
+        ..TaskChange::default()
+    };
+    team.task_change(change).unwrap();
+    world.later(15 * MINUTE);
+    let ready = team.ready(&Ready::default()).unwrap();
+    let ids: Vec<_> = ready.tasks.iter().map(|task| &*task.task_id).collect();
+    assert_eq!((ids, ready.total), (vec!["1"], 1));
+}
+
+#[test]
 fn a_lease_outlives_the_handle_and_the_derived_store() {
     let world = World::new();
     let mut team = world.demo();
@@ -404,4 +530,48 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
         team.task_claim(claim(&held.task.id, "qa")),
         Code::BlockedDependency,
     );
+}
+
+#[test]
+fn what_prime_says_to_type_is_said_once_and_only_where_it_is_granted() {
+    let world = World::new();
+    let mut team = world.demo();
+    let own = claimed(&mut team, new("first")).task.id;
+    let waits = claimed(&mut team, new("second")).task.id;
+    let third = team.task_create(new("third")).unwrap().task.id;
+    let changed = TaskChange {
+        blocked_by: Some(vec![third]),
+        ..change(&waits)
+    };
+    team.task_change(changed).unwrap();
+    world.later(86_400 * SECOND);
+    let prime = Prime {
+        agent: "dev".into(),
+    };
+    let commands = team.prime(&prime).unwrap().commands;
+    let said = |id: &str| {
+        let line = format!("teamlog task claim demo {id} --worker dev");
+        commands.iter().filter(|command| **command == line).count()
+    };
+    assert_eq!((said(&own), said(&waits)), (1, 0), "{commands:?}");
+}
+
+#[test]
+fn in_a_closed_team_nothing_is_ready_and_nothing_to_type_but_what_reads() {
+    let world = World::new();
+    let mut team = world.demo();
+    for subject in ["first", "second"] {
+        team.task_create(new(subject)).unwrap();
+    }
+    crate::mailbox::send(&mut team, "dev", "look");
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    let ready = team.ready(&Ready::default()).unwrap();
+    assert_eq!((ready.count, ready.total), (0, 0));
+    let prime = Prime {
+        agent: "dev".into(),
+    };
+    for command in team.prime(&prime).unwrap().commands {
+        let verb = command.split(' ').nth(1).unwrap();
+        assert!(["read", "wait"].contains(&verb) || command.starts_with("teamlog task show"));
+    }
 }

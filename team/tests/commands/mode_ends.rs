@@ -145,11 +145,9 @@ fn who_acts_in_a_session_changes_its_state_else_that_of_the_root() {
     write(&mut team, Mode::Team, "s1", json!({"active": false})).unwrap();
     // The session has a state of its own by now, which is over.
     refused(complete(&mut team, Mode::Team, "s1"), Code::ModeNotActive);
-    assert_eq!(
-        active(&mut team, "s1"),
-        [Mode::Team],
-        "for conflicts the root counts"
-    );
+    assert_eq!(active(&mut team, "s1"), []);
+    // For conflicts the root counts.
+    refused(start(&mut team, Mode::Autopilot, "s1"), Code::ModeDenied);
     assert_eq!(
         json(&complete(&mut team, Mode::Team, "").unwrap())["scope"],
         "root"

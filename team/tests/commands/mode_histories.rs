@@ -187,6 +187,7 @@ proptest! {
             team: "demo".into(),
             sample_size: 0,
             program: "teamlog".into(),
+            backups: Vec::new(),
         };
         let report = world.root.doctor_check(doctor, &mut |_, _| {}).unwrap();
         // What somebody left behind is worth a look, and no fault.
@@ -261,6 +262,7 @@ fn a_hand_off_that_is_stopped_anywhere_happened_wholly_or_not_at_all() {
                 team: "demo".into(),
                 sample_size: 0,
                 program: "teamlog".into(),
+                backups: Vec::new(),
             };
             let report = root.doctor_check(check, &mut |_, _| {}).unwrap();
             assert!(

@@ -67,7 +67,152 @@ fn a_session_sees_its_own_states_and_else_those_of_the_root() {
     assert_eq!(list(&mut team, of("s1", false)).0, ["s1/team", "s1/forge"]);
     assert_eq!(list(&mut team, of("s1", true)).0, ["s1/forge"]);
     assert_eq!(list(&mut team, of("s2", false)).0, ["root/team"]);
-    assert_eq!(active(&mut team, "s1"), [Mode::Team, Mode::Forge]);
+    assert_eq!(active(&mut team, "s1"), [Mode::Forge]);
+    assert_eq!(active(&mut team, "s2"), [Mode::Team]);
+}
+
+/// Everything that says what is active for whoever acts in a session, each in canonical order.
+fn views(team: &mut Team, at: &str) -> Vec<Vec<Mode>> {
+    let sorted = |mut modes: Vec<Mode>| {
+        modes.sort_unstable();
+        modes
+    };
+    let named = |names: Vec<String>| {
+        let mode = |name: String| Mode::from_name(name.rsplit('/').next().unwrap()).unwrap();
+        sorted(names.into_iter().map(mode).collect())
+    };
+    let shown = |team: &mut Team| {
+        let is_active = |mode: &Mode| {
+            let shown = team.mode_show(ModeShow {
+                mode: mode.name().into(),
+                session_id: session(at),
+            });
+            shown.is_ok_and(|shown| shown.mode.active)
+        };
+        Mode::ALL.into_iter().filter(is_active).collect()
+    };
+    let statuses = team
+        .state_get_status(StateGetStatus {
+            mode: None,
+            session_id: session(at),
+        })
+        .unwrap()
+        .statuses;
+    let on = statuses.into_iter().filter(|(_, status)| status.active);
+    let listed = team
+        .state_list_active(StateListActive {
+            session_id: session(at),
+        })
+        .unwrap()
+        .active_modes;
+    let rows = ModeList {
+        session_id: session(at),
+        active: true,
+        ..ModeList::default()
+    };
+    vec![
+        sorted(active(team, at)),
+        named(list(team, rows).0),
+        named(on.map(|(name, _)| name).collect()),
+        sorted(listed),
+        shown(team),
+    ]
+}
+
+fn seen(team: &mut Team, at: &str, modes: &[Mode]) {
+    for (view, found) in views(team, at).into_iter().enumerate() {
+        assert_eq!(found, modes, "view {view} in {at:?}");
+    }
+}
+
+#[test]
+fn what_ended_in_a_session_starts_there_again_beside_that_of_the_root() {
+    for mode in Mode::ALL {
+        type Way = fn(&mut Team, Mode);
+        let ways: [Way; 4] = [
+            |team, mode| drop(start(team, mode, "s1").unwrap()),
+            |team, mode| drop(write(team, mode, "s1", json!({"active": true})).unwrap()),
+            |team, mode| {
+                let prompt = ModePrompt {
+                    text: format!("${mode} again"),
+                    session_id: session("s1"),
+                    ..ModePrompt::default()
+                };
+                team.mode_prompt(prompt).unwrap();
+            },
+            |team, mode| drop(start(team, mode, "s1").unwrap()),
+        ];
+        for (number, way) in ways.into_iter().enumerate() {
+            let world = World::new();
+            let mut team = world.demo();
+            start(&mut team, mode, "s1").unwrap();
+            start(&mut team, mode, "").unwrap();
+            match number {
+                // Also where it was cleared, which leaves a tombstone.
+                3 => drop(clear(&mut team, mode, "s1")),
+                _ => drop(complete(&mut team, mode, "s1").unwrap()),
+            }
+            seen(&mut team, "s1", &[]);
+            seen(&mut team, "s2", &[mode]);
+            refused(complete(&mut team, mode, "s1"), Code::ModeNotActive);
+            way(&mut team, mode);
+            seen(&mut team, "s1", &[mode]);
+            seen(&mut team, "", &[mode]);
+            // It is the session's own, but for `team` by a prompt, which is everybody's.
+            let everybodys = number == 2 && mode == Mode::Team;
+            let shown = show(&mut team, mode, "s1");
+            let scope = if everybodys { "root" } else { "session" };
+            assert_eq!(shown["scope"], scope, "{mode}, way {number}");
+            if !everybodys {
+                complete(&mut team, mode, "s1").unwrap();
+                seen(&mut team, "s1", &[]);
+                seen(&mut team, "", &[mode]);
+            }
+            settled_digest(&mut team);
+        }
+    }
+}
+
+#[test]
+fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_same() {
+    let world = World::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Forge, "").unwrap();
+    clear(&mut team, Mode::Forge, "s1");
+    start(&mut team, Mode::Ultrawork, "s1").unwrap();
+    seen(&mut team, "s1", &[Mode::Ultrawork]);
+    let skills = team
+        .state_read(StateRead {
+            mode: "skill-active".into(),
+            session_id: session("s1"),
+        })
+        .unwrap();
+    let listed = skills.fields["active_skills"].as_array().unwrap();
+    assert_eq!(listed.len(), 1, "{listed:?}");
+    assert_eq!(listed[0]["skill"], "ultrawork");
+    assert_eq!(skills.fields["skill"], "ultrawork");
+    // What is active for everybody is asked, whatever the session sees of it.
+    let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
+    let clears = "`rcs state clear --mode forge --team demo --root`";
+    assert!(refusal.message.contains(clears), "{refusal}");
+}
+
+#[test]
+fn what_a_prompt_starts_for_everybody_counts_where_it_was_typed() {
+    let world = World::new();
+    let mut team = world.demo();
+    write(&mut team, Mode::Team, "s1", json!({"active": true})).unwrap();
+    complete(&mut team, Mode::Team, "s1").unwrap();
+    let prompt = ModePrompt {
+        text: "$team go".into(),
+        session_id: session("s1"),
+        ..ModePrompt::default()
+    };
+    let told = team.mode_prompt(prompt).unwrap();
+    assert_eq!(told.active_skills, [Mode::Team]);
+    seen(&mut team, "s1", &[Mode::Team]);
+    assert_eq!(show(&mut team, Mode::Team, "s1")["scope"], "root");
+    settled_digest(&mut team);
 }
 
 #[test]

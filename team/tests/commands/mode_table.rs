@@ -1,13 +1,16 @@
-//! The table of sets and modes in `docs/modes.md` is what is decided.
+//! The table of sets and modes in `docs/modes.md` is what is decided, and the list of words what prompts are read by.
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes it anew.
 
 use std::path::Path;
+use teamlog_team::modes::prompt::{gate, keyword};
 use teamlog_team::modes::transition::{Denial, Kind, Review, Transition, decide, reachable};
 use teamlog_team::projections::modes::Mode;
 
 const BEGIN: &str = "<!-- sets: ";
 const END: &str = "<!-- /sets -->";
+const WORDS_BEGIN: &str = "<!-- words: ";
+const WORDS_END: &str = "<!-- /words -->";
 
 fn names(modes: &[Mode], between: &str) -> String {
     let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
@@ -47,17 +50,51 @@ fn table() -> String {
     lines.join("\n")
 }
 
-#[test]
-fn the_table_in_docs_is_what_is_decided() {
+/// The words that call for something, as `docs/modes.md` lists them.
+fn phrases() -> String {
+    let listed = |words: &[&str]| {
+        let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+        quoted.join(", ")
+    };
+    [
+        "| part | words |".to_owned(),
+        "|---|---|".to_owned(),
+        format!(
+            "| in front | {}, then `{}` |",
+            listed(&keyword::FORCING),
+            keyword::PLEASE
+        ),
+        format!("| verbs | {} |", listed(&keyword::VERBS)),
+        format!(
+            "| names that mean nothing else | {} |",
+            listed(&keyword::COINED)
+        ),
+        format!(
+            "| names that are ordinary words | {} |",
+            listed(&keyword::ORDINARY)
+        ),
+        format!("| what makes a name clear | `{}` |", keyword::MODE),
+        format!("| at the end | {}, `.`, `!` |", listed(&keyword::BEHIND)),
+        format!(
+            "| before what is to be done | `:`, a line break, {} |",
+            listed(&keyword::LEADING)
+        ),
+        format!("| go-aheads | {} |", listed(&gate::GO_AHEADS)),
+        format!("| going on | {} |", listed(&keyword::GOING_ON)),
+        "| calling off | `cancel` |\n".to_owned(),
+    ]
+    .join("\n")
+}
+
+/// Holds what stands behind a mark in `docs/modes.md` against what it should be, or writes it anew.
+fn check(begin: &str, end: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modes.md");
     let text = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = text.split_once(BEGIN).unwrap();
+    let (before, rest) = text.split_once(begin).unwrap();
     let (marker, rest) = rest.split_once("-->\n").unwrap();
-    let (found, behind) = rest.split_once(END).unwrap();
-    let made = format!("{}\n", table());
-    assert_eq!(made.lines().count(), 2 + 18);
+    let (found, behind) = rest.split_once(end).unwrap();
     if std::env::var_os("TEAMLOG_BLESS").is_some() {
-        let text = format!("{before}{BEGIN}{marker}-->\n{made}{END}{behind}");
+        let text = format!("{before}{begin}{marker}-->\n{made}{end}{behind}");
         std::fs::write(&path, text).unwrap();
         return;
     }
@@ -65,4 +102,13 @@ fn the_table_in_docs_is_what_is_decided() {
         found == made,
         "docs/modes.md is out of date; TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table writes it anew"
     );
+}
+
+// One test, as both parts are written into one file.
+#[test]
+fn the_tables_in_docs_are_what_is_decided() {
+    let made = format!("{}\n", table());
+    assert_eq!(made.lines().count(), 2 + 18);
+    check(BEGIN, END, &made);
+    check(WORDS_BEGIN, WORDS_END, &phrases());
 }

@@ -257,7 +257,11 @@ fn a_closed_team_takes_no_mode_and_shows_them_all() {
     ] {
         refused(outcome, Code::TeamClosed);
     }
-    assert_eq!(show(&mut team, Mode::Forge, "")["active"], true);
+    let ended = show(&mut team, Mode::Forge, "");
+    assert_eq!(
+        (&ended["active"], &ended["current_phase"]),
+        (&json!(false), &json!("cancelled"))
+    );
     assert!(matches!(
         team.mode_show(ModeShow { mode: "team".into(), session_id: None }),
         Err(Failure::Refused(refusal)) if refusal.code == Code::ModeNotFound

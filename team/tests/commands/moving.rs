@@ -143,7 +143,7 @@ fn all_teams_are_backed_up_and_one_that_fails_keeps_no_other_from_it() {
     assert_eq!((all.status, all.backups.len()), ("ok", 3));
     assert_eq!(vault.teams().unwrap(), ["alpha", "demo", "omega"]);
     for team in vault.teams().unwrap() {
-        assert!(vault.verify(&team).unwrap().ok);
+        assert!(vault.verify(&team, None).unwrap().ok);
     }
     let path = Path::new("demo/backup.json");
     memory.corrupt(path, 20, 1).unwrap();

@@ -57,12 +57,13 @@ fn prompts_end_as_the_table_says() {
         ("", "$analyze x", "", ""),
         ("", "please run $team now", "team", ""),
         ("", "$blueprint, $forge x", "blueprint", ""),
-        ("", "echo $PATH with autopilot", "", ""),
-        ("", "/prompts:x autopilot", "", ""),
-        ("", "forge the fix", "blueprint", ""),
-        ("", "force: forge the fix", "forge", ""),
-        ("", "forge the fix of src/main.rs", "forge", ""),
-        ("", "ultraqa the thing", "ultraqa", ""),
+        ("", "use autopilot:\n$PATH", "", ""),
+        ("", "use autopilot:\n/prompts:x", "", ""),
+        ("", "forge the fix", "", ""),
+        ("", "use forge", "blueprint", ""),
+        ("", "force: use forge", "forge", ""),
+        ("", "use forge mode on src/main.rs", "forge", ""),
+        ("", "run ultraqa on the thing", "ultraqa", ""),
         ("team", "$forge x", "team,forge", ""),
         ("blueprint", "$team $forge x", "team,forge", ""),
         (
@@ -156,7 +157,7 @@ fn what_a_denial_tells_to_clear_is_what_is_active_and_no_more() {
     for said in [
         "`rcs state clear --mode team --team demo --root`",
         "`rcs state clear --mode forge --team demo --session s-1`",
-        r#"`rcs_state.state_clear {"mode":"team","team":"demo"}`"#,
+        r#"`rcs_state.state_clear {"mode":"team","team":"demo","session_id":null}`"#,
         r#"`rcs_state.state_clear {"mode":"forge","team":"demo","session_id":"s-1"}`"#,
     ] {
         assert!(refusal.message.contains(said), "{said} in {refusal}");
@@ -308,13 +309,13 @@ fn an_interview_locks_input_until_it_is_called_off_or_handed_over() {
 fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let world = World::new();
     let mut team = with(&world, "", "");
-    let answer = prompt(&mut team, "forge it with ultrawork", "s-1").unwrap();
+    let answer = prompt(&mut team, "use ultrawork on it", "s-1").unwrap();
     assert_eq!(names(&answer.active_skills), "blueprint");
     assert_eq!(answer.requested_skills, ["blueprint"]);
     let gate = json(&answer.gate);
     assert_eq!(
         gate,
-        json!({"applied": true, "reason": "underspecified", "modes": ["forge", "ultrawork"]})
+        json!({"applied": true, "reason": "underspecified", "modes": ["ultrawork"]})
     );
     assert!(answer.additional_context.contains("waits for a plan"));
 

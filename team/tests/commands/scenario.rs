@@ -42,6 +42,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ),
         ("mode-list", json!({"session_id": "s1"})),
         ("mode-show", json!({"mode": "forge", "session_id": "s1"})),
+        ("mode-sessions", json!({"limit": 2})),
         ("mode-explain", json!({"mode": "blueprint"})),
         ("mode-outcome", json!({"mode": "forge", "session_id": "s1"})),
         (
@@ -49,6 +50,10 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             json!({"mode": "forge", "session_id": "s1", "reason": "enough"}),
         ),
         ("mode-clear", json!({"mode": "forge", "session_id": "s1"})),
+        (
+            "mode-end-session",
+            json!({"session_id": "s1", "reason": "done"}),
+        ),
         ("broadcast", json!({"from_worker": "lead", "body": "hello"})),
         ("mailbox-list", json!({"worker": "dev"})),
         (
@@ -134,6 +139,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             json!({"event": "team_launched", "data": {"method": "team_api", "members": ["a", "obstruction", "synthesizer"]}}),
         ),
         ("bootstrap-evidence", json!({})),
+        ("bootstrap-list", json!({})),
         ("bootstrap-show", json!({"run": "1"})),
         (
             "write-worker-status",
@@ -163,6 +169,10 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
             json!({"snapshot": {"workerStateByName": {"dev": "idle"}}}),
         ),
         ("read-monitor-snapshot", json!({})),
+        (
+            "write-leader-attention",
+            json!({"source": "notify_hook", "leader_session_active": true}),
+        ),
         ("cancel-task", json!({"task_id": "1"})),
         (
             "write-shutdown-request",

@@ -150,6 +150,7 @@ proptest! {
             team: "demo".into(),
             sample_size: 0,
             program: "teamlog".into(),
+            backups: Vec::new(),
         };
         let report = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
         let unwell: Vec<_> = report.checks.iter().filter(|check| check.status != Health::Healthy).collect();

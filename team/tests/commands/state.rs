@@ -25,7 +25,7 @@ fn status_counts_what_is_unread_blocked_and_stale() {
     world.later(91 * MINUTE);
     team.send(message("lead", "qa")).unwrap();
     let answer = status(&mut team);
-    let ids = |tasks: &[teamlog_team::projections::Task]| {
+    let ids = |tasks: &[teamlog_team::listed::Listed]| {
         tasks
             .iter()
             .map(|task| task.task_id.clone())

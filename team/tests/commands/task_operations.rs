@@ -164,7 +164,7 @@ fn what_is_not_there_is_said_as_each_operation_says_it() {
     );
     assert_eq!(
         nowhere("list-tasks", json!({})).unwrap(),
-        json!({"count": 0, "tasks": []})
+        json!({"count": 0, "tasks": [], "warning": "there is no team \"nowhere\""})
     );
     for (operation, input) in [
         ("create-task", json!({"subject": "s", "description": "d"})),

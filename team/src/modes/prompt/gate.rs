@@ -16,7 +16,7 @@ const GATED: [Mode; 4] = [Mode::Forge, Mode::Autopilot, Mode::Team, Mode::Ultraw
 /// Most words of a prompt that says too little.
 const WORDS_MAX: usize = 15;
 /// Go-aheads for a plan.
-const GO_AHEADS: [&str; 4] = ["team", "team please", "forge", "forge please"];
+pub const GO_AHEADS: [&str; 4] = ["team", "team please", "forge", "forge please"];
 
 /// What the gate knows of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,26 @@ pub struct Planned {
     pub complete: bool,
     /// The skill that is active, the first of them if several are.
     pub prior: Option<Mode>,
+}
+
+impl Planned {
+    /// Whether a go-ahead would be one for the plan.
+    fn is_ready(self) -> bool {
+        self.complete && self.prior.is_none_or(|prior| prior == Mode::Blueprint)
+    }
+}
+
+/// The mode that a short go-ahead calls for; behind a complete plan only.
+pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
+    let said = plain(prompt);
+    if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
+        return None;
+    }
+    let keyword = said.split(' ').next()?;
+    Some(Found {
+        keyword: keyword.to_owned(),
+        skill: Skill::from_name(keyword)?,
+    })
 }
 
 /// Why the gate held modes back, or did not.
@@ -108,8 +128,7 @@ fn reason(prompt: &str, rest: &[Skill], planned: Planned) -> Why {
         return Why::Forced;
     }
     let prompt = typed(prompt);
-    let unplanned = planned.prior.is_some_and(|prior| prior != Mode::Blueprint);
-    if planned.complete && !unplanned && GO_AHEADS.contains(&&*plain(&prompt)) {
+    if go_ahead(&prompt, planned).is_some() {
         return Why::Approved;
     }
     match is_underspecified(&prompt) {
@@ -328,10 +347,24 @@ fn has_commit(lower: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modes::prompt::keyword::words;
+
+    /// Every name in a prompt.
+    fn named(prompt: &str) -> Vec<Found> {
+        let mut all: Vec<Found> = Vec::new();
+        for word in prompt.split_whitespace() {
+            let keyword = word.trim_matches(|letter: char| !is_word(letter));
+            if let Some(skill) = Skill::from_name(keyword)
+                && all.iter().all(|found| found.skill != skill)
+            {
+                let keyword = keyword.to_owned();
+                all.push(Found { keyword, skill });
+            }
+        }
+        all
+    }
 
     fn told(prompt: &str, planned: Planned) -> (String, &'static str) {
-        let (skills, gate) = gated(prompt, &words(prompt), planned);
+        let (skills, gate) = gated(prompt, &named(prompt), planned);
         let names: Vec<&str> = skills.iter().map(|skill| skill.name()).collect();
         (names.join(","), gate.map_or("", |gate| gate.reason.name()))
     }
@@ -392,7 +425,7 @@ mod tests {
         let planned = |complete, prior| Planned { complete, prior };
         for (prompt, planned, reason) in [
             ("team", planned(true, None), "approved"),
-            ("Forge, please!", planned(true, None), ""),
+            ("Forge, please!", planned(true, None), "underspecified"),
             ("Forge please!", planned(true, None), "approved"),
             (
                 "team please",
@@ -412,6 +445,7 @@ mod tests {
             ("team it up", planned(true, None), "underspecified"),
         ] {
             assert_eq!(told(prompt, planned).1, reason, "{prompt}");
+            assert_eq!(go_ahead(prompt, planned).is_some(), reason == "approved");
         }
     }
 

@@ -1,11 +1,13 @@
-//! Words that stand for skills without a `$`: names that mean nothing else anywhere in a prompt, ordinary words only as
-//! its first; and the words that ask to go on.
+//! Words that call for something without a `$`: phrases of a verb and a name, with which a prompt begins; `cancel` alone;
+//! and the words that ask to go on. A bare name calls for nothing, wherever it stands.
 
-use super::{Found, is_word};
+use super::Found;
 use crate::modes::skill::{CANCEL, Skill};
 
+/// What a phrase begins with.
+pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];
 /// Names that mean nothing else.
-const COINED: [&str; 7] = [
+pub const COINED: [&str; 7] = [
     "ultrawork",
     "ulw",
     "autopilot",
@@ -14,96 +16,85 @@ const COINED: [&str; 7] = [
     "autoresearch",
     "deep-interview",
 ];
-/// Ordinary words, which stand for a skill where a prompt begins with them.
-const ORDINARY: [&str; 6] = ["forge", "team", "crew", "swarm", "blueprint", "brief"];
-/// What may stand before the first word.
-const OPENINGS: [&str; 4] = ["please", "run", "use", "start"];
-/// The same without a space behind it.
-const MARKS: [&str; 4] = ["force:", "!", "/", "\\"];
+/// Names that are ordinary words: prompts that begin with a verb and one of these often mean something else.
+pub const ORDINARY: [&str; 6] = ["forge", "team", "crew", "swarm", "blueprint", "brief"];
+/// Makes clear that a name is that of a mode.
+pub const MODE: &str = "mode";
+/// What may stand in front of the verb, behind a mark.
+pub const PLEASE: &str = "please";
+/// What may stand behind the name.
+pub const BEHIND: [&str; 2] = ["please", "now"];
+/// What leads from the name to what is to be done.
+pub const LEADING: [&str; 3] = ["on", "to", "for"];
 /// What passes the gate by, as it stands before anything else.
-const FORCING: [&str; 2] = ["force:", "!"];
+pub const FORCING: [&str; 2] = ["force:", "!"];
 /// What asks to go on.
-const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
+pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
 
-/// The skills that words of a prompt stand for, in their order, each once.
-pub fn words(prompt: &str) -> Vec<Found> {
+/// The word that calls an interview off, as the whole prompt.
+pub fn cancel(prompt: &str) -> Option<Found> {
+    (plain(prompt) == CANCEL.name()).then(|| found(CANCEL.name(), CANCEL))
+}
+
+/// The mode that the phrase calls for with which a prompt begins.
+pub fn phrase(prompt: &str) -> Option<Found> {
     let lower = prompt.to_ascii_lowercase();
-    if plain(&lower) == "cancel" {
-        return vec![found("cancel", CANCEL)];
+    let text = lower.trim();
+    let forced = FORCING.iter().find_map(|mark| text.strip_prefix(mark));
+    let text = forced.unwrap_or(text).trim_start();
+    let text = word(text, PLEASE).unwrap_or(text);
+    let text = VERBS.iter().find_map(|verb| word(text, verb))?;
+    let the = word(text, "the");
+    let text = the.unwrap_or(text);
+    let names = COINED.iter().chain(&ORDINARY);
+    let (name, behind) = names
+        .filter_map(|name| Some((*name, text.strip_prefix(name)?)))
+        .max_by_key(|(name, _)| name.len())?;
+    let called_mode = behind
+        .strip_prefix(char::is_whitespace)
+        .and_then(|behind| behind.trim_start().strip_prefix(MODE));
+    let is_clear = called_mode.is_some();
+    let behind = called_mode.unwrap_or(behind);
+    let ends = is_end(behind) && (the.is_none() || is_clear);
+    let goes_on = (is_clear || (the.is_none() && COINED.contains(&name))) && is_task(behind);
+    let skill = Skill::from_name(name)?;
+    (ends || goes_on).then(|| found(name, skill))
+}
+
+/// What stands behind a word that a text begins with.
+fn word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let behind = text.strip_prefix(word)?;
+    let begins = behind.starts_with(char::is_whitespace);
+    begins.then(|| behind.trim_start())
+}
+
+/// Whether a prompt ends there, with a word of courtesy at most.
+fn is_end(behind: &str) -> bool {
+    let bare = behind.trim_end_matches(['.', '!']);
+    let courtesy = BEHIND.iter().any(|word| bare.trim_start() == *word);
+    bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
+}
+
+/// Whether there stands what is to be done; a question is none.
+fn is_task(behind: &str) -> bool {
+    let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
+    if line.starts_with(['\n', '\r']) {
+        return true;
     }
-    let mut places = Vec::new();
-    let first = lower.len() - opened(&lower).len();
-    if let Some(word) = leading(lower.get(first..).unwrap_or_default()) {
-        places.push((first, word));
+    if let Some(task) = behind.strip_prefix(':') {
+        return task.starts_with(char::is_whitespace);
     }
-    for name in COINED {
-        let whole = |at: usize| at == first || is_whole_before(&lower, at);
-        let is_one = |at: &usize| whole(*at) && is_whole_behind(&lower, at + name.len());
-        let place = lower.match_indices(name).map(|(at, _)| at).find(is_one);
-        places.extend(place.map(|at| (at, name)));
-    }
-    places.sort_unstable();
-    let mut all: Vec<Found> = Vec::new();
-    for (_, word) in places {
-        if let Some(skill) = Skill::from_name(word)
-            && all.iter().all(|found| found.skill != skill)
-        {
-            all.push(found(word, skill));
-        }
-    }
-    all
+    let leads = behind.starts_with(char::is_whitespace)
+        && LEADING
+            .iter()
+            .any(|lead| word(behind.trim_start(), lead).is_some());
+    leads && !behind.lines().next().unwrap_or_default().contains('?')
 }
 
 fn found(keyword: &str, skill: Skill) -> Found {
     Found {
         keyword: keyword.to_owned(),
         skill,
-    }
-}
-
-/// A prompt without what may stand before its first word.
-fn opened(prompt: &str) -> &str {
-    let mut rest = prompt.trim_start();
-    loop {
-        let marked = MARKS.iter().find_map(|mark| rest.strip_prefix(mark));
-        let opened = || {
-            let behind = OPENINGS.iter().find_map(|word| rest.strip_prefix(word))?;
-            behind.starts_with(char::is_whitespace).then_some(behind)
-        };
-        match marked.or_else(opened) {
-            Some(behind) => rest = behind.trim_start(),
-            None => return rest,
-        }
-    }
-}
-
-/// The ordinary word that a text begins with, where it does not go on with a comma or another word.
-fn leading(text: &str) -> Option<&'static str> {
-    ORDINARY.into_iter().find(|word| {
-        let Some(behind) = text.strip_prefix(word) else {
-            return false;
-        };
-        let mut behind = behind.chars();
-        match behind.next() {
-            None => true,
-            Some('.' | ':' | '!') => behind.next().is_none_or(char::is_whitespace),
-            Some(letter) => letter.is_whitespace(),
-        }
-    })
-}
-
-/// Whether a word may begin there: neither within a word, a path or a name, nor quoted.
-fn is_whole_before(text: &str, at: usize) -> bool {
-    let before = text.get(..at).and_then(|text| text.chars().next_back());
-    before.is_none_or(|letter| !is_word(letter) && !r#"-/\.$@#:`"'"#.contains(letter))
-}
-
-fn is_whole_behind(text: &str, at: usize) -> bool {
-    let mut behind = text.get(at..).unwrap_or_default().chars();
-    match behind.next() {
-        None => true,
-        Some('.' | ':') => !behind.next().is_some_and(is_word),
-        Some(letter) => !is_word(letter) && !r#"-/\`"'"#.contains(letter),
     }
 }
 
@@ -142,71 +133,57 @@ pub(super) fn plain(prompt: &str) -> String {
 mod tests {
     use super::*;
 
-    fn named(prompt: &str) -> String {
-        let names: Vec<&str> = words(prompt)
-            .iter()
-            .map(|found| found.skill.name())
-            .collect();
-        names.join(",")
+    fn named(prompt: &str) -> &'static str {
+        phrase(prompt).map_or("", |found| found.skill.name())
     }
 
     #[test]
-    fn coined_names_count_anywhere_as_whole_words() {
-        for (prompt, skills) in [
-            ("fix it with autopilot", "autopilot"),
-            ("Ultrawork and ULW, then autoforge.", "ultrawork,autopilot"),
-            ("autoresearch: the market", "autoresearch"),
-            (
-                "a deep-interview first (ultraqa later)",
-                "deep-interview,ultraqa",
-            ),
-            ("/autopilot fix it", "autopilot"),
-            ("ultraworker", ""),
-            ("my_autopilot", ""),
-            ("non-autopilot", ""),
-            ("autopilot-like", ""),
-            ("see docs/autopilot.md", ""),
-            ("see autopilot.md", ""),
-            ("what is `autopilot`?", ""),
-            ("what is \"autopilot\"?", ""),
-            ("éulw", ""),
-        ] {
-            assert_eq!(named(prompt), skills, "{prompt}");
-        }
-    }
-
-    #[test]
-    fn ordinary_words_count_only_where_a_prompt_begins_with_them() {
-        for (prompt, skills) in [
-            ("forge the fix", "forge"),
-            ("  Team: fix it", "team"),
-            ("please run crew on it", "team"),
-            ("force: forge it", "forge"),
-            ("! forge it", "forge"),
-            ("!forge it", "forge"),
-            ("/forge it", "forge"),
-            ("\\forge it", "forge"),
-            ("use blueprint", "blueprint"),
-            ("start swarm.", "team"),
-            ("brief me", "deep-interview"),
-            ("blueprint it, then autopilot", "blueprint,autopilot"),
-            ("our team meets", ""),
-            ("forged", ""),
-            ("team, hello", ""),
-            ("team/readme", ""),
-            ("team.json", ""),
-            ("runforge", ""),
-            ("reuse forge", ""),
-            ("", ""),
-        ] {
-            assert_eq!(named(prompt), skills, "{prompt}");
+    fn every_verb_with_every_name_is_a_phrase() {
+        for verb in VERBS {
+            for name in COINED.into_iter().chain(ORDINARY) {
+                let skill = Skill::from_name(name).unwrap().name();
+                for prompt in [
+                    format!("{verb} {name}"),
+                    format!("  Please {verb}  {name} now! "),
+                    format!("force: {verb} {name} {MODE}."),
+                    format!("!{verb} the {name} {MODE} on the login"),
+                    format!("{verb} {name} {MODE}: the login"),
+                    format!("{verb} {name} {MODE}.\nThe login"),
+                ] {
+                    assert_eq!(named(&prompt), skill, "{prompt}");
+                }
+                // One that means other things as well needs the word behind it where more follows.
+                let coined = if COINED.contains(&name) { skill } else { "" };
+                for lead in LEADING {
+                    let prompt = format!("{verb} {name} {lead} the login");
+                    assert_eq!(named(&prompt), coined, "{prompt}");
+                }
+                assert_eq!(named(&format!("{verb} {name}: the login")), coined);
+                for prompt in [
+                    name.to_owned(),
+                    format!("re{verb} {name}"),
+                    format!("{verb}{name}"),
+                    format!("{verb} {name}s"),
+                    format!("{verb} {name}?"),
+                    format!("{verb} {name},"),
+                    format!("{verb} {name}.md"),
+                    format!("{verb} {name}:x"),
+                    format!("{verb} {name} mode on this? no"),
+                    format!("{verb} {name} modes on this"),
+                    format!("{verb} {name} tests"),
+                    format!("{verb} the {name}"),
+                    format!("do not {verb} {name}"),
+                ] {
+                    assert_eq!(named(&prompt), "", "{prompt}");
+                }
+            }
         }
     }
 
     #[test]
     fn cancel_counts_alone() {
-        assert_eq!(named(" Cancel! "), "cancel");
-        assert_eq!(named("cancel the order"), "");
+        assert_eq!(cancel(" Cancel! ").unwrap().skill, CANCEL);
+        assert_eq!(cancel("cancel the order"), None);
     }
 
     #[test]

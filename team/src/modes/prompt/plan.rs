@@ -25,9 +25,14 @@ impl Plan {
     pub fn denied(&self) -> Option<&Transition> {
         self.steps.last().filter(|step| step.kind == Kind::Deny)
     }
-    /// The modes that become active and stay so.
-    pub fn started(&self) -> Vec<Mode> {
-        without(&self.after, &self.before)
+    /// The modes that become active and stay so. `visible` are those that are active for whoever asks: one that is so for
+    /// everybody else only starts as well.
+    pub fn started(&self, visible: &[Mode]) -> Vec<Mode> {
+        let starts = |mode: &&Mode| {
+            let is_new = !self.before.contains(mode);
+            is_new || (self.requested.contains(mode) && !visible.contains(mode))
+        };
+        self.after.iter().filter(starts).copied().collect()
     }
     /// The modes that were active and are not any more.
     pub fn completed(&self) -> Vec<Mode> {
@@ -102,7 +107,7 @@ fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modes::prompt::Named;
+    use crate::modes::prompt::{Named, Words};
     use proptest::prelude::*;
 
     fn names(modes: &[Mode]) -> String {
@@ -115,7 +120,11 @@ mod tests {
     }
 
     fn planned(active: &str, prompt: &str) -> Plan {
-        plan(&Named::of(prompt).skills(), &modes(active), Review::Unknown)
+        plan(
+            &Named::of(prompt, Words::default()).skills(),
+            &modes(active),
+            Review::Unknown,
+        )
     }
 
     #[test]
@@ -191,7 +200,7 @@ mod tests {
             assert_eq!(denied.requested.name(), requested, "{prompt}");
             assert_eq!(denied.denial.unwrap().name(), kind, "{prompt}");
             assert_eq!(plan.after, modes(active), "{prompt}");
-            assert_eq!(plan.started(), []);
+            assert_eq!(plan.started(&plan.before), []);
             assert_eq!(plan.completed(), []);
         }
     }
@@ -199,10 +208,13 @@ mod tests {
     #[test]
     fn only_what_lasts_is_started_and_only_what_was_there_is_completed() {
         let plan = planned("", "$deep-interview $blueprint x");
-        assert_eq!(plan.started(), [Mode::Blueprint]);
+        assert_eq!(plan.started(&[]), [Mode::Blueprint]);
         assert_eq!(plan.completed(), []);
+        let hidden = planned("forge,ultrawork", "$forge x");
+        assert_eq!(hidden.started(&[Mode::Ultrawork]), [Mode::Forge]);
+        assert_eq!(hidden.started(&[Mode::Forge]), []);
         let plan = planned("blueprint,ultrawork", "$team $forge x");
-        assert_eq!(plan.started(), [Mode::Team, Mode::Forge]);
+        assert_eq!(plan.started(&[Mode::Blueprint]), [Mode::Team, Mode::Forge]);
         assert_eq!(plan.completed(), [Mode::Blueprint]);
         let successor = plan.successor(Mode::Blueprint).unwrap();
         assert_eq!(successor.requested, Mode::Team);
@@ -227,7 +239,10 @@ mod tests {
                 "force:",
                 "!",
                 "forge",
-                "autopilot",
+                "use autopilot",
+                "start forge mode",
+                "`",
+                "```",
                 "/prompts:x",
                 "keep going",
                 "\n",
@@ -248,7 +263,8 @@ mod tests {
         #[test]
         fn whatever_is_typed_is_decided(prompt in any_prompt(), noise in "\\PC*", active in any_modes()) {
             for text in [&prompt, &noise] {
-                let named = Named::of(text);
+                let words = Words { start: true, ..Words::default() };
+                let named = Named::of(text, words);
                 let _ = crate::modes::prompt::keyword::going_on(text);
                 let (skills, _) = crate::modes::prompt::gate::gated(text, &named.found, Default::default());
                 check(&skills, &active)?;
@@ -268,7 +284,7 @@ mod tests {
         // Where a plan is asked for beside its execution, nothing is executed that was not before.
         let both = asked.iter().any(|mode| mode.plans()) && asked.iter().any(|mode| !mode.plans());
         if both {
-            prop_assert!(plan.started().iter().all(|mode| mode.plans()));
+            prop_assert!(plan.started(active).iter().all(|mode| mode.plans()));
             prop_assert_eq!(plan.requested.len(), 1);
         } else {
             prop_assert!(plan.deferred.is_empty());
@@ -277,7 +293,7 @@ mod tests {
         if plan.denied().is_some() {
             prop_assert_eq!(&plan.after, &plan.before);
         } else {
-            for mode in &plan.started() {
+            for mode in &plan.started(active) {
                 prop_assert!(plan.requested.contains(mode));
             }
         }

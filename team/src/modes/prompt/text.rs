@@ -1,7 +1,8 @@
 //! What the agent is told of its prompt: one paragraph, made of the answer and nothing else.
 
-use super::answer::PromptAnswer;
-use crate::projections::modes::Mode;
+use super::answer::{PromptAnswer, Started};
+use crate::modes::denial::tool_call;
+use crate::projections::modes::{Mode, Scope};
 
 const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =
@@ -73,18 +74,24 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
             names(&answer.deferred_skills, ", ")
         ));
     }
-    for started in &answer.started {
-        parts.push(format!(
-            "skill: {} activated and initial state initialized at {}; write subsequent updates via rcs_state MCP.",
-            started.mode, started.path
-        ));
-    }
+    parts.extend(answer.started.iter().map(|one| activated(team, one)));
     if answer.active_skills.contains(&Mode::Team) {
         parts.push(format!(
             "Team runtime: `teamlog status {team}` shows where the team stands, `teamlog prime {team} --agent NAME` what an agent should know."
         ));
     }
     parts
+}
+
+/// What started, and the call that goes on with it: the server of the tools may act in another session.
+fn activated(team: &str, started: &Started) -> String {
+    let scope = Scope::of(started.session_id.as_deref());
+    let call = tool_call("state_write", started.mode, Some(team), &scope);
+    format!(
+        "skill: {} activated and initial state initialized at {}; write subsequent updates via rcs_state MCP. \
+         Put the fields to write into `{call}`.",
+        started.mode, started.path
+    )
 }
 
 fn gate(answer: &PromptAnswer) -> Option<String> {
@@ -137,7 +144,7 @@ fn sentence(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::modes::prompt::answer::{Keyword, Started};
+    use crate::modes::prompt::answer::Keyword;
     use crate::modes::prompt::gate::{Gate, Why};
 
     fn keyword(keyword: &str, skill: &str) -> Keyword {
@@ -174,6 +181,7 @@ mod tests {
              \"$forge\" -> forge. planning preserved over simultaneous execution follow-up; deferred skills: team, forge. \
              skill: blueprint activated and initial state initialized at teams/demo/modes/blueprint-state.json; write \
              subsequent updates via rcs_state MCP. \
+             Put the fields to write into `rcs_state.state_write {\"mode\":\"blueprint\",\"team\":\"demo\",\"session_id\":null}`. \
              Follow AGENTS.md routing and preserve workflow transition and planning-safety rules."
         );
     }

@@ -1,10 +1,12 @@
 //! `$skill` tokens: `$`, a letter, letters, digits and hyphens, and behind a `:` the name within a namespace.
 //!
 //! The tokens that count begin with the first known one and end where anything but whitespace stands before the next.
-//! An unknown one among them neither counts nor ends them.
+//! An unknown one among them neither counts nor ends them. One within code, between backticks, is a variable or a mention:
+//! it does not count either.
 
 use super::{Found, is_word};
 use crate::modes::skill::Skill;
+use std::ops::Range;
 
 /// The namespaces that skills may be called by.
 const NAMESPACES: [&str; 2] = ["rcs", "roblox-ai-os-creator-skills"];
@@ -90,11 +92,17 @@ fn name_length(text: &str) -> Option<usize> {
 
 /// The tokens that count.
 pub fn block(text: &str) -> Block {
-    let tokens = tokens(text);
+    let mut tokens = tokens(text);
     let mut block = Block {
         found: Vec::new(),
         looks_explicit: !tokens.is_empty(),
     };
+    let code = code(text);
+    tokens.retain(|token| {
+        let before = code.partition_point(|code| code.end <= token.start);
+        code.get(before)
+            .is_none_or(|code| !code.contains(&token.start))
+    });
     let mut end = None;
     for token in tokens {
         let skill = token.skill();
@@ -115,6 +123,37 @@ pub fn block(text: &str) -> Block {
         }
     }
     block
+}
+
+/// Where code stands in a text: between two equal runs of backticks, or from one of three or more to the end.
+fn code(text: &str) -> Vec<Range<usize>> {
+    let mut code: Vec<Range<usize>> = Vec::new();
+    let runs = runs(text);
+    for (at, run) in runs.iter().enumerate() {
+        if code.last().is_some_and(|code| run.start < code.end) {
+            continue;
+        }
+        let behind = runs.get(at + 1..).unwrap_or_default();
+        let closing = behind.iter().find(|other| other.len() == run.len());
+        match closing {
+            Some(closing) => code.push(run.start..closing.end),
+            None if run.len() >= 3 => code.push(run.start..text.len()),
+            None => {}
+        }
+    }
+    code
+}
+
+/// The runs of backticks in a text.
+fn runs(text: &str) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for (at, mark) in text.match_indices('`') {
+        match runs.last_mut() {
+            Some(run) if run.end == at => run.end += mark.len(),
+            _ => runs.push(at..at + mark.len()),
+        }
+    }
+    runs
 }
 
 fn is_blank(between: Option<&str>) -> bool {
@@ -197,6 +236,26 @@ mod tests {
         ] {
             assert_eq!(found(prompt), skills, "{prompt}");
         }
+    }
+
+    #[test]
+    fn a_token_within_code_does_not_count() {
+        for (prompt, skills) in [
+            ("what is `$forge`?", ""),
+            ("``a ` $forge``", ""),
+            ("```\n$forge\n```", ""),
+            ("```\n$forge", ""),
+            ("`$team` or $forge", "forge"),
+            ("` $forge", "forge"),
+            ("a ` b `` $forge `", ""),
+            ("`a` $forge `b`", "forge"),
+        ] {
+            assert_eq!(found(prompt), skills, "{prompt}");
+        }
+        assert!(block("`$forge`").looks_explicit);
+        // Many runs that nothing closes cost no more than their number allows.
+        let runs: String = (0..600).map(|n| "`".repeat(n % 40 + 1) + " ").collect();
+        assert!(block(&runs).found.is_empty());
     }
 
     #[test]

@@ -1,0 +1,85 @@
+//! A report that is a message as members send it: under the name of its signal, with whatever else it holds.
+//!
+//! What an event has no field for is a mistake where the event is reported, and a part of the message where a message is:
+//! there it is kept, unless it looks like a field that somebody mistyped.
+
+use super::events::{Event, Named, SIGNALS, named};
+use super::fields::invalid;
+use crate::refusal::{Code, Refusal, shown};
+use serde_json::{Map, Value};
+
+/// The field by which a message names its own signal.
+pub const SIGNAL: &str = "signal";
+/// The signal whose message may be wrapped in a field, and that field.
+const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
+
+/// What is reported: under which name, with what, and whether it is a message.
+#[derive(Debug)]
+pub struct Opened<'a> {
+    /// The name of the event, or of the signal.
+    pub name: &'a str,
+    /// What is said with it, without the name of the signal.
+    pub data: Map<String, Value>,
+    /// Whether it is a message of a signal.
+    pub is_message: bool,
+}
+
+/// Takes the name of the signal off what is said, where it agrees with that of the report.
+///
+/// # Errors
+/// `invalid_input`: the two contradict each other, or something is said twice.
+pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<'a>, Refusal> {
+    let mut rest = data.clone();
+    rest.remove(SIGNAL);
+    let name = match data.get(SIGNAL) {
+        None | Some(Value::Null) => name,
+        Some(Value::String(signal)) => agreed(name, signal.trim())?,
+        Some(other) => return Err(invalid(SIGNAL, &other.to_string(), "must be text")),
+    };
+    let is_message = is_signal(name);
+    if name == REVIEW.0
+        && let Some(Value::Object(inner)) = rest.get(REVIEW.1).cloned()
+    {
+        rest.remove(REVIEW.1);
+        for (field, value) in inner {
+            let told = rest.entry(field.as_str()).or_insert_with(|| value.clone());
+            if *told != value {
+                let rule = format!("must be {value}, as data.{} says", REVIEW.1);
+                return Err(invalid(&field, &told.to_string(), &rule));
+            }
+        }
+    }
+    Ok(Opened {
+        name,
+        data: rest,
+        is_message,
+    })
+}
+
+/// The name under which it is read: that of the signal, if that is what the report is of.
+fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
+    if name == signal {
+        return Ok(name);
+    }
+    let of = |name: &str| match named(name) {
+        Ok(Named::Event(event, _)) => Some(event),
+        _ => None,
+    };
+    if !is_signal(name) && is_signal(signal) && of(name) == of(signal) {
+        return Ok(signal);
+    }
+    let message = format!(
+        "data.signal must agree with the event, but the event is {} and data.signal is {}",
+        shown(name),
+        shown(signal)
+    );
+    Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
+}
+
+fn is_signal(name: &str) -> bool {
+    match named(name) {
+        Ok(Named::Event(Event::Signal, _)) | Err(_) => false,
+        Ok(Named::Event(..)) => SIGNALS.iter().any(|row| row.0 == name),
+        Ok(Named::Signal(_)) => true,
+    }
+}

@@ -1,0 +1,57 @@
+//! The log's last time beside the clock: the log's times never go back, so a clock that once ran ahead leaves its mark.
+
+use super::scene::Scene;
+use super::{Check, Health};
+use teamlog_engine::Timestamp;
+
+const NAME: &str = "clock";
+/// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
+pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
+
+pub(super) fn check(scene: &Scene<'_>) -> Check {
+    let now = scene.root.options().clock.now();
+    match &scene.reader {
+        Err(why) => Check::not_made(NAME, why),
+        Ok(reader) => judge(reader.head().last_id.map(|id| id.created_at()), now),
+    }
+}
+
+fn judge(last: Option<Timestamp>, now: Timestamp) -> Check {
+    let Some(last) = last else {
+        return Check::healthy(NAME, "the log has no events yet");
+    };
+    let ahead = last.micros() - now.micros();
+    if ahead <= AHEAD_TOLERATED_MICROS {
+        return Check::healthy(NAME, "the last event does not lie in the future")
+            .detail("last_event_at", last.to_string());
+    }
+    let seconds = ahead / 1_000_000;
+    let summary = format!(
+        "the last event lies {seconds} s in the future, at {last}: a clock ran ahead then, or this one is behind. \
+         Until the clock passes it, new events get times just after it; deadlines follow the clock"
+    );
+    Check::new(NAME, Health::Warn, summary)
+        .detail("last_event_at", last.to_string())
+        .detail("ahead_seconds", seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_last_event_in_the_future_warns_and_says_by_how_much() {
+        let now = Timestamp::parse("2026-11-21T12:00:00Z").unwrap();
+        let ahead = |micros| judge(Some(now.plus_micros(micros)), now);
+        assert_eq!(judge(None, now).status, Health::Healthy);
+        assert_eq!(ahead(-5_000_000).status, Health::Healthy);
+        assert_eq!(ahead(AHEAD_TOLERATED_MICROS).status, Health::Healthy);
+        let found = ahead(3_600_000_000);
+        assert_eq!(found.status, Health::Warn);
+        assert_eq!(found.details["ahead_seconds"], 3600);
+        assert!(
+            found.summary.contains("lies 3600 s in the future"),
+            "{found:?}"
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! A task as a list shows it at a moment: a lease that ran out by then, which no event says yet, is marked.
+
+use crate::failure::Result;
+use crate::projections::{Live, Task, natural};
+use serde::{Serialize, Serializer};
+use std::cmp::Reverse;
+use std::ops::Deref;
+use teamlog_engine::Timestamp;
+
+/// A task, and the moment for which it is shown.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    task: Task,
+    at: Timestamp,
+}
+
+impl Listed {
+    pub(crate) fn all(tasks: Vec<Task>, at: Timestamp) -> Vec<Listed> {
+        let listed = tasks.into_iter().map(|task| Listed { task, at });
+        listed.collect()
+    }
+
+    /// Whether the lease of its claim ran out, which no event says yet: somebody else may claim it.
+    pub fn lease_expired(&self) -> bool {
+        self.task.lease_expired(self.at)
+    }
+
+    /// The task as it is recorded.
+    pub fn into_task(self) -> Task {
+        self.task
+    }
+}
+
+impl Deref for Listed {
+    type Target = Task;
+    fn deref(&self) -> &Task {
+        &self.task
+    }
+}
+
+impl Serialize for Listed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        crate::shapes::raw(self.task.to_json_at(self.at)).serialize(serializer)
+    }
+}
+
+/// Some of what can be taken up.
+#[derive(Default)]
+pub(crate) struct CanStart {
+    /// The page.
+    pub tasks: Vec<Task>,
+    /// Whether there are more behind it.
+    pub more: bool,
+    /// How many there are in all.
+    pub total: u64,
+}
+
+/// What `agent` can take up at that moment, or anybody: what is ready, and claimed tasks whose lease ran out and that wait
+/// for no other, whether or not an event says so yet; in the order of [`rank`], behind `after`. In a closed team nothing.
+pub(crate) fn can_start(
+    live: &Live,
+    agent: Option<&str>,
+    after: Option<&Task>,
+    limit: usize,
+    now: Timestamp,
+) -> Result<CanStart> {
+    if live.is_closed()? {
+        return Ok(CanStart::default());
+    }
+    let page = live.ready_tasks(agent, after, limit)?;
+    let mut total = live.ready_count(agent)?;
+    let mut tasks = page.tasks;
+    for task in live.expired_tasks(now, usize::MAX)? {
+        if !live.ready(&task)? {
+            continue;
+        }
+        total += 1;
+        if after.is_none_or(|after| rank(after) < rank(&task)) {
+            tasks.push(task);
+        }
+    }
+    tasks.sort_by_cached_key(rank);
+    let more = page.more || tasks.len() > limit;
+    tasks.truncate(limit);
+    Ok(CanStart { tasks, more, total })
+}
+
+/// The order in which work is taken up: most urgent first, then oldest, then by id.
+pub(crate) fn rank(task: &Task) -> (Reverse<u8>, Timestamp, Vec<u8>) {
+    let mut key = Vec::new();
+    natural::encode(&task.task_id, &mut key);
+    (Reverse(task.priority as u8), task.created_at, key)
+}

@@ -1,0 +1,36 @@
+//! What was reported of a task that only claims move, in words.
+
+use crate::projections::{Status, Task};
+use teamlog_engine::Json;
+
+/// `in_progress, blocked, 40%, eta tomorrow: waits for the schema`; nothing where nobody reported anything.
+pub fn words(task: &Task) -> String {
+    let reported = &task.reported;
+    let status = match (task.reported_status, &task.reported_owner) {
+        (Some(Status::Assigned), Some(owner)) => Some(format!("assigned to {owner}")),
+        (status, _) => status.map(|status| status.name().to_owned()),
+    };
+    let words: Vec<String> = [
+        status,
+        reported.blocked.then(|| "blocked".to_owned()),
+        reported.progress.as_ref().map(said),
+        reported
+            .eta
+            .as_ref()
+            .map(|eta| format!("eta {}", said(eta))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let words = words.join(", ");
+    match &reported.note {
+        Some(note) if words.is_empty() => note.clone(),
+        Some(note) => format!("{words}: {note}"),
+        None => words,
+    }
+}
+
+/// A string without its quotes, anything else as JSON.
+fn said(json: &Json) -> String {
+    serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
+}

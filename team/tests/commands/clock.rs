@@ -1,0 +1,190 @@
+//! A clock that once ran ahead: the log's times stay there, for they never go back, but nothing waits any longer for it.
+
+use crate::bootstrap::Boot;
+use crate::bootstrap_work::{BOTH, running};
+use crate::world::*;
+use serde_json::json;
+use teamlog_team::command::dead_letter::Requeue;
+use teamlog_team::command::nudge::Nudge;
+use teamlog_team::command::send::{Require, Send, SendStatus};
+use teamlog_team::command::tick::Tick;
+use teamlog_team::doctor::{DoctorCheck, Health};
+use teamlog_team::projections::bootstrap::State;
+use teamlog_team::{Code, Team};
+
+const HOUR: i64 = 60 * MINUTE;
+
+/// Something is recorded while the clock is an hour ahead.
+fn once_ahead(world: &World, team: &mut Team) {
+    world.later(HOUR);
+    team.send(message("lead", "lead")).unwrap();
+    world.later(-HOUR);
+}
+
+/// A message that needs an ack within ten seconds, and is tried again once.
+fn durable(id: &str) -> Send {
+    Send {
+        message_id: Some(id.into()),
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(10),
+            max_retries: Some(1),
+        }),
+        ..message("lead", "dev")
+    }
+}
+
+fn tick(team: &mut Team) -> (u64, u64) {
+    let ticked = team.tick(Tick::default()).unwrap().delivery;
+    (ticked.retried, ticked.dead_lettered)
+}
+
+#[test]
+fn a_delivery_is_due_by_the_clock_and_not_by_the_logs_times() {
+    let world = World::new();
+    let mut team = world.demo();
+    once_ahead(&world, &mut team);
+    let sent = team.send(durable("m1")).unwrap();
+    assert!(sent.event.event.created_at > world.root.options().clock.now().plus_micros(HOUR));
+    let dead_at = world.root.options().clock.now().plus_micros(20 * SECOND);
+    assert_eq!(sent.delivery.unwrap().dead_letter_at, dead_at.to_string());
+    let due = team.tick(Tick::default()).unwrap().next_due_at;
+    let first = world.root.options().clock.now().plus_micros(10 * SECOND);
+    assert_eq!(due, Some(first.to_string()));
+    world.later(10 * SECOND - 1);
+    assert_eq!(tick(&mut team), (0, 0));
+    world.later(1);
+    assert_eq!(tick(&mut team), (1, 0));
+    world.later(10 * SECOND);
+    assert_eq!(tick(&mut team), (0, 1));
+
+    let requeue = Requeue {
+        message_id: Some("m1".into()),
+        delivery: Require {
+            ack_timeout_seconds: Some(5),
+            max_retries: Some(0),
+        },
+        ..Requeue::default()
+    };
+    team.requeue(requeue).unwrap();
+    world.later(5 * SECOND);
+    assert_eq!(tick(&mut team), (0, 1), "the same of a second chance");
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_cooldown_counts_from_when_the_last_message_was_sent() {
+    let world = World::new();
+    let mut team = world.demo();
+    once_ahead(&world, &mut team);
+    let cooled = || Send {
+        cooldown_seconds: Some(60),
+        ..message("lead", "dev")
+    };
+    let mut status = || team.send(cooled()).unwrap().status;
+    assert_eq!(status(), SendStatus::Sent);
+    world.later(59 * SECOND);
+    assert_eq!(status(), SendStatus::Suppressed);
+    world.later(SECOND);
+    assert_eq!(status(), SendStatus::Sent);
+    // What the sender says of the time does not count either.
+    world.later(60 * SECOND);
+    let early = Send {
+        created_at: Some("2026-11-20".into()),
+        ..message("lead", "dev")
+    };
+    team.send(early).unwrap();
+    let mut status = || team.send(cooled()).unwrap().status;
+    world.later(59 * SECOND);
+    assert_eq!(status(), SendStatus::Suppressed);
+    world.later(SECOND);
+    assert_eq!(status(), SendStatus::Sent);
+    settled_digest(&mut team);
+}
+
+#[test]
+fn nudges_do_not_wait_for_the_clock_to_catch_up() {
+    let world = World::new();
+    let mut team = world.demo();
+    once_ahead(&world, &mut team);
+    team.send(message("dev", "qa")).unwrap();
+    team.send(message("qa", "dev")).unwrap();
+    let mut nudged = || {
+        let answer = team.nudge(Nudge::default()).unwrap();
+        (answer.count, answer.skipped.cooling)
+    };
+    assert_eq!(nudged(), (3, 0), "what they did lies in the future");
+    world.later(MINUTE);
+    assert_eq!(nudged(), (0, 3));
+    world.later(15 * MINUTE);
+    assert_eq!(nudged(), (3, 0));
+}
+
+#[test]
+fn a_bootstrap_run_times_out_by_the_clock() {
+    let mut boot = Boot::at(State::MembersReady);
+    once_ahead_of(&mut boot);
+    boot.go(State::CoreReady);
+    boot.world.later(60 * SECOND - 1);
+    assert_eq!(sweep(&mut boot), (0, 0));
+    boot.world.later(1);
+    assert_eq!(sweep(&mut boot), (1, 0));
+    boot.ok("core_relaunched", json!({}));
+    boot.world.later(60 * SECOND);
+    assert_eq!(sweep(&mut boot), (1, 0));
+
+    let mut boot = running();
+    once_ahead_of(&mut boot);
+    boot.ok(
+        "mapping_result",
+        json!({"d": "a", "message_id": "m", "to": BOTH}),
+    );
+    boot.world.later(90 * SECOND - 1);
+    assert_eq!(sweep(&mut boot), (0, 0));
+    boot.world.later(1);
+    assert_eq!(sweep(&mut boot), (0, 2));
+    settled_digest(&mut boot.team);
+}
+
+fn once_ahead_of(boot: &mut Boot) {
+    once_ahead(&boot.world, &mut boot.team);
+}
+
+fn sweep(boot: &mut Boot) -> (u64, u64) {
+    let ticked = boot.team.tick(Tick::default()).unwrap().bootstrap;
+    (ticked.handshakes, ticked.deliveries)
+}
+
+#[test]
+fn doctor_warns_of_a_last_event_in_the_future_until_the_clock_is_there() {
+    let world = World::new();
+    let mut team = world.demo();
+    let clock = || {
+        let check = DoctorCheck {
+            team: "demo".into(),
+            sample_size: 0,
+            program: "teamlog".into(),
+            backups: Vec::new(),
+        };
+        let answer = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
+        let mut checks = answer.checks.into_iter();
+        let found = checks.find(|check| check.name == "clock").unwrap();
+        (found.status, found.details.get("ahead_seconds").cloned())
+    };
+    assert_eq!(clock(), (Health::Healthy, None));
+    once_ahead(&world, &mut team);
+    assert_eq!(clock(), (Health::Warn, Some(json!(3600))));
+    world.later(HOUR);
+    assert_eq!(clock(), (Health::Healthy, None));
+}
+
+#[test]
+fn a_message_from_the_future_is_still_refused() {
+    let world = World::new();
+    let mut team = world.demo();
+    once_ahead(&world, &mut team);
+    let ahead = Send {
+        created_at: Some("2026-11-21T12:30:00Z".into()),
+        ..message("lead", "dev")
+    };
+    refused(team.send(ahead), Code::CreatedAtAhead);
+}

@@ -1,0 +1,227 @@
+//! What ends when a team closes, what does not, and which team is meant where none is named.
+
+use crate::mailbox;
+use crate::world::*;
+use serde_json::Value;
+use std::path::Path;
+use teamlog_engine::{Durability, Format, Log, LogOptions};
+use teamlog_team::command::cleanup::{Cleanup, OrphanCleanup};
+use teamlog_team::command::init::Init;
+use teamlog_team::command::mode_start::ModeStart;
+use teamlog_team::command::send::{Require, Send};
+use teamlog_team::command::task_claim::TaskClaim;
+use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::projections::fact::TeamClosed;
+use teamlog_team::{Code, Team};
+
+fn forced() -> Cleanup {
+    Cleanup {
+        force: true,
+        ..Cleanup::default()
+    }
+}
+
+/// A team with modes at the root and in a session, two claims (of which one ran out), deliveries and a dispatch request.
+fn busy(world: &World, format: Format) -> Team {
+    let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+    for (mode, session) in [("autopilot", None), ("ultrawork", Some("s-1"))] {
+        let start = ModeStart {
+            mode: mode.into(),
+            session_id: session.map(Into::into),
+            ..ModeStart::default()
+        };
+        team.mode_start(start).unwrap();
+    }
+    for (subject, lease_ms) in [("first", 1_000), ("second", 86_400_000)] {
+        let created = TaskCreate {
+            subject: subject.into(),
+            description: subject.into(),
+            ..TaskCreate::default()
+        };
+        let task_id = team.task_create(created).unwrap().task.id;
+        let claim = TaskClaim {
+            task_id,
+            worker: "dev".into(),
+            lease_ms: Some(lease_ms),
+            ..TaskClaim::default()
+        };
+        team.task_claim(claim).unwrap();
+    }
+    for id in ["m1", "m2"] {
+        let send = Send {
+            message_id: Some(id.into()),
+            delivery: Some(Require::default()),
+            ..message("lead", "dev")
+        };
+        team.send(send).unwrap();
+    }
+    mailbox::send(&mut team, "dev", "look");
+    world.later(SECOND);
+    team
+}
+
+/// What is active: modes, claims, what is due, requests to tell somebody something.
+fn active(team: &mut Team) -> [usize; 4] {
+    let modes = status(team).active_modes.len();
+    let found = team.look(|live, _| {
+        Ok([
+            live.expired_tasks(teamlog_engine::Timestamp::MAX, 99)?
+                .len(),
+            live.open_deliveries(99)?.len(),
+            live.open_dispatches(99)?.len(),
+        ])
+    });
+    let [claims, deliveries, dispatches] = found.unwrap();
+    [modes, claims, deliveries, dispatches]
+}
+
+const ENDED: [&str; 7] = [
+    "mode_canceled",
+    "mode_canceled",
+    "task_lease_expired",
+    "task_released",
+    "delivery_dead_letter",
+    "delivery_dead_letter",
+    "dispatch_failed",
+];
+
+/// The events of the closing group, which has to end what is active.
+fn group(team: &mut Team, close: impl FnOnce(&mut Team)) -> Vec<Value> {
+    assert_eq!(active(team), [2, 2, 2, 1]);
+    let before = events(team).len();
+    close(team);
+    assert_eq!(active(team), [0; 4]);
+    settled_digest(team);
+    events(team).split_off(before)
+}
+
+fn kinds_of(events: &[Value]) -> Vec<&str> {
+    let kinds = events.iter().map(|event| event["kind"].as_str().unwrap());
+    kinds.collect()
+}
+
+#[test]
+fn closing_a_team_ends_what_is_active_in_the_same_group() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let world = World::new();
+        let mut team = busy(&world, format);
+        let group = group(&mut team, |team| drop(team.cleanup(forced()).unwrap()));
+        let mut ended = kinds_of(&group);
+        assert_eq!(ended.remove(0), "shutdown_gated");
+        assert_eq!(ended.remove(0), "phase_changed");
+        assert_eq!(ended.pop(), Some("team_closed"));
+        let ends = ended.iter().filter(|kind| ENDED.contains(kind));
+        assert_eq!(ends.collect::<Vec<_>>(), ENDED.iter().collect::<Vec<_>>());
+        let phase = &group[1]["id"];
+        for event in group
+            .iter()
+            .filter(|event| ENDED.contains(&event["kind"].as_str().unwrap()))
+        {
+            assert_eq!(&event["cause"], phase, "{event}");
+            assert_eq!(event["actor"], "teamlog");
+        }
+        for event in &group {
+            let reason = &event["payload"]["reason"];
+            match event["kind"].as_str().unwrap() {
+                "delivery_dead_letter" | "dispatch_failed" => assert_eq!(reason, "team_closed"),
+                "mode_canceled" => {
+                    let why = match event["payload"]["session_id"].is_null() {
+                        true => "the team was closed",
+                        false => "its session ended",
+                    };
+                    assert_eq!(event["payload"]["set"]["stop_reason"], why);
+                }
+                _ => {}
+            }
+        }
+        let before = events(&mut team).len();
+        team.cleanup(forced()).unwrap();
+        team.orphan_cleanup(OrphanCleanup {}).unwrap();
+        assert_eq!(events(&mut team).len(), before, "once is enough");
+    }
+}
+
+#[test]
+fn an_orphans_cleanup_ends_the_same() {
+    let world = World::new();
+    let mut team = busy(&world, Format::Jsonl);
+    let group = group(&mut team, |team| {
+        team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    });
+    let kinds = kinds_of(&group);
+    assert_eq!(
+        (kinds[0], *kinds.last().unwrap()),
+        ("phase_changed", "team_closed")
+    );
+    let ends = kinds.iter().filter(|kind| ENDED.contains(kind));
+    assert_eq!(ends.count(), ENDED.len());
+}
+
+/// Closed as versions did that ended nothing.
+fn closed_long_ago(world: &World, team: &str) {
+    let dir = format!("teams/{team}");
+    let options = LogOptions {
+        clock: world.clock.clone(),
+        ..LogOptions::default()
+    };
+    let log = Log::open(world.memory.clone(), Path::new(&dir), options).unwrap();
+    let closed = TeamClosed {
+        reason: "shutdown".into(),
+    };
+    let writer = log.lock().unwrap().into_writer(());
+    writer
+        .append(vec![closed.event("teamlog")], Durability::Synced)
+        .unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn a_team_that_an_earlier_version_closed_reads_as_it_was_left_until_it_is_cleaned_up_again() {
+    let world = World::new();
+    drop(busy(&world, Format::Jsonl));
+    closed_long_ago(&world, "demo");
+    let mut team = world.root.team("demo").unwrap();
+    let ended = group(&mut team, |team| drop(team.cleanup(forced()).unwrap()));
+    let kinds = kinds_of(&ended);
+    let ends = kinds.iter().filter(|kind| ENDED.contains(kind));
+    assert_eq!(ends.count(), ENDED.len());
+    assert!(!kinds.contains(&"team_closed"), "{kinds:?}");
+    refused(team.send(message("lead", "dev")), Code::TeamClosed);
+}
+
+#[test]
+fn more_than_fits_into_the_closing_group_ends_behind_it() {
+    let world = World::new();
+    let mut team = world.demo();
+    let required = 1_100;
+    for _ in 0..required {
+        let send = Send {
+            delivery: Some(Require::default()),
+            ..message("lead", "dev")
+        };
+        team.send(send).unwrap();
+    }
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    assert_eq!(active(&mut team), [0; 4]);
+    let dead = kinds(&mut team);
+    let dead = dead.iter().filter(|kind| *kind == "delivery_dead_letter");
+    assert_eq!(dead.count(), required);
+}
+
+#[test]
+fn the_team_that_is_meant_where_none_is_named_is_never_a_closed_one() {
+    let world = World::new();
+    let mut old = world.demo();
+    assert_eq!(world.root.only_team().unwrap(), "demo");
+    old.orphan_cleanup(OrphanCleanup {}).unwrap();
+    let refusal = refused(world.root.only_team(), Code::InvalidInput);
+    assert!(
+        refusal.hint.unwrap().contains("every team was closed"),
+        "{}",
+        refusal.message
+    );
+    world.root.init(Init::of("next")).unwrap();
+    assert_eq!(world.root.only_team().unwrap(), "next");
+    world.root.init(Init::of("third")).unwrap();
+    refused(world.root.only_team(), Code::InvalidInput);
+}

@@ -1,0 +1,245 @@
+//! Who may act on a claim: whoever has its token; with an epoch alone its holder, where it is known who acts.
+
+use crate::claims::{after, claimed, new};
+use crate::transitions::cancel;
+use crate::world::{SECOND, World, refused, settled_digest};
+use serde_json::{Value, json};
+use teamlog_team::act::Control;
+use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::command::task_finish::TaskFinish;
+use teamlog_team::command::task_release::TaskRelease;
+use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::{Code, Failure, Team};
+
+/// What is presented of the claim of `dev`, and by whom.
+#[derive(Clone, Default)]
+struct Shown<'a> {
+    token: Option<&'a str>,
+    epoch: Option<u64>,
+    worker: Option<&'a str>,
+    actor: Option<&'a str>,
+    force: bool,
+}
+
+const WAYS: [&str; 5] = ["complete", "fail", "renew", "release", "cancel"];
+
+/// Presents it; the payload of the event that it led to.
+fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failure> {
+    team.under(Control {
+        actor: shown.actor.map(str::to_owned),
+        ..Control::default()
+    });
+    let (claim_token, epoch) = (shown.token.map(str::to_owned), shown.epoch);
+    let (worker, force) = (shown.worker.map(str::to_owned), shown.force);
+    let before = team.head().unwrap().receipt.seq;
+    match way {
+        "complete" | "fail" => {
+            let to = if way == "fail" { "failed" } else { "completed" };
+            team.task_finish(TaskFinish {
+                task_id: "1".into(),
+                from: "in_progress".into(),
+                to: to.into(),
+                claim_token,
+                epoch,
+                worker,
+                force,
+                ..TaskFinish::default()
+            })
+            .map(drop)?;
+        }
+        "renew" => drop(team.task_renew(TaskRenew {
+            task_id: "1".into(),
+            claim_token,
+            epoch,
+            worker,
+            force,
+            ..TaskRenew::default()
+        })?),
+        "release" => drop(
+            team.task_release(TaskRelease {
+                task_id: "1".into(),
+                // Whoever gives a task back says who that is.
+                worker: worker
+                    .or(shown.actor.map(str::to_owned))
+                    .unwrap_or("dev".into()),
+                claim_token,
+                epoch,
+                force,
+                ..TaskRelease::default()
+            })?,
+        ),
+        _ => drop(team.task_cancel(TaskCancel {
+            claim_token,
+            epoch,
+            worker,
+            force,
+            ..cancel("1")
+        })?),
+    }
+    Ok(after(team, usize::try_from(before).unwrap()).remove(0))
+}
+
+/// A team in which `dev` holds task 1, and the token of that claim.
+fn held() -> (World, Team, String) {
+    let world = World::new();
+    let mut team = world.demo();
+    let token = claimed(&mut team, new("first")).claim_token;
+    (world, team, token)
+}
+
+#[test]
+fn an_epoch_that_somebody_else_presents_moves_nothing() {
+    let (_world, mut team, _) = held();
+    let guessed = Shown {
+        epoch: Some(1),
+        ..Shown::default()
+    };
+    let before = team.head().unwrap().receipt.seq;
+    for way in WAYS {
+        for (worker, actor, field) in [
+            (None, Some("qa"), "actor"),
+            (Some("qa"), None, "worker"),
+            (Some("qa"), Some("dev"), "worker"),
+            (Some("dev"), Some("qa"), "actor"),
+        ] {
+            let shown = Shown {
+                worker,
+                actor,
+                ..guessed.clone()
+            };
+            let refusal = refused(present(&mut team, way, &shown), Code::NotHolder);
+            // To give a task back somebody must be named in any case.
+            if way != "release" || worker.is_some() {
+                assert_eq!(
+                    refusal.field.as_deref(),
+                    Some(field),
+                    "{way} {worker:?} {actor:?}"
+                );
+            }
+            assert_eq!(refusal.details["owner"], "dev");
+            assert!(!format!("{refusal:?}").contains("token"), "{refusal:?}");
+        }
+    }
+    assert_eq!(
+        team.head().unwrap().receipt.seq,
+        before,
+        "a refusal recorded something"
+    );
+}
+
+#[test]
+fn a_token_alone_suffices_whoever_presents_it() {
+    for way in WAYS {
+        let (_world, mut team, token) = held();
+        let shown = Shown {
+            token: Some(&token),
+            actor: Some("qa"),
+            ..Shown::default()
+        };
+        let event = present(&mut team, way, &shown).unwrap();
+        assert_eq!(event["actor"], "qa", "{way}");
+        assert_eq!(event["payload"]["forced"], Value::Null, "{way}");
+    }
+}
+
+#[test]
+fn an_epoch_suffices_for_its_holder_and_where_nobody_knows_who_acts() {
+    for way in WAYS {
+        for (worker, actor) in [(None, None), (Some("dev"), None), (None, Some("dev"))] {
+            let (_world, mut team, _) = held();
+            let shown = Shown {
+                epoch: Some(1),
+                worker,
+                actor,
+                ..Shown::default()
+            };
+            let event = present(&mut team, way, &shown).unwrap();
+            assert_eq!(event["payload"]["forced"], Value::Null, "{way}");
+        }
+    }
+}
+
+#[test]
+fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
+    for way in WAYS {
+        let (_world, mut team, _) = held();
+        let forced = |epoch| Shown {
+            epoch: Some(epoch),
+            actor: Some("qa"),
+            force: true,
+            ..Shown::default()
+        };
+        for wrong in [0, 2, u64::MAX] {
+            refused(present(&mut team, way, &forced(wrong)), Code::ClaimConflict);
+        }
+        let none = Shown {
+            actor: Some("qa"),
+            force: true,
+            ..Shown::default()
+        };
+        // The leader alone ends a claim without presenting it, and only by canceling the task.
+        let (worker, code) = match way {
+            "cancel" => (Some("qa"), Code::ClaimConflict),
+            _ => (None, Code::InvalidInput),
+        };
+        refused(present(&mut team, way, &Shown { worker, ..none }), code);
+        if way == "cancel" {
+            refused(present(&mut team, way, &none), Code::ClaimConflict);
+        }
+        let event = present(&mut team, way, &forced(1)).unwrap();
+        assert_eq!(
+            (&event["actor"], &event["payload"]["forced"]),
+            (&json!("qa"), &json!(true))
+        );
+        if way != "cancel" {
+            assert_eq!(event["payload"]["worker"], "dev", "{way}");
+        }
+        settled_digest(&mut team);
+    }
+}
+
+#[test]
+fn a_forced_end_without_a_claim_says_nothing_of_force() {
+    let world = World::new();
+    let mut team = world.demo();
+    team.task_create(new("first")).unwrap();
+    let shown = Shown {
+        force: true,
+        ..Shown::default()
+    };
+    let event = present(&mut team, "cancel", &shown).unwrap();
+    assert_eq!(event["payload"]["forced"], Value::Null);
+}
+
+#[test]
+fn an_override_by_nobody_known_is_not_the_holders_doing() {
+    for way in ["complete", "fail", "renew"] {
+        let (_world, mut team, _) = held();
+        let shown = Shown {
+            epoch: Some(1),
+            force: true,
+            ..Shown::default()
+        };
+        let event = present(&mut team, way, &shown).unwrap();
+        assert_eq!(event["actor"], "teamlog", "{way}");
+    }
+}
+
+#[test]
+fn a_claim_that_is_not_presented_may_be_forced_by_the_leader_or_once_its_lease_ran_out() {
+    let qa = Shown {
+        actor: Some("qa"),
+        force: true,
+        ..Shown::default()
+    };
+    let (_world, mut team, _) = held();
+    let leader = Shown {
+        actor: Some("leader-fixed"),
+        ..qa
+    };
+    let event = present(&mut team, "cancel", &leader).unwrap();
+    assert_eq!(event["payload"]["forced"], true);
+    let (world, mut team, _) = held();
+    world.later(86_400 * SECOND);
+    present(&mut team, "cancel", &qa).unwrap();
+}

@@ -1,0 +1,137 @@
+//! What people type: prompts that must start nothing, and prompts that must start the right thing.
+
+use crate::mode_calls::{complete, start};
+use crate::world::{World, events};
+use std::collections::BTreeSet;
+use teamlog_team::Team;
+use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::mode_prompt::ModePrompt;
+use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::projections::modes::Mode;
+
+const NOTHING: &str = include_str!("../data/prompts-start-nothing.txt");
+const SOMETHING: &str = include_str!("../data/prompts-start.txt");
+
+fn lines(corpus: &'static str) -> Vec<String> {
+    let lines = corpus.lines().filter(|line| !line.starts_with("# "));
+    let lines = lines.filter(|line| !line.is_empty() && *line != "#");
+    lines.map(|line| line.replace("\\n", "\n")).collect()
+}
+
+/// What becomes active for whom, and by what.
+fn something() -> Vec<(String, String)> {
+    let split = |line: String| {
+        let (modes, prompt) = line.split_once(" | ").unwrap();
+        (modes.to_owned(), prompt.to_owned())
+    };
+    lines(SOMETHING).into_iter().map(split).collect()
+}
+
+fn told(team: &mut Team, text: &str, at: &str) -> PromptAnswer {
+    let asked = ModePrompt {
+        text: text.into(),
+        session_id: Some(at.into()),
+        ..ModePrompt::default()
+    };
+    team.mode_prompt(asked)
+        .unwrap_or_else(|failure| panic!("{text:?}: {failure}"))
+}
+
+fn trigger(team: &mut Team, value: &str) {
+    team.config_change(ConfigChange {
+        key: "modes.trigger".into(),
+        value: Some(value.into()),
+        actor: None,
+    })
+    .unwrap();
+}
+
+#[test]
+fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
+    let (nothing, something) = (lines(NOTHING), something());
+    assert!(nothing.len() >= 150, "{}", nothing.len());
+    assert!(something.len() >= 50, "{}", something.len());
+    let prompts = something.iter().map(|(_, prompt)| prompt);
+    let all: BTreeSet<&String> = nothing.iter().chain(prompts).collect();
+    assert_eq!(all.len(), nothing.len() + something.len());
+}
+
+#[test]
+fn ordinary_prose_starts_nothing() {
+    let world = World::new();
+    let mut team = world.demo();
+    // Beside a mode that goes with every other one, so that no denial could hide a start.
+    start(&mut team, Mode::Ultrawork, "busy").unwrap();
+    let before = events(&mut team);
+    for at in ["idle", "busy"] {
+        for prompt in lines(NOTHING) {
+            let answer = told(&mut team, &prompt, at);
+            assert!(answer.started.is_empty(), "{prompt:?} in {at}: {answer:?}");
+            let calls: Vec<String> = answer.requested_skills;
+            assert!(
+                calls.is_empty() || calls == ["cancel"],
+                "{prompt:?} in {at}: {calls:?}"
+            );
+        }
+    }
+    assert_eq!(events(&mut team), before, "and records nothing");
+}
+
+#[test]
+fn a_complete_plan_lets_only_its_go_aheads_start_anything() {
+    let world = World::new();
+    let mut started = Vec::new();
+    let mut team = world.demo();
+    start(&mut team, Mode::Blueprint, "planned").unwrap();
+    complete(&mut team, Mode::Blueprint, "planned").unwrap();
+    for prompt in lines(NOTHING) {
+        let answer = told(&mut team, &prompt, "planned");
+        if answer.started.is_empty() {
+            continue;
+        }
+        started.push(prompt);
+        let (mode, at) = (answer.started[0].mode, answer.started[0].session_id.clone());
+        complete(&mut team, mode, at.as_deref().unwrap_or_default()).unwrap();
+    }
+    assert_eq!(started, ["team", "forge", "team please", "Forge please!"]);
+}
+
+#[test]
+fn what_is_meant_starts_what_is_meant() {
+    for (modes, prompt) in something() {
+        let world = World::new();
+        let mut team = world.demo();
+        let answer = told(&mut team, &prompt, "s-1");
+        let active: Vec<&str> = answer
+            .active_skills
+            .iter()
+            .map(|mode| mode.name())
+            .collect();
+        assert_eq!(active.join(","), modes, "{prompt:?}");
+    }
+}
+
+#[test]
+fn where_only_tokens_may_no_phrase_starts_anything() {
+    for (modes, prompt) in something() {
+        let world = World::new();
+        let mut team = world.demo();
+        trigger(&mut team, "tokens");
+        let answer = told(&mut team, &prompt, "s-1");
+        let active: Vec<&str> = answer
+            .active_skills
+            .iter()
+            .map(|mode| mode.name())
+            .collect();
+        let wanted = if prompt.contains('$') { &*modes } else { "" };
+        assert_eq!(active.join(","), wanted, "{prompt:?}");
+        trigger(&mut team, "phrases");
+        let answer = told(&mut team, &prompt, "s-2");
+        let active: Vec<&str> = answer
+            .active_skills
+            .iter()
+            .map(|mode| mode.name())
+            .collect();
+        assert_eq!(active.join(","), modes, "{prompt:?}");
+    }
+}
