@@ -46,6 +46,8 @@ pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String>
         "error": format!("the tool {tool} is hard-deprecated: a team is changed through the command line"),
         "code": "deprecated_cli_only",
         "hint": format!("Use CLI interop: rcs team api {operation} --input {} --json", quoted(&input)),
+        // The hint is the contract's; this works where nothing is called rcs.
+        "command": format!("teamlog team api {operation} --input {} --json", quoted(&input)),
     });
     Some(answer.to_string())
 }

@@ -15,23 +15,36 @@ mod state;
 
 pub use legacy::OPERATIONS as LEGACY_OPERATIONS;
 pub use query::Fault;
-pub use server::{Elsewhere, Server, carry_out};
+pub use server::{Elsewhere, Server, Session, carry_out};
 
 use std::io;
 use teamlog_team::Root;
+use teamlog_team::act::Origin;
 
 /// Serves one client on standard input and output until it closes them.
 ///
-/// `team` is the one that is meant where a call names none; what records is handed to `elsewhere` first.
+/// `team` and `session` are those that are meant where a call names none; what it records keeps
+/// `origin`, and is handed to `elsewhere` first.
 ///
 /// # Errors
 /// The runtime cannot be started, or the client's first message is none of this protocol.
-pub fn serve_stdio(root: Root, team: Option<String>, elsewhere: Elsewhere) -> io::Result<()> {
+pub fn serve_stdio(
+    root: Root,
+    team: Option<String>,
+    session: Session,
+    origin: Origin,
+    elsewhere: Elsewhere,
+) -> io::Result<()> {
+    // The runtime reads its input on a thread, and panics where it cannot start one.
+    let tried = std::thread::Builder::new().spawn(|| ())?;
+    drop(tried.join());
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
     let served = runtime.block_on(async {
-        let server = Server::new(root, team).with(elsewhere);
+        let server = Server::new(root, team, session)
+            .from(origin)
+            .with(elsewhere);
         let running = rmcp::serve_server(server, rmcp::transport::stdio()).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),

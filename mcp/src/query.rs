@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
+use teamlog_team::act::{Control, Origin};
 use teamlog_team::command::prime::Prime;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::ready::Ready;
@@ -34,10 +35,10 @@ pub struct Query {
 }
 
 /// Answers arguments about a team.
-type Answer = fn(&Root, &str, Map<String, Value>) -> Result<String, Fault>;
+type Answer = fn(&Root, &Origin, &str, Map<String, Value>) -> Result<String, Fault>;
 
 /// Why there is no answer, as JSON text.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Fault(pub String);
 
 impl Fault {
@@ -84,15 +85,17 @@ impl Query {
         schema
     }
 
-    /// The answer, as JSON. `team` is meant where the arguments name none, else the only one there is.
+    /// The answer, as JSON, to whoever asks from there. `team` is meant where the arguments name none, else the only one
+    /// that was not closed.
     pub fn answer(
         &self,
         root: &Root,
+        origin: &Origin,
         team: Option<&str>,
         arguments: Map<String, Value>,
     ) -> Result<String, Fault> {
         let (team, arguments) = meant(root, team, arguments)?;
-        (self.answer)(root, &team, arguments)
+        (self.answer)(root, origin, &team, arguments)
     }
 }
 
@@ -124,8 +127,8 @@ pub(crate) trait Ask: DeserializeOwned + JsonSchema {
     const MUTATES: bool = false;
     /// Arguments that callers send and that mean nothing here.
     const PASSED_BY: &'static [&'static str] = &[];
-    /// Arguments that take more than their type says: any text.
-    const TEXTS: &'static [(&'static str, &'static str)] = &[];
+    /// Arguments that take more than their type says: one of these names, each with what it means.
+    const NAMES: &'static [(&'static str, &'static str, &'static [&'static str])] = &[];
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure>;
 }
 
@@ -149,8 +152,8 @@ fn arguments<A: Ask>() -> Map<String, Value> {
         return Map::new();
     };
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    for (name, about) in A::TEXTS {
-        properties[*name] = json!({"type": "string", "description": about});
+    for (name, about, names) in A::NAMES {
+        properties[*name] = json!({"type": "string", "description": about, "enum": names});
     }
     // A list of names that nothing refers to any more would be taken for all there are.
     let defined = schema.remove("$defs");
@@ -163,6 +166,7 @@ fn arguments<A: Ask>() -> Map<String, Value> {
 
 fn answer<A: Ask>(
     root: &Root,
+    origin: &Origin,
     team: &str,
     mut arguments: Map<String, Value>,
 ) -> Result<String, Fault> {
@@ -172,6 +176,10 @@ fn answer<A: Ask>(
     let asked: A = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| Fault::new("invalid_input", &error.to_string(), None))?;
     let mut team = root.team(team).map_err(|failure| Fault::of(&failure))?;
+    team.under(Control {
+        origin: origin.clone(),
+        ..Control::default()
+    });
     let answer = asked
         .ask(&mut team)
         .map_err(|failure| Fault::of(&failure))?;

@@ -4,6 +4,7 @@ use crate::query::{Fault, QUERIES, Query};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
 use teamlog_team::Root;
+use teamlog_team::act::Origin;
 
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";
@@ -68,7 +69,7 @@ pub fn read(root: &Root, uri: &str) -> Option<Result<String, Fault>> {
         (None, None) => {}
         _ => return None,
     }
-    Some(query.answer(root, Some(team), arguments))
+    Some(query.answer(root, &Origin::default(), Some(team), arguments))
 }
 
 /// Without the escapes of RFC 3986; `None` for one that is none.

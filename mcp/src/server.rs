@@ -1,7 +1,7 @@
 //! The protocol's side: lists, calls, reads.
 
 use crate::query::{Fault, QUERIES, Query, meant};
-use crate::state::STATES;
+use crate::state::{self, STATES};
 use crate::{legacy, resources};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -14,6 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_team::Root;
+use teamlog_team::act::Origin;
 
 const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; reads and writes the states of workflow \
 modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \
@@ -24,11 +25,17 @@ TEAM --agent YOU` what to do next.";
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, Fault>> + Send + Sync>;
 
+/// The session in which the tools of states act where a call names none: `None` is the root. What cannot be a session is
+/// the answer of each such call.
+pub type Session = Result<Option<String>, Fault>;
+
 /// A server for one client. It keeps nothing between calls.
 #[derive(Clone)]
 pub struct Server {
     root: Root,
     team: Option<String>,
+    session: Session,
+    origin: Origin,
     elsewhere: Option<Elsewhere>,
 }
 
@@ -38,6 +45,7 @@ pub struct Server {
 /// The tool's own faults; there is no such tool.
 pub fn carry_out(
     root: &Root,
+    origin: &Origin,
     tool: &str,
     team: &str,
     arguments: Map<String, Value>,
@@ -46,19 +54,28 @@ pub fn carry_out(
         .iter()
         .find(|query| query.name == tool && query.mutates)
     {
-        Some(query) => query.answer(root, Some(team), arguments),
+        Some(query) => query.answer(root, origin, Some(team), arguments),
         None => Err(Fault::new("invalid_input", "there is no such tool", None)),
     }
 }
 
 impl Server {
-    /// Serves the teams of a root; `team` is meant where a call names none.
-    pub fn new(root: Root, team: Option<String>) -> Server {
+    /// Serves the teams of a root; `team` and `session` are meant where a call names none.
+    pub fn new(root: Root, team: Option<String>, session: Session) -> Server {
         Server {
             root,
             team,
+            session,
+            origin: Origin::default(),
             elsewhere: None,
         }
+    }
+
+    /// The same, for calls that are done from there.
+    #[must_use]
+    pub fn from(mut self, origin: Origin) -> Server {
+        self.origin = origin;
+        self
     }
 
     /// The same, with what records handed on first.
@@ -68,13 +85,16 @@ impl Server {
         self
     }
 
-    fn answer(&self, query: &Query, arguments: Map<String, Value>) -> Result<String, Fault> {
+    fn answer(&self, query: &Query, mut arguments: Map<String, Value>) -> Result<String, Fault> {
+        if state::is_one(query) {
+            state::put_session(&mut arguments, &self.session)?;
+        }
         let Some(elsewhere) = self.elsewhere.as_ref().filter(|_| query.mutates) else {
-            return query.answer(&self.root, self.team.as_deref(), arguments);
+            return query.answer(&self.root, &self.origin, self.team.as_deref(), arguments);
         };
         let (team, arguments) = meant(&self.root, self.team.as_deref(), arguments)?;
         elsewhere(query.name, &team, &arguments)
-            .unwrap_or_else(|| query.answer(&self.root, Some(&team), arguments))
+            .unwrap_or_else(|| query.answer(&self.root, &self.origin, Some(&team), arguments))
     }
 
     fn call(&self, request: CallToolRequestParams) -> CallToolResult {

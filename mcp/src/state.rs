@@ -1,8 +1,11 @@
 //! The tools that read and write states of modes, each the call of the same name: `rcs state …`.
 //!
-//! They know no environment: without a `session_id` they mean the root.
+//! Without a `session_id` they act in the session of the server, as the call does in that of its environment; `null` is
+//! the root.
 
-use crate::query::{Ask, Query, row};
+use crate::query::{Ask, Fault, Query, row};
+use crate::server::Session;
+use serde_json::{Map, Value};
 use teamlog_team::command::mode_clear::ModeClear;
 use teamlog_team::command::mode_write::ModeWrite;
 use teamlog_team::command::state::{
@@ -32,23 +35,62 @@ pub static STATES: &[Query] = &[
     ),
 ];
 
+/// Whether a tool is one of these.
+pub(crate) fn is_one(query: &Query) -> bool {
+    STATES.iter().any(|tool| tool.name == query.name)
+}
+
+/// Puts the session into arguments that name none; with `all_sessions` nothing is added.
+///
+/// # Errors
+/// What was meant to be the session cannot be one.
+pub(crate) fn put_session(
+    arguments: &mut Map<String, Value>,
+    session: &Session,
+) -> Result<(), Fault> {
+    let everywhere = arguments.get("all_sessions") == Some(&Value::Bool(true));
+    if everywhere || arguments.contains_key("session_id") {
+        return Ok(());
+    }
+    if let Some(session) = session.clone()? {
+        arguments.insert("session_id".to_owned(), session.into());
+    }
+    Ok(())
+}
+
 /// Where a caller stands means nothing to a log.
 const PASSED_BY: &[&str] = &["workingDirectory"];
 
+/// What has a state: the modes, and `skill-active`.
+const STATEFUL: &[&str] = &[
+    "autopilot",
+    "autoresearch",
+    "team",
+    "forge",
+    "ultrawork",
+    "ultraqa",
+    "blueprint",
+    "deep-interview",
+    "skill-active",
+];
+
 /// What has a state is not only modes.
-const NAMED: &[(&str, &str)] = &[(
+const NAMED: Named = &[(
     "mode",
-    "The mode: autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint or deep-interview; or `skill-active`, \
-     the list of active skills, of which only what is said beside the list can be written or cleared",
+    "The mode; or `skill-active`, the list of active skills, of which only what is said beside the list can be written or \
+     cleared",
+    STATEFUL,
 )];
 
+type Named = &'static [(&'static str, &'static str, &'static [&'static str])];
+
 macro_rules! asks {
-    ($($asked:ty => $answer:ty, $run:path, $mutates:literal, $texts:expr;)*) => {
+    ($($asked:ty => $answer:ty, $run:path, $mutates:literal, $names:expr;)*) => {
         $(impl Ask for $asked {
             type Answer = $answer;
             const MUTATES: bool = $mutates;
             const PASSED_BY: &'static [&'static str] = PASSED_BY;
-            const TEXTS: &'static [(&'static str, &'static str)] = $texts;
+            const NAMES: Named = $names;
             fn ask(self, team: &mut Team) -> Result<$answer, Failure> {
                 $run(team, self)
             }
@@ -78,14 +120,10 @@ mod tests {
             }
             if let Some(mode) = schema["properties"].get("mode") {
                 assert_eq!(mode["type"], "string", "{}", tool.name);
-                let about = mode["description"].as_str().unwrap();
-                for name in Mode::ALL
-                    .map(Mode::name)
-                    .into_iter()
-                    .chain(["skill-active"])
-                {
-                    assert!(about.contains(name), "{}: {about}", tool.name);
-                }
+                let modes = Mode::ALL.map(Mode::name).into_iter();
+                let names: Vec<&str> = modes.chain(["skill-active"]).collect();
+                assert_eq!(mode["enum"], serde_json::json!(names), "{}", tool.name);
+                assert!(mode["description"].is_string(), "{}", tool.name);
                 assert!(!schema.contains_key("$defs"), "{}", tool.name);
             }
         }

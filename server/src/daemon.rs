@@ -226,15 +226,22 @@ impl Life {
         );
         let within = options.limits.drain_time;
         let door = Arc::new(open(options, &tcp, &home, drain));
+        let (stop_keeper, stopped) = channel();
+        let kept = std::thread::Builder::new()
+            .name("keeper".to_owned())
+            .spawn(move || keeper.run(&stopped));
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => {
+                let _ = ready.send(Err(error));
+                return false;
+            }
+        };
         let audited = home.served.clone();
         // Nobody waits for its end: it changes nothing.
         let _ = std::thread::Builder::new()
             .name("auditor".to_owned())
             .spawn(move || auditor::run(&audited));
-        let (stop_keeper, stopped) = channel();
-        let kept = std::thread::Builder::new()
-            .name("keeper".to_owned())
-            .spawn(move || keeper.run(&stopped));
         let until = runtime.block_on(converse(door.clone(), tcp, unix, ready, confined, within));
         let Ok((until, all)) = until else {
             return false;
@@ -242,7 +249,7 @@ impl Life {
         let left = || until.saturating_duration_since(Instant::now());
         let done = door.pool.close(left());
         drop(stop_keeper);
-        let kept = kept.is_ok_and(|kept| ended(kept, left()));
+        let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(door);
         // Synced and unlocked; what cannot be synced was never acknowledged.
@@ -261,12 +268,17 @@ impl Life {
         if self.options.signals {
             take_descriptors();
         }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(IO_THREADS)
-            .thread_name("teamd-io")
-            .enable_all()
-            .build()?;
-        Ok((runtime, confined))
+        let build = || {
+            tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(IO_THREADS)
+                .thread_name("teamd-io")
+                .enable_all()
+                .build()
+        };
+        // It panics where it cannot start its threads.
+        let built = std::panic::catch_unwind(build);
+        let built = built.map_err(|_| io::Error::other("no more threads can be started"))?;
+        Ok((built?, confined))
     }
 }
 

@@ -61,6 +61,9 @@ impl StartError {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     "not_permitted"
                 }
+                io::ErrorKind::StorageFull
+                | io::ErrorKind::QuotaExceeded
+                | io::ErrorKind::FileTooLarge => "no_space",
                 _ => "io",
             },
         }

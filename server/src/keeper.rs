@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
 use teamlog_team::command::tick::Tick;
 use teamlog_team::failure::code_of;
-use teamlog_team::{Failure, Root, RootOptions};
+use teamlog_team::{Code, Failure, Root, RootOptions};
 
 /// The clock by which a file system dates a change may stand still for so long: what changed since then may change
 /// again unseen.
@@ -101,10 +101,14 @@ impl Keeper {
     /// Records what is due in a team, and tells how it is. The team's lock is taken with the first look and kept.
     fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
+            Ok(()) => Condition::Sound,
             // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
-            Ok(()) | Err(Failure::Refused(_)) => Condition::Sound,
+            Err(Failure::Refused(refusal)) if refusal.code != Code::SyncFailed => Condition::Sound,
             Err(failure) => {
-                let code = failure.engine().map_or("failed", code_of);
+                let code = match failure.refusal() {
+                    Some(refusal) => refusal.code.as_str(),
+                    None => failure.engine().map_or("failed", code_of),
+                };
                 let why = failure.to_string();
                 Condition::Unready { code, why }
             }

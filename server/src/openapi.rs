@@ -27,7 +27,7 @@ const ALWAYS: &[&str] = &[
     "io",
     "busy",
     "locked",
-    "poisoned",
+    "lock_lost",
     "damaged",
 ];
 /// With one that has a body.
@@ -39,6 +39,9 @@ const WITH_BODY: &[&str] = &[
 ];
 /// With one that records.
 const MUTATING: &[&str] = &[
+    "no_space",
+    "poisoned",
+    "sync_failed",
     "idempotency_key_reused",
     "response_too_large",
     "team_closed",
@@ -246,17 +249,21 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
 }
 
 fn done(mutates: bool, content: Value) -> Value {
-    let mut success = json!({"description": "Done", "content": content});
+    let mut headers = json!({"X-Teamlog-Note": {
+        "description": "What the team has to say beside the answer: that bytes lie beyond the durable head, that it recovered the log",
+        "schema": {"type": "string"},
+    }});
     if mutates {
-        success["headers"] = json!({"Idempotent-Replayed": {
+        headers["Idempotent-Replayed"] = json!({
             "description": "`true` where this is the answer to an earlier request under the same key",
             "schema": {"type": "string", "enum": ["true"]},
-        }, "X-Budget-Warning": {
+        });
+        headers["X-Budget-Warning"] = json!({
             "description": "What the team is to be warned of, where it used as many tokens as it should",
             "schema": {"type": "string"},
-        }});
+        });
     }
-    success
+    json!({"description": "Done", "content": content, "headers": headers})
 }
 
 fn error_schema(schemas: &mut Schemas) -> Value {

@@ -69,19 +69,18 @@ impl Pool {
         };
         // Counted before a thread can be done with it.
         let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
-        if open > self.open_max || jobs.send(job).is_err() {
+        if open > self.open_max || !self.see_to_threads(open) || jobs.send(job).is_err() {
             self.open.fetch_sub(1, Ordering::Relaxed);
             return Err(Undone::Full);
         }
-        self.see_to_threads(open);
         Ok(())
     }
 
-    /// Starts one more thread where there is more to do than threads to do it.
-    fn see_to_threads(&self, wanted: usize) {
+    /// Starts one more thread where there is more to do than threads to do it; whether there is any.
+    fn see_to_threads(&self, wanted: usize) -> bool {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         if threads.len() >= self.workers || threads.len() >= wanted {
-            return;
+            return true;
         }
         let (queue, open) = (self.queue.clone(), self.open.clone());
         let name = format!("call-{}", threads.len());
@@ -92,10 +91,9 @@ impl Pool {
                 open.fetch_sub(1, Ordering::Relaxed);
             }
         });
-        // Those that run will come to it; a first one that cannot be started leaves the job to the next try.
-        if let Ok(thread) = started {
-            threads.push(thread);
-        }
+        // Where no more can be started, those that run will come to it.
+        threads.extend(started.ok());
+        !threads.is_empty()
     }
 
     /// How many jobs wait, and how many run.

@@ -92,14 +92,22 @@ impl Runtimes {
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
-                .map(|teams| scope.spawn(move || teams.iter().try_for_each(give)))
+                .map(|teams| {
+                    let giving = move || teams.iter().try_for_each(give);
+                    let started = std::thread::Builder::new().spawn_scoped(scope, giving);
+                    started.map_err(|_| teams)
+                })
                 .collect();
             let mut outcome = Ok(());
-            for thread in threads {
-                let given = thread.join().unwrap_or_else(|_| {
-                    let panicked = io::Error::other("a thread panicked");
-                    Err((String::new(), panicked))
-                });
+            for started in threads {
+                let given = match started {
+                    Ok(thread) => thread.join().unwrap_or_else(|_| {
+                        let panicked = io::Error::other("a thread panicked");
+                        Err((String::new(), panicked))
+                    }),
+                    // No thread could be started for these.
+                    Err(teams) => teams.iter().try_for_each(give),
+                };
                 outcome = outcome.and(given);
             }
             outcome

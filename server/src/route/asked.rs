@@ -9,7 +9,7 @@ use serde::Serialize;
 use teamlog_team::act::Control;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::exchange::{Command, Form};
-use teamlog_team::{Exchange, Team};
+use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
 /// Says that an answer is that of an earlier request under the same key.
 pub const REPLAYED: &str = "Idempotent-Replayed";
@@ -17,9 +17,13 @@ pub const REPLAYED: &str = "Idempotent-Replayed";
 /// Says that the team used as many tokens as it should.
 pub const WARNING: &str = "X-Budget-Warning";
 
+/// Says what the team has to say beside an answer: that bytes lie beyond the durable head, that it recovered the log.
+pub const NOTE: &str = "X-Teamlog-Note";
+
 /// What a handler has at hand.
 pub struct Asked<'a> {
-    pub served: &'a Served,
+    /// The root; its notes are those of this call.
+    pub root: Root,
     pub call: &'a Call,
     facts: &'a Facts,
     /// Who does it, where the input says.
@@ -35,8 +39,12 @@ impl<'a> Asked<'a> {
         facts: &'a Facts,
         canonical: String,
     ) -> Asked<'a> {
+        let options = RootOptions {
+            notes: Notes::default(),
+            ..served.root().options().clone()
+        };
         Asked {
-            served,
+            root: served.root().with_options(options),
             call,
             facts,
             actor: None,
@@ -45,12 +53,12 @@ impl<'a> Asked<'a> {
     }
 
     pub fn now(&self) -> Timestamp {
-        self.served.root().options().clock.now()
+        self.root.options().clock.now()
     }
 
     /// The team that the token belongs to. What it records, it records under the key and in the story of the call.
     pub fn team(&self) -> Result<Team, Problem> {
-        let mut team = self.served.team(&self.call.team)?;
+        let mut team = self.root.team(&self.call.team)?;
         if self.facts.mutates {
             team.under(self.control());
         }
@@ -100,6 +108,26 @@ impl<'a> Asked<'a> {
             body: text,
         };
         Ok(after(reply, &mut team))
+    }
+}
+
+/// Says beside an answer what was noted meanwhile.
+pub fn noting(reply: Reply, notes: &Notes) -> Reply {
+    match notes.take() {
+        notes if notes.is_empty() => reply,
+        notes => {
+            let shown = |c: char| {
+                if c == ' ' || c.is_ascii_graphic() {
+                    c
+                } else {
+                    '?'
+                }
+            };
+            reply.header(
+                NOTE,
+                notes.join("; ").chars().map(shown).collect::<String>(),
+            )
+        }
     }
 }
 

@@ -73,6 +73,9 @@ struct About {
     /// The message
     #[serde(skip_serializing_if = "Option::is_none")]
     message_id: Option<String>,
+    /// In whose name, where that was somebody else
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
     /// Who did it
     #[serde(skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
@@ -122,6 +125,7 @@ impl Notice {
                 task_id: entry.task_id.clone(),
                 thread_id: entry.thread_id.clone(),
                 message_id: entry.message_id.clone(),
+                from: entry.from.clone(),
                 actor: entry.actor.clone(),
                 summary: entry.summary.clone(),
             },

@@ -28,7 +28,7 @@ pub use table::ROUTES;
 use crate::call::{Call, Method};
 use crate::reply::Reply;
 use crate::served::{DAMAGED, Served};
-use asked::Asked;
+use asked::{Asked, noting};
 use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
 use teamlog_team::Code;
@@ -80,7 +80,8 @@ fn carry_out(
     let task = task_of(&parameters);
     let answered = input::read(compiled, call, parameters).and_then(|read| {
         let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
-        (compiled.route.run)(&mut asked, read.fields)
+        let reply = (compiled.route.run)(&mut asked, read.fields)?;
+        Ok(noting(reply, &asked.root.options().notes))
     });
     answered.map_err(|problem| {
         let missing = task.filter(|_| BEHIND_THE_TASK.contains(&problem.code()));

@@ -46,8 +46,12 @@ impl Endpoint for Call {
         let Some(operation) = api::find(&input.operation) else {
             let name: String = input.operation.chars().take(80).collect();
             let message = format!("operation must be one that there is, but is {name:?}");
-            let fault = Fault::new("unknown_operation", message)
-                .detail("hint", "they are listed by: teamlog api --list");
+            let listed = "they are listed by: teamlog api --list";
+            let hint = match api::meant(&name) {
+                Some(meant) => format!("did you mean {meant}? {listed}"),
+                None => listed.to_owned(),
+            };
+            let fault = Fault::new("unknown_operation", message).detail("hint", hint);
             return Ok(failed(None, began, &fault));
         };
         let given = input.input.get("key").and_then(Value::as_str);
@@ -74,7 +78,7 @@ fn call(
         patience: asked.call.patience.clone(),
         ..Control::default()
     };
-    api::call(asked.served.root(), operation, input, control)
+    api::call(&asked.root, operation, input, control)
 }
 
 /// The team may be named, as that of the token; nothing else is passed by.

@@ -2,10 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::tasks::Claim;
 use teamlog_team::projections::{self, Priority, Status};
+use teamlog_team::task_record::value;
 
 /// The version of every record's shape.
 pub const SCHEMA_VERSION: &str = "1.0.0";
@@ -66,6 +68,32 @@ pub struct Task {
     /// The story it belongs to
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<String>,
+    /// What a message said of its status, which moved nothing
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Status>")]
+    reported_status: Option<&'static str>,
+    /// Whom a message gave it to, which moved nothing
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_owner: Option<String>,
+    /// Whether a message reported it blocked, which moved nothing
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reported_blocked: bool,
+    /// How far it is, as a message reported it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_progress: Option<Value>,
+    /// When it will be done, as a message reported it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_eta: Option<Value>,
+    /// The last note that a message left
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_note: Option<String>,
+    /// Who sent the last message that reported something
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by: Option<String>,
+    /// The time of that message
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    reported_at: Option<String>,
 }
 
 /// A claim that counts for a time.
@@ -108,7 +136,7 @@ impl Task {
     pub fn of(task: projections::Task, failed_dependencies: Vec<String>, now: Timestamp) -> Task {
         let epoch = task.governed.epoch;
         let lease = task.claim().map(|claim| Lease::of(claim, epoch));
-        let lease_expired = task.claim().is_some_and(|claim| claim.leased_until <= now);
+        let lease_expired = task.lease_expired(now);
         let urgent = task.priority != Priority::Normal;
         Task {
             schema_version: SCHEMA_VERSION,
@@ -130,6 +158,14 @@ impl Task {
             result: task.governed.result,
             error: task.governed.error,
             trace_id: task.trace_id,
+            reported_status: task.reported_status.map(Status::name),
+            reported_owner: task.reported_owner,
+            reported_blocked: task.reported.blocked,
+            reported_progress: task.reported.progress.as_ref().and_then(value),
+            reported_eta: task.reported.eta.as_ref().and_then(value),
+            reported_note: task.reported.note,
+            reported_by: task.reported.by,
+            reported_at: task.reported.at.map(milliseconds),
         }
     }
 }

@@ -16,7 +16,8 @@ use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::fenced::Fence;
 use teamlog_team::holding;
-use teamlog_team::projections::{self, Live, Priority, Status};
+use teamlog_team::listed::Listed;
+use teamlog_team::projections::{Live, Priority, Status};
 use teamlog_team::resource::Overlap;
 use teamlog_team::{Exchange, Result};
 
@@ -98,9 +99,9 @@ impl Endpoint for List {
                 cursor: input.cursor,
             })?;
             let mut failed = page.failed_dependencies;
-            let shown = |task: projections::Task| {
+            let shown = |task: Listed| {
                 let failed = failed.remove(&task.task_id).unwrap_or_default();
-                Task::of(task, failed, now)
+                Task::of(task.into_task(), failed, now)
             };
             Ok(SomeTasks {
                 tasks: page.tasks.into_iter().map(shown).collect(),
@@ -238,6 +239,7 @@ impl Endpoint for Claim {
         "worker_not_found",
         "already_terminal",
         "claim_conflict",
+        "lease_expired",
         "blocked_dependency",
         "resource_conflict",
         "budget_exceeded",
@@ -266,8 +268,11 @@ pub struct RenewInput {
     task_id: String,
     /// The number of the claim
     epoch: u64,
-    /// Who holds it; if given it must be the one who does
+    /// Who presents it; if given it must be the one who holds it
     agent_id: Option<String>,
+    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
+    #[serde(default)]
+    force: bool,
     /// How long the claim counts from now on at least, in milliseconds; else five minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
     ttl_ms: Option<u64>,
@@ -294,7 +299,7 @@ impl Endpoint for Renew {
     .codes(HOLDING);
 
     fn answer(input: RenewInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let fence = fence(input.task_id, input.epoch, input.agent_id);
+        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
         let renew = fence.renew(input.ttl_ms.unwrap_or(TTL_MS));
         asked.exchange(asked.team()?, renew, leased)
     }
@@ -311,8 +316,11 @@ pub struct CompleteInput {
     task_id: String,
     /// The number of the claim
     epoch: u64,
-    /// Who holds it; if given it must be the one who does
+    /// Who presents it; if given it must be the one who holds it
     agent_id: Option<String>,
+    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
+    #[serde(default)]
+    force: bool,
     /// What the completion brought
     result: Option<String>,
 }
@@ -328,7 +336,7 @@ impl Endpoint for Complete {
     .codes(HOLDING);
 
     fn answer(input: CompleteInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let fence = fence(input.task_id, input.epoch, input.agent_id);
+        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
         asked.exchange(asked.team()?, fence.complete(input.result), finished)
     }
 }
@@ -344,8 +352,11 @@ pub struct FailInput {
     task_id: String,
     /// The number of the claim
     epoch: u64,
-    /// Who holds it; if given it must be the one who does
+    /// Who presents it; if given it must be the one who holds it
     agent_id: Option<String>,
+    /// Whether it may be somebody else's; recorded. The epoch must be right all the same
+    #[serde(default)]
+    force: bool,
     /// Why it failed
     error: Option<String>,
 }
@@ -357,16 +368,17 @@ impl Endpoint for Fail {
         Facts::post("/v1/tasks/{taskId}/fail", "failTask", "Fail a claimed task").codes(HOLDING);
 
     fn answer(input: FailInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let fence = fence(input.task_id, input.epoch, input.agent_id);
+        let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
         asked.exchange(asked.team()?, fence.fail(input.error), finished)
     }
 }
 
-fn fence(task_id: String, epoch: u64, agent: Option<String>) -> Fence {
+fn fence((task_id, epoch): (String, u64), agent: Option<String>, force: bool) -> Fence {
     Fence {
         task_id,
         epoch,
         agent,
+        force,
     }
 }
 

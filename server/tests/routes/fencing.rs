@@ -2,6 +2,8 @@
 
 use crate::world::{SECOND, World};
 use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use teamlog_team::command::task_update::TaskUpdate;
 
 const WAYS: [&str; 3] = ["renew", "complete", "fail"];
 
@@ -90,6 +92,93 @@ fn then_the_holder_before_the_lease() {
             .post(&way(name), json!({"epoch": 1, "agentId": "eve"}))
             .refused(403, "not_holder");
     }
+}
+
+#[test]
+fn an_override_skips_the_holder_never_the_epoch_and_is_recorded() {
+    for name in WAYS {
+        let world = claimed();
+        let forced = |epoch: u64| json!({"epoch": epoch, "agentId": "eve", "force": true});
+        world
+            .post(&way(name), forced(2))
+            .refused(409, "epoch_mismatch");
+        world.post(&way(name), forced(1)).done(200);
+        let mut team = world.served.root().team("demo").unwrap();
+        let mut last = Value::Null;
+        team.export(&mut |line| {
+            last = serde_json::from_slice(line).unwrap();
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(
+            (&last["actor"], &last["payload"]["forced"]),
+            (&json!("eve"), &json!(true)),
+            "{name}: {last}"
+        );
+    }
+}
+
+#[test]
+fn the_operations_hold_an_epoch_against_whoever_acts_too() {
+    let world = claimed();
+    let finish = |more: (&str, &str)| {
+        let mut input = json!({"task_id": "1", "from": "in_progress", "to": "completed"});
+        input["epoch"] = json!(1);
+        input[more.0] = json!(more.1);
+        world.post("/v1/api/transition-task-status", input)
+    };
+    finish(("worker", "eve")).refused(403, "not_holder");
+    finish(("actor", "eve")).refused(403, "not_holder");
+    finish(("actor", "ada")).done(200);
+}
+
+#[test]
+fn what_messages_reported_of_a_claimed_task_is_shown() {
+    let world = claimed();
+    let mut team = world.served.root().team("demo").unwrap();
+    team.task_update(TaskUpdate {
+        from: "ada".into(),
+        to: "lead".into(),
+        task_id: "1".into(),
+        status: Some("done".into()),
+        progress: Some("40%".into()),
+        eta: Some("noon".into()),
+        blocked: Some(true),
+        note: Some("no schema".into()),
+        ..TaskUpdate::default()
+    })
+    .unwrap_or_else(|failure| panic!("{failure}"));
+    for task in [
+        &world.get("/v1/tasks/1").done(200)["task"],
+        &world.get("/v1/tasks").done(200)["tasks"][0],
+    ] {
+        for (field, value) in [
+            ("status", json!("in_progress")),
+            ("reportedStatus", json!("completed")),
+            ("reportedBlocked", json!(true)),
+            ("reportedProgress", json!("40%")),
+            ("reportedEta", json!("noon")),
+            ("reportedNote", json!("no schema")),
+            ("reportedBy", json!("ada")),
+            ("reportedAt", json!("2026-11-21T12:00:00.000Z")),
+        ] {
+            assert_eq!(task[field], value, "{field}: {task}");
+        }
+    }
+}
+
+#[test]
+fn a_holder_who_claims_again_is_told_that_it_holds_the_task() {
+    let world = claimed();
+    let again = world.post("/v1/tasks/1/claim", json!({"agentId": "ada"}));
+    let details = &again.refused(409, "claim_conflict").json["error"]["details"];
+    assert_eq!(
+        (&details["yours"], &details["epoch"]),
+        (&json!(true), &json!(1))
+    );
+    let other = world.post("/v1/tasks/1/claim", json!({"agentId": "eve"}));
+    let details = &other.refused(409, "claim_conflict").json["error"]["details"];
+    assert_eq!(details.get("yours"), None);
 }
 
 #[test]

@@ -18,16 +18,16 @@ fn a_repetition_gets_the_first_bytes_also_when_the_world_moved_on_and_after_a_re
     let create = json!({"title": "one", "resources": ["src"]});
     let first = world.keyed("k1", "/v1/tasks", create.clone());
     assert_eq!((first.status, first.header(REPLAYED)), (201, None));
-    let claim = json!({"agentId": "ada"});
-    let claimed = world.keyed("k2", "/v1/tasks/1/claim", claim.clone());
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
     let done = world.keyed("k3", "/v1/tasks/1/complete", json!({"epoch": 1}));
-    assert_eq!((claimed.status, done.status), (200, 200));
+    assert_eq!(done.status, 200);
     let events = count(&world);
     world.later(3_600 * SECOND);
     let check = |world: &World| {
         for (key, target, body, before) in [
             ("k1", "/v1/tasks", create.clone(), &first),
-            ("k2", "/v1/tasks/1/claim", claim.clone(), &claimed),
             ("k3", "/v1/tasks/1/complete", json!({"epoch": 1}), &done),
         ] {
             let again = world.keyed(key, target, body);
@@ -39,6 +39,58 @@ fn a_repetition_gets_the_first_bytes_also_when_the_world_moved_on_and_after_a_re
     };
     check(&world);
     check(&world.restarted());
+}
+
+#[test]
+fn a_claim_is_answered_again_only_as_long_as_it_lives() {
+    let world = World::new();
+    let operation = json!({"task_id": "3", "worker": "ada", "lease_ms": 300_000});
+    let asked = [
+        ("k1", "/v1/tasks/1/claim", json!({"agentId": "ada"})),
+        ("k2", "/v1/tasks/1/renew", json!({"epoch": 1})),
+        ("k3", "/v1/tasks/2/claim", json!({"agentId": "ada"})),
+        ("k4", "/v1/api/claim-task", operation),
+        (
+            "k5",
+            "/v1/api/claim-next-task",
+            json!({"worker": "ada", "lease_ms": 300_000}),
+        ),
+    ];
+    for title in ["one", "two", "three", "four"] {
+        world.post("/v1/tasks", json!({"title": title})).done(201);
+    }
+    let ask = |(key, target, body): &(&str, &str, Value)| world.keyed(key, target, body.clone());
+    let first: Vec<_> = asked.iter().map(ask).collect();
+    for (asked, first) in asked.iter().zip(&first) {
+        assert_eq!((first.status, first.header(REPLAYED)), (200, None));
+        let again = ask(asked);
+        // Marked beside the body, whose bytes are the first ones.
+        assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
+        assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
+    }
+    world
+        .post("/v1/tasks/2/complete", json!({"epoch": 1}))
+        .done(200);
+    world.later(300 * SECOND);
+    let events = count(&world);
+    for (asked, (status, code)) in asked.iter().zip([
+        (403, "lease_expired"),
+        (403, "lease_expired"),
+        (409, "claim_conflict"),
+        (403, "lease_expired"),
+        (403, "lease_expired"),
+    ]) {
+        let dead = ask(asked);
+        dead.refused(status, code);
+        assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
+    }
+    assert_eq!(count(&world), events);
+    // Once it is somebody else's, that is what is said.
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
+        .done(200);
+    ask(&asked[0]).refused(409, "claim_conflict");
+    ask(&asked[1]).refused(409, "claim_conflict");
 }
 
 #[test]
