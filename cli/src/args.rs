@@ -12,6 +12,7 @@ use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use teamlog_team::Root;
+use teamlog_team::api::Operation;
 
 /// One durable, ordered log per team of agents: every message and task change is an event in it
 #[derive(Debug, clap::Parser)]
@@ -94,26 +95,28 @@ pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
     let Some(meant) = meant else {
         return carry_out(args, &surroundings, None).into();
     };
-    let is_api = matches!(args.command, Command::Api(_));
+    let form = Form::of(&args, &surroundings);
     let global = args.global.clone();
     let surroundings = match forward::try_forward(&argv, &global, &meant, surroundings) {
         Ok(Forwarded::Ended(code)) => return code,
         Ok(Forwarded::Nowhere(surroundings)) => surroundings,
-        Err((error, surroundings)) => return report(is_api, json, &error, &surroundings).into(),
+        Err((error, surroundings)) => return form.report(error, &surroundings).into(),
     };
     match attempt(args, &surroundings, None) {
         Ok(exit) => exit.into(),
         // A daemon may have come in between, and has the lock for good.
-        Err(error) if error.exit() == Exit::Locked && surroundings.is_untouched() => {
+        Err(error)
+            if error.exit() == Exit::Locked
+                && error.code() == "locked"
+                && surroundings.is_untouched() =>
+        {
             match forward::try_forward(&argv, &global, &meant, surroundings) {
                 Ok(Forwarded::Ended(code)) => code,
-                Ok(Forwarded::Nowhere(surroundings)) => {
-                    report(is_api, json, &error, &surroundings).into()
-                }
-                Err((error, surroundings)) => report(is_api, json, &error, &surroundings).into(),
+                Ok(Forwarded::Nowhere(surroundings)) => form.report(error, &surroundings).into(),
+                Err((error, surroundings)) => form.report(error, &surroundings).into(),
             }
         }
-        Err(error) => report(is_api, json, &error, &surroundings).into(),
+        Err(error) => form.report(error, &surroundings).into(),
     }
 }
 
@@ -131,14 +134,8 @@ fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
 }
 
 fn carry_out(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Exit {
-    let json = args.global.json;
-    let is_api = matches!(args.command, Command::Api(_));
-    let guards = matches!(args.command, Command::Guard(_));
-    attempt(args, surroundings, resident).unwrap_or_else(|error| match guards {
-        // An agent takes any other end for a yes.
-        true => error.ending(Exit::Usage).report(json, surroundings),
-        false => report(is_api, json, &error, surroundings),
-    })
+    let form = Form::of(&args, surroundings);
+    attempt(args, surroundings, resident).unwrap_or_else(|error| form.report(error, surroundings))
 }
 
 fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Outcome {
@@ -150,11 +147,47 @@ fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> 
     outcome.map_err(|error| context.advise(error))
 }
 
-fn report(is_api: bool, json: bool, error: &CommandError, surroundings: &Surroundings) -> Exit {
-    match is_api {
-        // What is wrong with a call of the contract is said in its words.
-        true => command::api::unreadable(surroundings, json, error),
-        false => error.report(json, surroundings),
+/// How the errors of a command are said.
+struct Form {
+    json: bool,
+    whose: Whose,
+}
+
+/// In whose words.
+enum Whose {
+    /// Our own.
+    Ours,
+    /// Those of the contract, for a call of that operation, if it could be read.
+    Contract(Option<&'static Operation>),
+    /// Those of callers of `rcs state`.
+    State,
+    /// Our own, for an agent that takes every exit code but 2 for permission.
+    Guard,
+}
+
+impl Form {
+    fn of(args: &Args, surroundings: &Surroundings) -> Form {
+        Form {
+            json: args.global.json,
+            whose: match &args.command {
+                Command::Api(api) => Whose::Contract(api.operation(surroundings)),
+                Command::State(_) => Whose::State,
+                Command::Guard(_) => Whose::Guard,
+                _ => Whose::Ours,
+            },
+        }
+    }
+
+    fn report(&self, error: CommandError, surroundings: &Surroundings) -> Exit {
+        match self.whose {
+            Whose::Guard => error.ending(Exit::Usage).report(self.json, surroundings),
+            // Where standard output fails, no second answer goes there.
+            Whose::Contract(operation) if !error.is_unwritten() => {
+                command::api::undone(surroundings, self.json, operation, error)
+            }
+            Whose::State => error.report_payload(self.json, surroundings),
+            _ => error.report(self.json, surroundings),
+        }
     }
 }
 
@@ -188,8 +221,11 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, surroundings: &Surr
     }
     let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
     match link::is_api(argv) {
-        true => command::api::unreadable(surroundings, json, &error),
-        false if link::is_state(argv) => error.ending(Exit::Refused).report(json, surroundings),
+        true => command::api::undone(surroundings, json, None, error),
+        false if link::is_state(argv) => {
+            let error = error.ending(Exit::Refused);
+            error.report_payload(json, surroundings)
+        }
         false => error.report(json, surroundings),
     }
 }

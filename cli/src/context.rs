@@ -15,6 +15,7 @@ use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use teamlog_server::forward::Cut;
+use teamlog_team::act::Origin;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::membership::LEADER;
@@ -41,6 +42,8 @@ pub struct Context {
     outcome: Unknown,
     /// Whether answers of what records something carry a receipt.
     receipt: bool,
+    /// Whether the answer is that of an earlier request under the same key.
+    replayed: bool,
     /// What every team that is opened must still hold.
     last_receipt: Option<Presented>,
     /// The time of an answer about the past.
@@ -88,7 +91,10 @@ impl Context {
     ) -> Result<Context, CommandError> {
         let data_root = root::of(global, surroundings)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
-        let mut options = RootOptions::default();
+        let mut options = RootOptions {
+            restart: resident.and_then(|root| root.options().restart.clone()),
+            ..RootOptions::default()
+        };
         if let Some(timeout) = global.lock_timeout {
             options.lock_deadline = timeout;
         }
@@ -104,6 +110,7 @@ impl Context {
             team: None,
             outcome: Unknown::Never,
             receipt: global.receipt,
+            replayed: false,
             last_receipt: global
                 .last_receipt
                 .as_deref()
@@ -160,6 +167,16 @@ impl Context {
         self.actor.clone()
     }
 
+    /// Whom the system takes the caller for: recorded where nobody says who acts.
+    pub fn user(&self) -> String {
+        self.surroundings.user()
+    }
+
+    /// Who is recorded as having done it: who acts, else the user.
+    pub fn doer(&self) -> Option<String> {
+        Some(self.actor().unwrap_or_else(|| self.user()))
+    }
+
     /// The `--actor` of this command line, the environment not asked: `replay` filters by it.
     pub fn actor_flag(&self) -> Option<String> {
         self.actor_flag.clone()
@@ -201,7 +218,22 @@ impl Context {
         }
     }
 
-    /// The team that a flag names, else the environment, else the only one that there is.
+    /// Where the call is done from.
+    pub fn origin(&self) -> Origin {
+        let said = |variable: &str| {
+            let value = self.surroundings.var(variable)?;
+            let text = value.to_string_lossy().trim().to_owned();
+            let plain = !text.is_empty() && !text.chars().any(char::is_control);
+            (plain && text.len() <= ORIGIN_BYTES_MAX).then_some(text)
+        };
+        Origin {
+            tmux_pane: said("TMUX_PANE"),
+            rcs_session: said("RCS_SESSION_ID"),
+            codex_session: said("CODEX_SESSION_ID"),
+        }
+    }
+
+    /// The team that a flag names, else the environment, else the only one that was not closed.
     ///
     /// # Errors
     /// None is named and there is not just one; the root cannot be read.
@@ -222,6 +254,14 @@ impl Context {
     /// From here on something may be recorded; so much for where its outcome is unknown.
     pub fn records(&mut self, outcome: Unknown) {
         self.outcome = outcome;
+    }
+
+    /// Marks the answer as that of an earlier request under the same key, if it is.
+    pub fn replays(&mut self, replayed: bool) {
+        self.replayed = replayed;
+        if replayed && !self.out.is_json() {
+            self.note(REPLAYED);
+        }
     }
 
     /// The data root for what creates that team, itself created if it is missing.
@@ -363,14 +403,21 @@ impl Context {
         format!("{} {rest}", self.program())
     }
 
+    /// Commands of an answer, for the same data root.
+    pub fn own_commands(&self, commands: &mut [String]) {
+        for command in commands {
+            if let Some(rest) = command.strip_prefix("teamlog ") {
+                *command = self.command(rest);
+            }
+        }
+    }
+
     /// How such commands begin.
     pub fn program(&self) -> String {
+        let name = self.called.name();
         match &self.data_root_flag {
-            Some(root) => format!(
-                "teamlog --data-root {}",
-                quoted(&root.display().to_string())
-            ),
-            None => "teamlog".to_owned(),
+            Some(root) => format!("{name} --data-root {}", quoted(&root.display().to_string())),
+            None => name.to_owned(),
         }
     }
 
@@ -378,6 +425,9 @@ impl Context {
     pub fn advise(&self, error: CommandError) -> CommandError {
         match self.surroundings.cut() {
             Some(cut) if error.exit() == Exit::Io => self.cut(cut, &error),
+            _ if error.code() == "no_space" && !error.is_unwritten() => self.advised(error).and_hint(
+                "make room first, or raise the quota or the limit (ulimit -f); everything that only reads works meanwhile",
+            ),
             _ => self.advised(error),
         }
     }
@@ -406,6 +456,7 @@ impl Context {
         let Some(team) = self.team.as_deref().map(quoted) else {
             return error;
         };
+        let error = error.filling("TEAM", &team);
         let command = |rest: String| self.command(&rest);
         match error.code() {
             "damaged" | "foreign_file" | "undecodable" => {
@@ -415,6 +466,7 @@ impl Context {
                 let verify = command(format!("verify {team} --against RECEIPT"));
                 format!("nothing was written; look at what is there: {verify}")
             }),
+            "sync_failed" => error.hinting(format!("{}\n{}", self.command("serve --stop"), self.command("serve"))),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
             "worker_not_found" => match error.detail("worker").map(str::to_owned) {
                 // The leader of every team is none who works.
@@ -437,14 +489,24 @@ impl Context {
             "run_exists" | "not_launched" => {
                 error.and_hint(&command(format!("bootstrap show {team}")))
             }
+            "team_closed" => {
+                error.and_hint(&format!("to delete it: {}", command(format!("purge {team} --yes"))))
+            }
             "mode_denied" | "mode_not_found" => {
                 let session = error.detail("session_id").map(session_option).unwrap_or_default();
+                let error = match typed_here(&self.program(), error.message()) {
+                    Some(typed) => error.and_hint(&typed),
+                    None => error,
+                };
                 error.or_hint(|| command(format!("mode list {team}{session}")))
             }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
-            "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
+            "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired" | "not_holder"
             | "resource_conflict" | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
-                Some(task) => error.and_hint(&command(format!("task show {team} {task}"))),
+                Some(task) => {
+                    let next = command(about_task(&error, &team, &task));
+                    error.and_hint(&next)
+                }
                 None => error,
             },
             "team_not_found" => {
@@ -487,23 +549,31 @@ impl Context {
         human: impl FnOnce(&A, &View) -> Vec<String>,
     ) -> Result<(), CommandError> {
         #[derive(Serialize)]
-        struct WithReceipt<'a, A> {
+        struct WithMore<'a, A> {
             #[serde(flatten)]
             answer: &'a A,
-            receipt: Receipt,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            replayed: bool,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            receipt: Option<Receipt>,
         }
         let receipt = self.receipt_of_answer();
-        match (self.out.is_json(), receipt) {
-            (true, None) => self.out.json(answer),
-            (true, Some(receipt)) => self.out.json(&WithReceipt { answer, receipt }),
-            (false, receipt) => {
-                let lines = human(answer, &self.view());
-                self.out.lines(&lines)?;
-                match receipt.map(|receipt| serde_json::to_string(&receipt)) {
-                    Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
-                    _ => Ok(()),
-                }
-            }
+        if self.out.is_json() {
+            let replayed = self.replayed;
+            return match (replayed, &receipt) {
+                (false, None) => self.out.json(answer),
+                _ => self.out.json(&WithMore {
+                    answer,
+                    replayed,
+                    receipt,
+                }),
+            };
+        }
+        let lines = human(answer, &self.view());
+        self.out.lines(&lines)?;
+        match receipt.map(|receipt| serde_json::to_string(&receipt)) {
+            Some(Ok(receipt)) => self.out.line(format!("  receipt: {receipt}")),
+            _ => Ok(()),
         }
     }
 
@@ -564,6 +634,24 @@ impl Context {
     }
 }
 
+/// What leads on with a task about which a command was refused.
+fn about_task(error: &CommandError, team: &str, task: &str) -> String {
+    let own = error.number("epoch").filter(|_| error.says("yours"));
+    match (error.code(), own, error.detail("owner").map(quoted)) {
+        ("claim_conflict", Some(epoch), Some(owner)) => {
+            format!("task renew {team} {task} --worker {owner} --epoch {epoch}")
+        }
+        ("already_terminal", _, _) if error.detail("status") == Some("failed") => {
+            format!("task reopen {team} {task}")
+        }
+        ("lease_expired", _, _) => match error.detail("holder").map(quoted) {
+            Some(holder) => format!("task claim {team} {task} --worker {holder}"),
+            None => format!("task show {team} {task}"),
+        },
+        _ => format!("task show {team} {task}"),
+    }
+}
+
 /// Whether no directory is there.
 fn missing(failure: &Failure) -> bool {
     let kind = match failure.engine() {
@@ -576,6 +664,11 @@ fn missing(failure: &Failure) -> bool {
     )
 }
 
+/// The note beside an answer that was given before.
+const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
+
+/// Most bytes of what the environment says of where a call is done from.
+const ORIGIN_BYTES_MAX: usize = 128;
 /// Where the session that is meant stands, the first that is set before the others.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
@@ -628,4 +721,18 @@ fn actor(global: &Global, surroundings: &Surroundings) -> Result<Option<String>,
             )
         }),
     }
+}
+
+/// The commands of the link that a text of the contract names, as they have to be typed here; `None` where they work as they
+/// stand, or there are none.
+pub fn typed_here(program: &str, text: &str) -> Option<String> {
+    if program == Called::Rcs.name() {
+        return None;
+    }
+    let quoted = text.split('`').skip(1).step_by(2);
+    let named = quoted.filter_map(|words| words.strip_prefix("rcs state clear --"));
+    let typed: Vec<String> = named
+        .map(|options| format!("`{program} state clear --{options}`"))
+        .collect();
+    (!typed.is_empty()).then(|| format!("typed here: {}", typed.join(" and ")))
 }

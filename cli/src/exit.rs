@@ -5,7 +5,7 @@
 //! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
 //! | 1 | refused by a rule; nothing was written |
 //! | 2 | usage (1 of `api` and `state`, as their callers know it); `doctor`: unhealthy; `nudge`: what it is told to use |
-//! | 65 | damaged log, or one that no longer holds what a receipt vouches for |
+//! | 65 | damaged log, one that a newer teamlog wrote, or one that no longer holds what a receipt vouches for |
 //! | 69 | the daemon that holds the team is not to be reached, or is of another version |
 //! | 70 | a bug: teamlog broke one of its own promises |
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
@@ -14,6 +14,7 @@
 //! | 78 | the file system is not safe for a log |
 
 use crate::render::escape::{visible, visible_json, visible_lines};
+use crate::render::pretty;
 use crate::render::style::{Paint, Style};
 use crate::surroundings::Surroundings;
 use clap::error::ErrorKind;
@@ -89,6 +90,9 @@ struct Body {
     /// More, by name
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
+    /// Whether it is standard output that failed.
+    #[serde(skip)]
+    unwritten: bool,
 }
 
 impl CommandError {
@@ -100,6 +104,7 @@ impl CommandError {
             field: None,
             hint: None,
             details: Map::new(),
+            unwritten: false,
         });
         CommandError { exit, body }
     }
@@ -114,8 +119,17 @@ impl CommandError {
         let exit = io_exit(source);
         CommandError::new(
             exit,
-            io_code(exit),
+            io_code(source),
             format!("cannot {doing} {what}: {source}"),
+        )
+    }
+
+    /// Standard output failed, once what was asked for had been done.
+    pub fn unwritten(source: &io::Error) -> CommandError {
+        let mut error = CommandError::io("write", "standard output", source);
+        error.body.unwritten = true;
+        error.hinting(
+            "what the command records is recorded; only its answer could not be written".to_owned(),
         )
     }
 
@@ -189,6 +203,29 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_str)
     }
 
+    /// The same with the real name in its hint, where a word in capitals stands for it.
+    #[must_use]
+    pub fn filling(mut self, word: &str, name: &str) -> CommandError {
+        if let Some(hint) = &mut self.body.hint {
+            let words = hint.split(' ');
+            let filled: Vec<&str> = words
+                .map(|one| if one == word { name } else { one })
+                .collect();
+            *hint = filled.join(" ");
+        }
+        self
+    }
+
+    /// A detail that is a number.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.body.details.get(name).and_then(Value::as_u64)
+    }
+
+    /// Whether a detail is true.
+    pub fn says(&self, name: &str) -> bool {
+        self.body.details.get(name) == Some(&Value::Bool(true))
+    }
+
     /// How the process is to end.
     pub fn exit(&self) -> Exit {
         self.exit
@@ -199,9 +236,43 @@ impl CommandError {
         &self.body.message
     }
 
+    /// More, by name, for another form of the error: its code, its field and its hint among it.
+    pub fn into_details(self) -> Map<String, Value> {
+        let body = *self.body;
+        let mut details = body.details;
+        let named = [
+            ("code", Some(body.code)),
+            ("field", body.field),
+            ("hint", body.hint),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                details.insert(name.to_owned(), value.into());
+            }
+        }
+        details
+    }
+
+    /// The same with more, by name.
+    #[must_use]
+    pub fn with_details(mut self, details: Map<String, Value>) -> CommandError {
+        self.body.details.extend(details);
+        self
+    }
+
+    /// Whether it is standard output that failed.
+    pub fn is_unwritten(&self) -> bool {
+        self.body.unwritten
+    }
+
     /// The stable code.
     pub fn code(&self) -> &str {
         &self.body.code
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.body.hint.as_deref()
     }
 
     /// Says it on standard error.
@@ -215,6 +286,31 @@ impl CommandError {
             }
         } else {
             self.human(surroundings.paint_err())
+        };
+        surroundings.say(&format!("{text}\n"));
+        self.exit
+    }
+
+    /// Says it on standard error as callers of `rcs state` know it: `{error, code, …}`, the error in words, which is what
+    /// tools answer as well.
+    pub fn report_payload(&self, json: bool, surroundings: &Surroundings) -> Exit {
+        let body = &self.body;
+        let mut payload = Map::new();
+        payload.insert("error".to_owned(), body.message.as_str().into());
+        payload.insert("code".to_owned(), body.code.as_str().into());
+        for (name, value) in [("field", &body.field), ("hint", &body.hint)] {
+            if let Some(value) = value {
+                payload.insert(name.to_owned(), value.as_str().into());
+            }
+        }
+        if !body.details.is_empty() {
+            payload.insert("details".to_owned(), body.details.clone().into());
+        }
+        let line = Value::Object(payload).to_string();
+        let line = visible_json(&line);
+        let text = match json {
+            true => line.into_owned(),
+            false => pretty::indented(&line),
         };
         surroundings.say(&format!("{text}\n"));
         self.exit
@@ -240,6 +336,8 @@ impl From<Refusal> for CommandError {
     fn from(refusal: Refusal) -> CommandError {
         let exit = match refusal.code {
             Code::UnsafeFileSystem => Exit::UnsafeFileSystem,
+            Code::SyncFailed => Exit::Io,
+            Code::PartlyAppended => Exit::Locked,
             Code::RolledBack
             | Code::CutBelowReceipt
             | Code::ChangedSinceReceipt
@@ -254,6 +352,7 @@ impl From<Refusal> for CommandError {
                 field: refusal.field,
                 hint: refusal.hint,
                 details: refusal.details,
+                unwritten: false,
             }),
         }
     }
@@ -264,8 +363,8 @@ impl From<EngineError> for CommandError {
         let code = code_of(&error);
         let exit = match code {
             "not_permitted" => Exit::NotPermitted,
-            "locked" => Exit::Locked,
-            "damaged" | "foreign_file" => Exit::Damaged,
+            "locked" | "lock_lost" => Exit::Locked,
+            "damaged" | "foreign_file" | "newer_log" => Exit::Damaged,
             "unsupported_format" | "team_not_found" | "team_exists" | "too_large"
             | "invalid_input" => Exit::Refused,
             _ => Exit::Io,
@@ -282,7 +381,23 @@ impl From<EngineError> for CommandError {
 
 fn engine_hint(error: &EngineError) -> Option<String> {
     let hint = match error {
-        EngineError::Locked { .. } => "try again, or wait longer with --lock-timeout 60",
+        EngineError::Newer { seq, .. } => {
+            let before = match seq.checked_sub(1).filter(|seq| *seq > 0) {
+                None => String::new(),
+                Some(seq) => format!("; queries read what comes before with --at {seq}"),
+            };
+            let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
+            return Some(format!("{hint}{before}"));
+        }
+        EngineError::Locked { .. } => {
+            "try again, or wait longer with --lock-timeout 60; the lock goes with the process that holds it, and deleting the file frees nothing"
+        }
+        EngineError::LockLost { written: false, .. } => {
+            "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
+        }
+        EngineError::LockLost { written: true, .. } => {
+            "ask again with the same message id or key, which is recorded once; deleting the lock file frees nothing"
+        }
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         _ => return None,
     };
@@ -315,9 +430,12 @@ fn io_exit(source: &io::Error) -> Exit {
     }
 }
 
-fn io_code(exit: Exit) -> &'static str {
-    match exit {
-        Exit::NotPermitted => "not_permitted",
+fn io_code(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "not_permitted",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            "no_space"
+        }
         _ => "io",
     }
 }
@@ -395,7 +513,10 @@ mod tests {
             waited_ms: 5,
         };
         for (error, exit, code) in [
-            (io(io::ErrorKind::StorageFull), 74, "io"),
+            (io(io::ErrorKind::Other), 74, "io"),
+            (io(io::ErrorKind::StorageFull), 74, "no_space"),
+            (io(io::ErrorKind::QuotaExceeded), 74, "no_space"),
+            (io(io::ErrorKind::FileTooLarge), 74, "no_space"),
             (io(io::ErrorKind::PermissionDenied), 77, "not_permitted"),
             (io(io::ErrorKind::ReadOnlyFilesystem), 77, "not_permitted"),
             (EngineError::Poisoned("x".into()), 74, "poisoned"),
@@ -414,6 +535,15 @@ mod tests {
                 },
                 1,
                 "unsupported_format",
+            ),
+            (
+                EngineError::Newer {
+                    seq: 2,
+                    kind: "team_renamed".into(),
+                    why: "w".into(),
+                },
+                65,
+                "newer_log",
             ),
         ] {
             let reported = CommandError::from(error);

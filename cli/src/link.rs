@@ -1,7 +1,8 @@
 //! What was called, and argv as the rest of the program wants it.
 //!
 //! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`, and `rcs state …` is
-//! `state …`. The words behind `api` have a grammar of their own, whose faults are answers too; the global flags among them
+//! `state …`; so that what is printed for the link works without it too, `teamlog team api …` and `teamlog team await …`
+//! are the same. The words behind `api` have a grammar of their own, whose faults are answers too; the global flags among them
 //! are moved to the front.
 
 use std::ffi::{OsStr, OsString};
@@ -13,6 +14,9 @@ const LINK: &str = "rcs";
 const API: &str = "api";
 /// The command whose callers know no other exit code for a refusal than 1.
 const STATE: &str = "state";
+/// The word that stands before a command of the link, and the commands that it stands before.
+const TEAM: &str = "team";
+const IN_TEAM: [&str; 2] = [API, "await"];
 /// Global flags that stand alone, and those with a value.
 const FLAGS: [&str; 1] = ["--json"];
 const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
@@ -33,6 +37,14 @@ impl Called {
         match name.is_some_and(|name| name == LINK) {
             true => Called::Rcs,
             false => Called::Teamlog,
+        }
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Called::Teamlog => "teamlog",
+            Called::Rcs => LINK,
         }
     }
 
@@ -57,24 +69,38 @@ pub fn is_state(argv: &[OsString]) -> bool {
 
 /// The words as they would have been typed without the link, and with global flags before `api`.
 pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
-    let argv = match Called::of(argv.first().map(OsString::as_os_str)) {
+    let called = Called::of(argv.first().map(OsString::as_os_str));
+    let argv = match called {
         Called::Teamlog => argv,
         Called::Rcs => without_link(argv),
     };
+    let argv = without_team(argv, called);
     match place_of(API, &argv) {
         Some(place) => with_globals_first(&argv, place),
         None => argv,
     }
 }
 
-/// `rcs [-w…] team api` is `teamlog api`; any other word is left for the parser to refuse.
+/// Without the flags that mean nothing here, and under the program's own name.
 fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
-    let mut words = argv.into_iter().skip(1).filter(|word| !is_worktree(word));
-    let mut arranged = vec![OsString::from("teamlog")];
-    let first = words.next();
-    arranged.extend(first.filter(|word| word != "team"));
-    arranged.extend(words);
-    arranged
+    let words = argv.into_iter().skip(1).filter(|word| !is_worktree(word));
+    [OsString::from("teamlog")]
+        .into_iter()
+        .chain(words)
+        .collect()
+}
+
+/// `team api` is `api`, and `team await` is `await`; through the link any other word behind `team` is left for the parser.
+fn without_team(mut argv: Vec<OsString>, called: Called) -> Vec<OsString> {
+    let place = behind_globals(&argv);
+    let next = |at: usize| argv.get(at + 1).and_then(|word| word.to_str());
+    let known =
+        |at: &usize| called == Called::Rcs || next(*at).is_some_and(|word| IN_TEAM.contains(&word));
+    let is_team = |at: &usize| argv.get(*at).is_some_and(|word| word == TEAM);
+    if let Some(at) = place.filter(is_team).filter(known) {
+        argv.remove(at);
+    }
+    argv
 }
 
 /// A flag that callers of the link may still send, and that never meant anything to the log.
@@ -86,13 +112,17 @@ fn is_worktree(word: &OsStr) -> bool {
 }
 
 fn place_of(command: &str, argv: &[OsString]) -> Option<usize> {
+    behind_globals(argv).filter(|at| argv.get(*at).is_some_and(|word| word == command))
+}
+
+/// Where the first word stands that is no global flag.
+fn behind_globals(argv: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = argv.get(at) {
         at += match width(word) {
             Some(width) => width,
-            None if word == command => return Some(at),
             None if word == "--receipt" => 1,
-            None => return None,
+            None => return Some(at),
         };
     }
     None
@@ -164,7 +194,17 @@ mod tests {
                 "rcs state read --mode team",
                 "teamlog state read --mode team",
             ),
-            ("teamlog team api", "teamlog team api"),
+            ("teamlog team api read-task", "teamlog api -- read-task"),
+            (
+                "teamlog --data-root /r team api read-task --json",
+                "teamlog --data-root /r --json api -- read-task",
+            ),
+            (
+                "rcs --data-root /r team await demo",
+                "teamlog --data-root /r await demo",
+            ),
+            ("teamlog team await demo", "teamlog await demo"),
+            ("teamlog team status", "teamlog team status"),
             ("teamlog", "teamlog"),
         ] {
             assert_eq!(arranged(argv(line)), argv(meant), "{line}");

@@ -16,6 +16,7 @@ mod root;
 mod surroundings;
 
 fn main() -> std::process::ExitCode {
+    outlive_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let surroundings = surroundings::Surroundings::of_process();
     if complete::answered(&argv, &surroundings) {
@@ -24,4 +25,12 @@ fn main() -> std::process::ExitCode {
     let argv = link::arranged(argv);
     exit::install_panic_hook(args::wants_json(&argv));
     args::run(argv, surroundings).into()
+}
+
+/// A write past the limit for the size of a file (`ulimit -f`) is to be an error as any other, but its signal kills the
+/// process unless there is a handler.
+fn outlive_size_limit() {
+    let noted = std::sync::Arc::default();
+    // Without it the process ends as before; that is no reason not to start.
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted);
 }

@@ -179,7 +179,7 @@ impl Output {
             Err(error) => {
                 // What is buffered will not get out either, and would be tried again at the end.
                 self.reader_left = true;
-                Err(CommandError::io("write", "standard output", &error))
+                Err(CommandError::unwritten(&error))
             }
             Ok(()) => Ok(()),
         }

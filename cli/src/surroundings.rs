@@ -40,6 +40,8 @@ enum Whose {
 struct Own {
     /// What was read of it before the command could.
     read: Vec<u8>,
+    /// Whether that is all there is, so that it can be read again.
+    whole: bool,
     /// Whether the command has begun to read.
     begun: AtomicBool,
 }
@@ -58,14 +60,17 @@ impl std::fmt::Debug for Caller {
 }
 
 /// Variables that mean something to a command: these, and those that begin with [`PREFIXES`]. A caller passes on no others.
-const VARIABLES: [&str; 6] = [
+const VARIABLES: [&str; 7] = [
     "RCS_SESSION_ID",
     "CODEX_SESSION_ID",
     "SESSION_ID",
+    "TMUX_PANE",
     "NO_COLOR",
     "TERM",
     "COLUMNS",
 ];
+/// By which a caller passes on whose process it is; never read from an environment.
+const USER: &str = "TEAMLOG_USER";
 /// See [`VARIABLES`].
 const PREFIXES: [&str; 3] = ["TEAMLOG_", "PI_", "CLICOLOR"];
 
@@ -128,9 +133,23 @@ impl Surroundings {
     pub fn vars(&self) -> Vec<(OsString, OsString)> {
         match &self.whose {
             Whose::Ours(_) => std::env::vars_os()
-                .filter(|(name, _)| counts(name))
+                .filter(|(name, _)| counts(name) && name != USER)
+                .chain([(USER.into(), user_of_process().into())])
                 .collect(),
             Whose::Callers(caller) => caller.vars.clone().into_iter().collect(),
+        }
+    }
+
+    /// The user whose process it is, as an actor: `user:alice`, or by its number where it has no name, `user:1000`. No
+    /// agent can have that name.
+    pub fn user(&self) -> String {
+        let passed_on = match &self.whose {
+            Whose::Ours(_) => None,
+            Whose::Callers(caller) => caller.vars.get(OsStr::new(USER)),
+        };
+        match passed_on.and_then(|user| user.to_str()) {
+            Some(user) => user.to_owned(),
+            None => user_of_process(),
         }
     }
 
@@ -191,19 +210,20 @@ impl Surroundings {
     /// Whether a command can still be begun anew, as if it had not been.
     pub fn is_untouched(&self) -> bool {
         match &self.whose {
-            Whose::Ours(own) => !own.begun.load(Ordering::Relaxed),
+            Whose::Ours(own) => own.whole || !own.begun.load(Ordering::Relaxed),
             Whose::Callers(_) => false,
         }
     }
 
-    /// The same, where somebody has read so much of standard input already.
+    /// The same, where somebody has read so much of standard input already; `whole`: to its end.
     #[must_use]
-    pub fn having_read(self, bytes: Vec<u8>) -> Surroundings {
+    pub fn having_read(self, bytes: Vec<u8>, whole: bool) -> Surroundings {
         match self.whose {
             Whose::Callers(_) => self,
             Whose::Ours(_) => Surroundings {
                 whose: Whose::Ours(Arc::new(Own {
                     read: bytes,
+                    whole,
                     begun: AtomicBool::new(false),
                 })),
                 ..self
@@ -299,6 +319,29 @@ fn is_of_process(path: &Path) -> bool {
     .iter()
     .any(|special| path.starts_with(special))
 }
+
+fn user_of_process() -> String {
+    let uid = rustix::process::getuid().as_raw();
+    let users = std::fs::read("/etc/passwd").unwrap_or_default();
+    let name = name_of_user(uid, &String::from_utf8_lossy(&users));
+    format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
+}
+
+/// The name of a user in the lines `name:password:uid:…`, if it can stand in an event.
+fn name_of_user(uid: u32, users: &str) -> Option<String> {
+    let uid = uid.to_string();
+    let mut named = users.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then_some(name)
+    });
+    let is_plain = |name: &&str| name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control);
+    let name = named.next().filter(|name| !name.is_empty());
+    name.filter(is_plain).map(str::to_owned)
+}
+
+/// Far more than a user's name has, and less than an actor may have.
+const NAME_BYTES_MAX: usize = 100;
 
 fn counts(name: &OsStr) -> bool {
     let bytes = name.as_encoded_bytes();
@@ -451,6 +494,20 @@ fn run(child: &Child) -> io::Result<Ended> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_user_is_named_by_its_line_if_that_can_stand_in_an_event() {
+        let users = "root:x:0:0::/root:/bin/sh\n\nodd\nalice:x:1000:1000::/home/alice:/bin/sh\n\
+            a\u{7}b:x:7:7::/:/bin/sh\n:x:8:8::/:/bin/sh\nsecond:x:1000:1::/:/bin/sh\n";
+        let named = |uid| name_of_user(uid, users);
+        assert_eq!(named(0).as_deref(), Some("root"));
+        assert_eq!(named(1000).as_deref(), Some("alice"));
+        for uid in [7, 8, 9, 100] {
+            assert_eq!(named(uid), None, "{uid}");
+        }
+        let long = format!("{}:x:9:9::/:/bin/sh", "n".repeat(NAME_BYTES_MAX + 1));
+        assert_eq!(name_of_user(9, &long), None);
+    }
 
     #[test]
     fn only_what_means_something_is_passed_on() {

@@ -16,6 +16,7 @@ use crate::surroundings::Surroundings;
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
+use teamlog_team::Team;
 use teamlog_team::act::Control;
 use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
@@ -48,6 +49,15 @@ pub struct Args {
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {
+    /// The operation that is called, if the words can be read.
+    pub fn operation(&self, surroundings: &Surroundings) -> Option<&'static Operation> {
+        let called = Called::of(surroundings.program().as_deref());
+        match words::read(&self.words, called, false) {
+            Ok(Asked::Call(operation, _)) => Some(operation),
+            _ => None,
+        }
+    }
+
     /// Runs it. Whatever is wrong is an answer.
     pub fn run(self, context: &mut Context) -> Outcome {
         let called = context.called();
@@ -76,27 +86,48 @@ fn unread(context: &mut Context, began: Timestamp, fault: &Fault) -> Outcome {
         let envelope = Envelope::failed(&program, None, began, fault);
         context.out.json(&envelope)?;
     } else {
-        let line = format!("Error: {}", visible_lines(&fault.message));
-        say(context.surroundings(), &line, fault);
+        say_failed(context.surroundings(), None, fault);
     }
     Ok(Exit::Refused)
 }
 
-/// The same where there is not even a context.
-pub fn unreadable(surroundings: &Surroundings, json: bool, error: &CommandError) -> Exit {
-    let called = Called::of(surroundings.program().as_deref());
-    let fault = Fault::new("invalid_input", error.message()).detail("code", error.code());
+/// Answers that an operation was not carried out, or that nobody knows, where the fault is not the operation's own: no
+/// lock, no daemon, wrong flags. Without an operation the call itself could not be read.
+pub fn undone(
+    surroundings: &Surroundings,
+    json: bool,
+    operation: Option<&'static Operation>,
+    error: CommandError,
+) -> Exit {
+    let fault = match (operation, error.exit()) {
+        // Its hint is for people who type, and stands in its message already.
+        (None, _) => Fault::new("invalid_input", error.message()).detail("code", error.code()),
+        (Some(_), Exit::Usage | Exit::Refused) => fault_of("invalid_input", error),
+        (Some(_), _) => fault_of(FAILED, error),
+    };
     if !json {
-        let line = format!("Error: {}", visible_lines(&fault.message));
-        say(surroundings, &line, &fault);
+        say_failed(surroundings, operation, &fault);
         return Exit::Refused;
     }
-    let program = called.words("api");
-    let envelope = Envelope::failed(&program, None, SystemClock.now(), &fault);
+    let program = Called::of(surroundings.program().as_deref()).words("api");
+    let name = operation.map(|operation| operation.name);
+    let envelope = Envelope::failed(&program, name, SystemClock.now(), &fault);
     let mut out = crate::output::Output::stdout(true, surroundings);
     match out.json(&envelope).and_then(|()| out.flush()) {
         Ok(()) => Exit::Refused,
         Err(error) => error.report(json, surroundings),
+    }
+}
+
+/// The outer code of failures that are no refusals.
+const FAILED: &str = "operation_failed";
+
+/// What went wrong around an operation, as the contract says it.
+fn fault_of(code: &str, error: CommandError) -> Fault {
+    let message = error.message().to_owned();
+    Fault {
+        details: error.into_details(),
+        ..Fault::new(code, message)
     }
 }
 
@@ -111,9 +142,11 @@ fn carry_out(
     match answered {
         Ok(answered) => {
             let data = &answered.data;
+            let replayed = answered.team.as_ref().is_some_and(Team::repeated);
+            context.replays(replayed);
             if context.out.is_json() {
                 let envelope = Envelope::done(&program, operation.name, began, data);
-                context.out.json(&envelope)?;
+                context.out.json(&envelope.replayed(replayed))?;
             } else {
                 let shown = pretty::indented(&visible_json(data.get()));
                 context
@@ -126,18 +159,17 @@ fn carry_out(
                 None => Ok(Exit::Done),
             }
         }
+        // The caller may hand it to a daemon, so nothing is printed yet.
+        Err(fault) if is_locked(&fault) && context.surroundings().is_untouched() => {
+            let locked = CommandError::new(Exit::Locked, "locked", fault.message);
+            Err(locked.with_details(fault.details))
+        }
         Err(fault) => {
             if context.out.is_json() {
                 let envelope = Envelope::failed(&program, Some(operation.name), began, &fault);
                 context.out.json(&envelope)?;
             } else {
-                let (name, code) = (operation.name, &fault.code);
-                let message = visible(&fault.message);
-                say(
-                    context.surroundings(),
-                    &format!("error operation={name} code={code}: {message}"),
-                    &fault,
-                );
+                say_failed(context.surroundings(), Some(operation), &fault);
             }
             Ok(Exit::Refused)
         }
@@ -152,20 +184,25 @@ fn call(
     if operation.mutates {
         context.records(Unknown::Look);
     }
+    let failed = |error| fault_of(FAILED, error);
     if let Some(Value::String(team)) = input.get("team_name") {
         context.check_last_receipt(team).map_err(failed)?;
     }
     let root = context.data().map_err(failed)?;
     let control = Control {
-        actor: context.actor_flag(),
+        actor: context.actor(),
+        user: Some(context.user()),
         ..Control::default()
     };
     api::call(&root, operation, input, control)
 }
 
-/// What went wrong around an operation, as the contract says it.
-fn failed(error: CommandError) -> Fault {
-    Fault::new("operation_failed", error.message()).detail("code", error.code())
+/// Whether another process has the lock, so that nothing was done.
+fn is_locked(fault: &Fault) -> bool {
+    fault
+        .details
+        .get("code")
+        .is_some_and(|code| code == "locked")
 }
 
 /// The input as an object.
@@ -208,9 +245,17 @@ fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
     ))
 }
 
-/// Says it on standard error, with what to do next.
-fn say(surroundings: &Surroundings, line: &str, fault: &Fault) {
-    let mut text = line.to_owned();
+/// Says on standard error why there is no answer, with what to do next.
+fn say_failed(surroundings: &Surroundings, operation: Option<&Operation>, fault: &Fault) {
+    let mut text = match operation {
+        Some(operation) => format!(
+            "error operation={} code={}: {}",
+            operation.name,
+            fault.code,
+            visible(&fault.message)
+        ),
+        None => format!("Error: {}", visible_lines(&fault.message)),
+    };
     if let Some(Value::String(hint)) = fault.details.get("hint") {
         text.push_str(&format!("\nhint: {}", visible(hint)));
     }

@@ -96,7 +96,7 @@ fn one(
     let mut team = context.team(team)?;
     let answer = team.append(Append {
         kind,
-        actor: context.actor(),
+        actor: context.doer(),
         trace_id: refs.trace_id,
         task_id: refs.task_id,
         agent: refs.agent,
@@ -123,7 +123,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     let mut team = context.team(team)?;
     let batch = AppendBatch {
         batch_size,
-        actor: context.actor(),
+        actor: context.doer(),
     };
     let answer = team.append_batch(batch, &mut *source)?;
     context.answer(&answer, |answer, _| {

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod explain;
+mod list;
 mod record;
 mod show;
 mod start;
@@ -20,6 +21,7 @@ pub struct Args {
 enum Action {
     Start(start::Start),
     Record(record::Record),
+    List(list::List),
     Show(show::Show),
     Evidence(evidence::Evidence),
     Explain(explain::Explain),
@@ -31,6 +33,7 @@ impl Args {
         match self.action {
             Action::Start(start) => start.run(context),
             Action::Record(record) => record.run(context),
+            Action::List(list) => list.run(context),
             Action::Show(show) => show.run(context),
             Action::Evidence(evidence) => evidence.run(context),
             Action::Explain(explain) => explain.run(context),

@@ -120,7 +120,7 @@ impl Get {
 fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
     context.records(Unknown::Repeat);
     let mut team = context.team(&team)?;
-    let actor = context.actor();
+    let actor = context.doer();
     let answer = team.config_change(ConfigChange { key, value, actor })?;
     context.answer(&answer, config::changed)?;
     context.done(team, Exit::Done)

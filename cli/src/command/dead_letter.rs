@@ -99,7 +99,7 @@ impl Requeue {
                 ack_timeout_seconds: self.ack_timeout_seconds,
                 max_retries: self.max_retries,
             },
-            actor: context.actor(),
+            actor: context.doer(),
         })?;
         context.answer(&answer, delivery::requeued)?;
         context.done(team, Exit::Done)

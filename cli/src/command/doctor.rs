@@ -5,6 +5,7 @@ use crate::exit::{Exit, Outcome};
 use crate::render::doctor;
 use crate::render::progress::Progress;
 use crate::render::shell::quoted;
+use std::path::PathBuf;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 
 #[derive(Debug, clap::Args)]
@@ -17,6 +18,7 @@ pub struct Args {
 enum Action {
     Check(Check),
     Repair(Repair),
+    Clean(Clean),
 }
 
 /// Check log, state, index, views and surroundings; each problem with the command that mends it. Changes nothing
@@ -34,6 +36,21 @@ struct Check {
     /// Events, and messages, to look up one by one; 0 is all
     #[arg(long, value_name = "N", default_value_t = SAMPLE, value_parser = super::whole::<u64>)]
     sample_size: u64,
+    /// A directory of backups to look into as well; those that `backup` was given are known
+    #[arg(long = "backup", value_name = "DIR")]
+    backups: Vec<PathBuf>,
+}
+
+/// Remove what killed commands left in the data root: teams half built, teams half purged
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog doctor clean
+  teamlog doctor clean --yes --json")]
+struct Clean {
+    /// Do it; without this only say what would go
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Cut a log after an event, the way back from damage; what goes is kept in the team's archive
@@ -59,6 +76,7 @@ impl Args {
         match self.action {
             Action::Check(check) => check.run(context),
             Action::Repair(repair) => repair.run(context),
+            Action::Clean(clean) => clean.run(context),
         }
     }
 }
@@ -72,6 +90,7 @@ impl Check {
                 team: self.team,
                 sample_size: self.sample_size,
                 program: context.program(),
+                backups: self.backups.iter().map(|dir| context.path(dir)).collect(),
             },
             &mut |done, all| progress.show(done, all),
         );
@@ -87,6 +106,18 @@ impl Check {
     }
 }
 
+impl Clean {
+    fn run(self, context: &mut Context) -> Outcome {
+        let answer = context.data()?.clean(self.yes)?;
+        let again = context.command("doctor clean --yes");
+        context.answer(&answer, |answer, view| {
+            doctor::cleaned(answer, &again, view)
+        })?;
+        context.out.flush()?;
+        Ok(Exit::Done)
+    }
+}
+
 impl Repair {
     fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
@@ -96,7 +127,7 @@ impl Repair {
         let answer = team.repair(repair::Repair {
             to: self.to,
             yes: self.yes,
-            actor: context.actor(),
+            actor: context.doer(),
         })?;
         let again = context.command(&format!(
             "doctor repair {} --to {} --yes",

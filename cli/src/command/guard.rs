@@ -29,7 +29,7 @@ Examples:
   teamlog guard demo --agent dev --root . --scratch /tmp --on-unknown deny < call.json"
 )]
 pub struct Args {
-    /// The team [default: $TEAMLOG_TEAM, else the only one]
+    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     team: Option<String>,
     /// Who is to write [default: who is acting, else $PI_AGENT_ID]
     #[arg(long)]

@@ -43,7 +43,7 @@ impl Args {
             open: self.open,
             no_views: self.no_views,
             allow_network_fs: self.allow_network_fs,
-            actor: context.actor(),
+            actor: context.doer(),
         })?;
         let root = context.data_root().display().to_string();
         context.answer(&answer, |answer, view| {

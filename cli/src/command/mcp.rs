@@ -1,5 +1,6 @@
 //! `mcp`: a server for agents that speak the Model Context Protocol.
 
+use super::session::Meant;
 use crate::command::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -7,18 +8,22 @@ use crate::forward;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::sync::Arc;
-use teamlog_mcp::{Elsewhere, Fault};
+use teamlog_mcp::{Elsewhere, Fault, Session};
+use teamlog_team::modes::shown::scope;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   teamlog mcp
-  teamlog mcp --team demo")]
+  teamlog mcp --team demo
+  teamlog mcp --team demo --session s-1")]
 pub struct Args {
     /// The team that is meant where a call names none
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
+    #[command(flatten)]
+    meant: Meant,
     /// One tool, by the process that has the team: its arguments are on standard input
     #[arg(long, hide = true, value_name = "TOOL", requires = "team")]
     tool: Option<String>,
@@ -37,10 +42,23 @@ impl Args {
             }
             None => context.data()?,
         };
+        let session = session(self.meant, context)?;
         let elsewhere = elsewhere(context);
-        teamlog_mcp::serve_stdio(root, self.team, elsewhere)
+        teamlog_mcp::serve_stdio(root, self.team, session, context.origin(), elsewhere)
             .map_err(|error| CommandError::io("serve", "standard input and output", &error))?;
         Ok(Exit::Done)
+    }
+}
+
+/// The session in which states are read and written. If the environment names an invalid one, only the tools of states
+/// report it.
+fn session(meant: Meant, context: &Context) -> Result<Session, CommandError> {
+    match meant.session(context) {
+        Ok(session) => {
+            scope(session.as_deref())?;
+            Ok(Ok(session))
+        }
+        Err(error) => Ok(Err(Fault::new(error.code(), error.message(), error.hint()))),
     }
 }
 
@@ -67,7 +85,7 @@ fn elsewhere(context: &Context) -> Elsewhere {
             Ok(None) => None,
             Ok(Some((0, text))) => Some(Ok(text)),
             Ok(Some((_, text))) => Some(Err(Fault(text))),
-            Err(error) => Some(Err(Fault::new(error.code(), error.message(), None))),
+            Err(error) => Some(Err(Fault::new(error.code(), error.message(), error.hint()))),
         }
     })
 }
@@ -75,10 +93,11 @@ fn elsewhere(context: &Context) -> Elsewhere {
 /// One tool: what it answers, or why it does not, and nothing else.
 fn one(context: &mut Context, tool: &str, team: &str) -> Outcome {
     let arguments = given::object(context.surroundings(), "input", "-")?;
-    let (exit, text) = match teamlog_mcp::carry_out(&context.data()?, tool, team, arguments) {
-        Ok(text) => (Exit::Done, text),
-        Err(fault) => (Exit::Refused, fault.0),
-    };
+    let (exit, text) =
+        match teamlog_mcp::carry_out(&context.data()?, &context.origin(), tool, team, arguments) {
+            Ok(text) => (Exit::Done, text),
+            Err(fault) => (Exit::Refused, fault.0),
+        };
     context.out.text(&text)?;
     Ok(exit)
 }

@@ -7,6 +7,7 @@ mod list;
 mod outcome;
 pub mod prompt;
 mod request;
+mod sessions;
 mod show;
 mod start;
 mod update;
@@ -36,6 +37,8 @@ enum Action {
     Explain(explain::Explain),
     Prompt(prompt::Prompt),
     Outcome(outcome::Outcome),
+    Sessions(sessions::Sessions),
+    EndSession(sessions::EndSession),
 }
 
 impl Args {
@@ -54,6 +57,8 @@ impl Args {
             Action::Explain(explain) => explain.run(context),
             Action::Prompt(prompt) => prompt.run(context),
             Action::Outcome(outcome) => outcome.run(context),
+            Action::Sessions(sessions) => sessions.run(context),
+            Action::EndSession(end) => end.run(context),
         }
     }
 }

@@ -31,7 +31,8 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         let mut team = context.team_at(&self.team, self.at)?;
-        let answer = team.prime(&Prime { agent })?;
+        let mut answer = team.prime(&Prime { agent })?;
+        context.own_commands(&mut answer.commands);
         context.answer(&answer, hand::primed)?;
         context.done(team, Exit::Done)
     }

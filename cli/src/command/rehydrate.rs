@@ -33,7 +33,7 @@ impl Args {
         let mut show = |done, all| progress.show(done, all);
         if self.salvage {
             let root = context.root(&self.team)?;
-            let actor = context.actor();
+            let actor = context.doer();
             let rebuilt = root.salvage(&self.team, actor.as_deref(), options, &mut show);
             progress.clear();
             context.answer(&rebuilt?, integrity::rehydrated)?;

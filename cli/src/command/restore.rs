@@ -26,6 +26,9 @@ pub struct Args {
     /// The team that was backed up, where it had another name
     #[arg(long, value_name = "TEAM")]
     from: Option<String>,
+    /// The log that was backed up, where the directory holds several of the team; else the one that was backed up last
+    #[arg(long, value_name = "ID")]
+    log: Option<String>,
     /// Another format than the backup's: jsonl or binary
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
@@ -42,6 +45,7 @@ impl Args {
         let restore = Restore {
             team: self.team,
             from: self.from,
+            log: self.log,
             format: self.format,
             allow_network_fs: self.allow_network_fs,
         };

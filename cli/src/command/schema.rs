@@ -4,6 +4,7 @@ pub mod registry;
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward;
 use registry::Prints;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,6 +41,9 @@ struct Listed {
     name: &'static str,
     /// What its schema describes.
     prints: Prints,
+    /// Whether it records something in a team; of `api`, whether some operations do. What does not only reads, and answers also
+    /// where nothing can be written.
+    records: bool,
 }
 
 impl Args {
@@ -73,6 +77,7 @@ impl Listed {
         Listed {
             name: entry.name,
             prints: entry.prints,
+            records: forward::records(entry.name),
         }
     }
 

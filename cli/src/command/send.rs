@@ -111,7 +111,7 @@ impl Durable {
     /// What sending fails with.
     pub fn send(&self, context: &mut Context, team: &str, send: Send) -> Outcome {
         let mut team = context.team(team)?;
-        let answer = match self.wait {
+        let mut answer = match self.wait {
             true => {
                 let surroundings = context.surroundings();
                 let sent = surroundings.waiting(|patience| team.send_and_wait(send, patience));
@@ -121,6 +121,9 @@ impl Durable {
         };
         if self.wait && answer.is_open() {
             return Err(left(&answer.message.id));
+        }
+        if let Some(kept) = &mut answer.reported {
+            context.own_commands(&mut kept.next);
         }
         context.answer(&answer, inbox::sent)?;
         let exit = match answer.status {

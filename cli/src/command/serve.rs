@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::exit::{self, CommandError, Exit, Outcome};
 use crate::forward::{Resident, control};
 use crate::render::escape::visible;
+use crate::render::shell::quoted;
 use crate::render::style::Style;
 use crate::render::time;
 use schemars::JsonSchema;
@@ -17,6 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::Forwarding;
 use teamlog_server::{Daemon, Running, ServeOptions, StartError, running, stream};
+use teamlog_team::RootOptions;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -149,7 +151,11 @@ impl Args {
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
         let resident = Resident::new(&root).map_err(failed)?;
         let mut options = ServeOptions::new(root.clone(), stream::answering());
-        options.root_options = context.options();
+        let program = program(&root);
+        options.root_options = RootOptions {
+            restart: Some(format!("{program} serve --stop\n{program} serve")),
+            ..context.options()
+        };
         options.teams = self.teams;
         options.listen = self.listen;
         options.socket = self.socket.map(|socket| context.path(&socket));
@@ -172,6 +178,15 @@ impl Args {
             )),
         }
     }
+}
+
+/// How commands for this data root begin, wherever they are typed.
+fn program(root: &Path) -> String {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    format!(
+        "teamlog --data-root {}",
+        quoted(&root.display().to_string())
+    )
 }
 
 fn ready(context: &mut Context, daemon: &Daemon) -> Result<(), CommandError> {
@@ -205,7 +220,7 @@ fn refused(error: StartError) -> CommandError {
         (_, StartError::Team(failure)) => return failure.into(),
         (code @ "already_served", _) => (Exit::Locked, code),
         (code @ "not_permitted", _) => (Exit::NotPermitted, code),
-        (code @ "io", _) => (Exit::Io, code),
+        (code @ ("io" | "no_space"), _) => (Exit::Io, code),
         (code, _) => (Exit::Refused, code),
     };
     let error = CommandError::new(exit, code, message);

@@ -31,7 +31,7 @@ impl Stamp {
         context: &mut Context,
         (team, operation): (&str, &str),
         input: I,
-        run: fn(&mut Team, I) -> Result<A>,
+        run: impl FnOnce(&mut Team, I) -> Result<A>,
         show: fn(&A, &View) -> Vec<String>,
     ) -> std::result::Result<A, CommandError> {
         // Without a key the same again would be another change, or be refused for what this one did.
@@ -46,9 +46,12 @@ impl Stamp {
             key: self.key,
             trace_id: self.trace_id,
             actor: context.actor(),
+            user: Some(context.user()),
+            origin: context.origin(),
             ..Control::default()
         });
         let answer = run(&mut handle, input)?;
+        context.replays(handle.repeated());
         context.answer(&answer, show)?;
         context.done(handle, Exit::Done)?;
         Ok(answer)

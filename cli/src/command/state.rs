@@ -44,7 +44,7 @@ struct Asked {
     mode: Option<String>,
     #[command(flatten)]
     meant: Meant,
-    /// The team [default: $TEAMLOG_TEAM, else the only one there is]
+    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
     /// All of it as a JSON object: `mode`, `session_id`, `team` and what the operation takes
@@ -179,6 +179,8 @@ impl Asked {
         let mut team = context.team(&team)?;
         team.under(Control {
             actor: context.actor(),
+            user: Some(context.user()),
+            origin: context.origin(),
             ..Control::default()
         });
         let answer = run(&mut team, asked)?;

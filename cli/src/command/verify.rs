@@ -29,13 +29,18 @@ pub struct Args {
     /// Check the team's backup in that directory, the one that was given to `backup`
     #[arg(long, value_name = "DIR", conflicts_with = "against")]
     backup: Option<PathBuf>,
+    /// The log that was backed up, where the directory holds several of the team
+    #[arg(long, value_name = "ID", requires = "backup")]
+    log: Option<String>,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         if let Some(dir) = &self.backup {
-            let answer = context.vault(dir)?.verify(&self.team)?;
+            let answer = context
+                .vault(dir)?
+                .verify(&self.team, self.log.as_deref())?;
             context.answer(&answer, integrity::verified)?;
             context.out.flush()?;
             return Ok(if answer.ok { Exit::Done } else { Exit::Damaged });

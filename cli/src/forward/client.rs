@@ -1,6 +1,7 @@
 //! A call on the daemon's socket, from the caller's side: plain blocking reads and writes, and HTTP for one exchange.
 
 use super::runtime::Runtime;
+use super::unknown::{Repeat, outcome_unknown};
 use crate::exit::{CommandError, Exit};
 use crate::surroundings::{Source, Surroundings};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -20,35 +21,96 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// Most bytes of the head of its answer.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
+/// Most bytes that a call may say; an answer has far fewer.
+const SAID_BYTES_MAX: usize = 64 << 20;
 /// Most files that a call may have open.
 const FILES_MAX: usize = 16;
 
-/// Hands the call over and serves it to its end; gives the exit code, or nothing where nobody takes it.
+/// What became of a call that was to be handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handed {
+    /// It was carried out, and its process is to end with that.
+    Ended(u8),
+    /// Nobody takes it.
+    Nowhere,
+    /// The connection ended before all of the call was sent, so that nothing was done.
+    HungUp,
+}
+
+/// Hands the call over and serves it to its end. What it says is shown once it has ended, and not before: of a call whose
+/// end is not known, nothing is.
 ///
 /// # Errors
-/// Exit 69: the daemon is of another version, does not answer as one, or went away in the middle; exit 77: it is somebody
-/// else's.
+/// Exit 69: the daemon is of another version, or does not answer as one; exit 74: it went away in the middle, or what the
+/// call said cannot be written; exit 77: it is somebody else's.
 pub fn call(
     runtime: &Runtime,
-    call: ForwardedCall,
+    call: &ForwardedCall,
+    repeat: Repeat,
     surroundings: &Surroundings,
-) -> Result<Option<u8>, CommandError> {
+) -> Result<Handed, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
-        return Ok(None);
+        return Ok(Handed::Nowhere);
     };
     check_peer(&stream)?;
-    let team = call.team.clone();
     let mut link = Link {
         stream: BufReader::new(stream),
         files: Vec::new(),
         stdin: None,
+        said: Said::default(),
         surroundings,
     };
-    match link.upgraded(runtime)? {
-        Taken::No => return Ok(None),
-        Taken::Yes => {}
+    if link.upgraded(runtime)? == Taken::No || link.send(&Frame::Call(call.clone())).is_err() {
+        return Ok(Handed::HungUp);
     }
-    link.serve(call).map_err(|_| gone(&team))
+    match link.serve() {
+        Ok(Some(code)) => {
+            link.said.show(surroundings)?;
+            Ok(Handed::Ended(code))
+        }
+        Ok(None) => Ok(Handed::Nowhere),
+        Err(_) => Err(outcome_unknown(&call.team, repeat)),
+    }
+}
+
+/// What a call has said so far.
+#[derive(Default)]
+struct Said {
+    /// In its order; `true` for standard output.
+    chunks: Vec<(bool, Vec<u8>)>,
+    bytes: usize,
+}
+
+impl Said {
+    fn keep(&mut self, is_out: bool, chunk: Vec<u8>) -> io::Result<()> {
+        self.bytes = self.bytes.saturating_add(chunk.len());
+        if self.bytes > SAID_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        self.chunks.push((is_out, chunk));
+        Ok(())
+    }
+
+    fn show(self, surroundings: &Surroundings) -> Result<(), CommandError> {
+        let mut out = surroundings.stdout();
+        let mut written = Ok(());
+        for (is_out, chunk) in self.chunks {
+            match is_out {
+                false => surroundings.say_bytes(&chunk),
+                true if written.is_ok() => {
+                    written = out.write_all(&chunk).and_then(|()| out.flush());
+                }
+                true => {}
+            }
+        }
+        match written {
+            // A reader that left is no error.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(CommandError::unwritten(&error))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A connection, if there is anybody: what is left of a daemon that was killed is a file that nobody listens on.
@@ -83,7 +145,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
 #[derive(Debug, PartialEq, Eq)]
 enum Taken {
     Yes,
-    /// It is on its way out; the lock will be free.
+    /// It hung up, as one does that is on its way out.
     No,
 }
 
@@ -93,6 +155,7 @@ struct Link<'a> {
     files: Vec<Source>,
     /// Standard input, once it was wanted.
     stdin: Option<Box<dyn BufRead>>,
+    said: Said,
     surroundings: &'a Surroundings,
 }
 
@@ -113,8 +176,9 @@ impl Link<'_> {
         }
         let status = match self.status() {
             Ok(Some(status)) => status,
-            // It hung up before it knew what is wanted.
+            // It hung up before it was told what is wanted.
             Ok(None) => return Ok(Taken::No),
+            Err(error) if !is_deadline(&error) => return Ok(Taken::No),
             Err(error) => return Err(silent(error)),
         };
         let stream = self.stream.get_mut();
@@ -134,40 +198,42 @@ impl Link<'_> {
         }
     }
 
-    /// The status of the daemon's answer, whose head is read to its end.
+    /// The status of the daemon's answer, whose head is read to its end; 0 where it is none, nothing where it hung up.
     fn status(&mut self) -> io::Result<Option<u16>> {
         let mut from = self.stream.by_ref().take(HEAD_BYTES_MAX);
-        let mut line = String::new();
-        if from.read_line(&mut line)? == 0 {
-            return Ok(None);
-        }
-        let number = line
-            .strip_prefix("HTTP/1.1 ")
-            .and_then(|rest| rest.get(..3));
-        let status = number.and_then(|number| number.parse().ok()).unwrap_or(0);
-        while !line.trim_end().is_empty() {
-            line.clear();
-            if from.read_line(&mut line)? == 0 {
-                return Ok(Some(0));
+        let mut status = None;
+        loop {
+            let mut line = Vec::new();
+            from.read_until(b'\n', &mut line)?;
+            match (status, line.trim_ascii()) {
+                _ if !line.ends_with(b"\n") => return Ok((from.limit() == 0).then_some(0)),
+                (None, line) => status = Some(status_of(line).unwrap_or(0)),
+                (Some(0), _) | (_, []) => return Ok(status),
+                _ => {}
             }
         }
-        Ok(Some(status))
     }
 
     /// Does what the daemon asks for until it says how it ended.
-    fn serve(&mut self, call: ForwardedCall) -> io::Result<Option<u8>> {
-        self.send(&Frame::Call(call))?;
+    fn serve(&mut self) -> io::Result<Option<u8>> {
         loop {
             let answer = match frame::receive(&mut self.stream)? {
                 Frame::Exit(code) => return Ok(Some(code)),
                 Frame::Elsewhere => return Ok(None),
-                Frame::Err(bytes) => {
+                Frame::Err(bytes) if is_progress(&bytes) => {
                     self.surroundings.say_bytes(&bytes);
                     continue;
                 }
-                Frame::Out(bytes) => self.written(&bytes),
+                Frame::Err(bytes) => {
+                    self.said.keep(false, bytes)?;
+                    continue;
+                }
+                Frame::Out(bytes) => {
+                    self.said.keep(true, bytes)?;
+                    Ok(Frame::Written)
+                }
                 Frame::Open(path) => self.opened(&path),
-                // It speaks again without an answer: it waits for none any more.
+                // The daemon no longer waits for this input; read its next frame.
                 Frame::Want(handle) if self.hears_before(handle) => continue,
                 Frame::Want(handle) => self.input(handle),
                 Frame::Run(child) => Ok(Frame::Ended(self.surroundings.run(&child))),
@@ -205,13 +271,6 @@ impl Link<'_> {
         frame::send(self.stream.get_mut(), frame)
     }
 
-    fn written(&mut self, bytes: &[u8]) -> io::Result<Frame> {
-        let mut out = self.surroundings.stdout();
-        out.write_all(bytes)?;
-        out.flush()?;
-        Ok(Frame::Written)
-    }
-
     fn opened(&mut self, path: &Path) -> io::Result<Frame> {
         if self.files.len() >= FILES_MAX {
             return Err(io::Error::other("too many open files of one call"));
@@ -236,6 +295,23 @@ impl Link<'_> {
         bytes.truncate(count);
         Ok(Frame::Input(bytes))
     }
+}
+
+fn status_of(line: &[u8]) -> Option<u16> {
+    let number = line.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    str::from_utf8(number).ok()?.parse().ok()
+}
+
+/// A bar that is drawn while somebody watches; no part of what is answered.
+fn is_progress(text: &[u8]) -> bool {
+    text.starts_with(b"\r")
+}
+
+fn is_deadline(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 /// Which of the files a number means; none is standard input.
@@ -264,15 +340,4 @@ fn unreachable_daemon(runtime: &Runtime, but: &str) -> CommandError {
     );
     CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
         .or_hint(|| "teamlog serve --status".to_owned())
-}
-
-fn gone(team: &str) -> CommandError {
-    let message = "the daemon went away before it said how the command ended";
-    CommandError::new(Exit::Unavailable, "daemon_gone", message).or_hint(|| {
-        let team = crate::render::shell::quoted(team);
-        format!(
-            "whether it was recorded is unknown; look before you repeat it:\n\
-             teamlog replay {team} --reverse --limit 5 --json"
-        )
-    })
 }

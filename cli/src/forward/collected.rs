@@ -1,7 +1,8 @@
 //! A call whose answer is not for standard output: one that this process makes on behalf of somebody whom it serves.
 
 use super::runtime::Runtime;
-use super::{call, client};
+use super::unknown::Repeat;
+use super::{call, handed_over};
 use crate::exit::CommandError;
 use crate::surroundings::Surroundings;
 use std::ffi::OsString;
@@ -78,7 +79,7 @@ pub fn collected(
         out: Mutex::default(),
     });
     let streams = Surroundings::of_caller(&call, held.clone());
-    let code = client::call(&runtime, call, &streams)?;
+    let code = handed_over(runtime, root, &call, Repeat::Unsafe, &streams)?;
     let mut out = held.out.lock().unwrap_or_else(PoisonError::into_inner);
     let text = String::from_utf8_lossy(&std::mem::take(&mut *out)).into_owned();
     Ok(code.map(|code| (code, text)))

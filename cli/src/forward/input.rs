@@ -1,5 +1,5 @@
-//! The team that an input names, for commands whose words do not: found before the command itself reads the input, and
-//! what is taken from standard input for that is given back.
+//! The team and the key that an input names, for commands whose words do not: found before the command itself reads the
+//! input, and what is taken from standard input for that is given back.
 
 use crate::command::api::recording_input;
 use crate::link::Called;
@@ -22,44 +22,55 @@ pub enum Place {
     Standard,
 }
 
-/// The `team` of an input of `state`.
-pub fn of_state(input: &OsStr, surroundings: Surroundings) -> (Option<String>, Surroundings) {
+/// What an input says of itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The team.
+    pub team: Option<String>,
+    /// Whether there is an idempotency key.
+    pub key: bool,
+}
+
+/// That of `state`.
+pub fn of_state(input: &OsStr, surroundings: Surroundings) -> (Said, Surroundings) {
     let text = input.to_string_lossy();
     let place = match text.strip_prefix('@') {
         Some(file) => Place::File(file.to_owned()),
         None if text == "-" => Place::Standard,
         None => Place::Given(text.into_owned()),
     };
-    named("team", place, surroundings)
+    said("team", place, surroundings)
 }
 
-/// The `team_name` of the input of an operation, if that is one that records.
-pub fn of_operation(
-    words: &[OsString],
-    surroundings: Surroundings,
-) -> (Option<String>, Surroundings) {
+/// That of an operation, if it is one that records.
+pub fn of_operation(words: &[OsString], surroundings: Surroundings) -> (Said, Surroundings) {
     let called = Called::of(surroundings.program().as_deref());
     match recording_input(words, called) {
-        Some(place) => named("team_name", place, surroundings),
-        None => (None, surroundings),
+        Some(place) => said("team_name", place, surroundings),
+        None => (Said::default(), surroundings),
     }
 }
 
-fn named(field: &str, place: Place, surroundings: Surroundings) -> (Option<String>, Surroundings) {
+fn said(team: &str, place: Place, surroundings: Surroundings) -> (Said, Surroundings) {
     let (text, surroundings) = match place {
         Place::Given(text) => (Some(text), surroundings),
         Place::File(file) => (of_file(&file), surroundings),
         Place::Standard => {
             let mut bytes = Vec::new();
             // What cannot be read now cannot be read by the command either, which says so.
-            let _ = surroundings.stdin().take(BYTES_MAX).read_to_end(&mut bytes);
+            let read = surroundings.stdin().take(BYTES_MAX).read_to_end(&mut bytes);
+            let whole = read.is_ok_and(|count| (count as u64) < BYTES_MAX);
             let text = String::from_utf8(bytes.clone()).ok();
-            (text, surroundings.having_read(bytes))
+            (text, surroundings.having_read(bytes, whole))
         }
     };
     let input: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
-    let team = input.and_then(|input| Some(input.get(field)?.as_str()?.to_owned()));
-    (team, surroundings)
+    let named = |field: &str| input.as_ref()?.get(field)?.as_str().map(str::to_owned);
+    let said = Said {
+        team: named(team),
+        key: named("key").is_some(),
+    };
+    (said, surroundings)
 }
 
 fn of_file(file: &str) -> Option<String> {

@@ -12,20 +12,23 @@ mod input;
 mod resident;
 pub mod runtime;
 mod table;
+mod unknown;
 
 pub use collected::collected;
 pub use input::Place;
 pub use resident::Resident;
-pub use table::Meant;
+pub use table::{Meant, records};
 
 use crate::args::Global;
 use crate::exit::CommandError;
 use crate::root;
 use crate::surroundings::Surroundings;
+use client::Handed;
 use runtime::Runtime;
 use std::ffi::OsString;
 use std::path::Path;
 use teamlog_server::forward::ForwardedCall;
+use unknown::Repeat;
 
 /// What became of the attempt.
 pub enum Forwarded {
@@ -48,15 +51,15 @@ pub fn try_forward(
     let Ok(root) = root::of(global, &surroundings) else {
         return Ok(Forwarded::Nowhere(surroundings));
     };
-    let (team, surroundings) = meant.team(&root, surroundings);
-    let Some(team) = team else {
+    let (aim, surroundings) = meant.aim(&root, surroundings);
+    let Some(team) = aim.team else {
         return Ok(Forwarded::Nowhere(surroundings));
     };
     let attempted = Runtime::of_team(&root, &team).and_then(|runtime| match runtime {
-        Some(runtime) => {
-            let call = call(argv, &root, team, &surroundings);
-            call.map_or(Ok(None), |call| client::call(&runtime, call, &surroundings))
-        }
+        Some(runtime) => match call(argv, &root, team, &surroundings) {
+            Some(call) => handed_over(runtime, &root, &call, aim.repeat, &surroundings),
+            None => Ok(None),
+        },
         None => Ok(None),
     });
     match attempted {
@@ -64,6 +67,32 @@ pub fn try_forward(
         Ok(None) => Ok(Forwarded::Nowhere(surroundings)),
         Err(error) => Err((error, surroundings)),
     }
+}
+
+/// How often a call is handed over to daemons that hang up before they have it.
+const ATTEMPTS: usize = 5;
+
+/// The exit code of a call that a daemon carried out; nothing where none took it. One that hung up before it had the call
+/// has done nothing, and there may be another one by now.
+fn handed_over(
+    daemon: Runtime,
+    root: &Path,
+    call: &ForwardedCall,
+    repeat: Repeat,
+    surroundings: &Surroundings,
+) -> Result<Option<u8>, CommandError> {
+    let mut daemon = Some(daemon);
+    for _ in 0..ATTEMPTS {
+        let Some(runtime) = daemon else {
+            return Ok(None);
+        };
+        match client::call(&runtime, call, repeat, surroundings)? {
+            Handed::Ended(code) => return Ok(Some(code)),
+            Handed::Nowhere => return Ok(None),
+            Handed::HungUp => daemon = Runtime::of_team(root, &call.team)?,
+        }
+    }
+    Ok(None)
 }
 
 fn call(

@@ -1,6 +1,7 @@
 //! Which commands record something in a team, and how they name it.
 
-use super::input;
+use super::input::{self, Said};
+use super::unknown::Repeat;
 use crate::surroundings::Surroundings;
 use clap::ArgMatches;
 use std::ffi::OsString;
@@ -36,6 +37,7 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("mode cancel", Named::Team),
     ("mode clear", Named::Team),
     ("mode complete", Named::Team),
+    ("mode end-session", Named::Team),
     ("mode fail", Named::Team),
     ("mode prompt", Named::Team),
     ("mode start", Named::Team),
@@ -67,6 +69,11 @@ pub const RECORDING: &[(&str, Named)] = &[
     ("usage", Named::Team),
 ];
 
+/// Whether the command of these words records something in a team.
+pub fn records(command: &str) -> bool {
+    RECORDING.iter().any(|(words, _)| *words == command)
+}
+
 /// A command that records, as it was typed.
 #[derive(Debug)]
 pub struct Meant {
@@ -75,6 +82,16 @@ pub struct Meant {
     team: Option<String>,
     /// `--input`, or the words of an operation.
     input: Vec<OsString>,
+    repeat: Repeat,
+}
+
+/// What is known of a command before it is carried out.
+#[derive(Debug)]
+pub struct Aim {
+    /// The team that is meant, if that is known.
+    pub team: Option<String>,
+    /// Whether the same may be typed again.
+    pub repeat: Repeat,
 }
 
 impl Meant {
@@ -94,31 +111,60 @@ impl Meant {
                 _ => Vec::new(),
             },
         };
+        let repeat = match path.as_str() {
+            // `append` stores key and message id as data; repeating it records it again.
+            "append" => Repeat::Never,
+            // The key here is a setting's name, and the message id is what the command is about.
+            "ack" | "config set" | "config unset" | "dead-letter requeue" => Repeat::Same,
+            _ => match (text("key"), text("message_id")) {
+                (Some(_), _) => Repeat::UnderKey,
+                (None, Some(_)) => Repeat::UnderMessageId,
+                (None, None) => Repeat::Unsafe,
+            },
+        };
         Some(Meant {
             named: *named,
             team: text("team"),
             input,
+            repeat,
         })
     }
 
-    /// The team that is meant, if that is known; and the surroundings, of which some input may have been read to know it.
-    pub fn team(&self, root: &Path, surroundings: Surroundings) -> (Option<String>, Surroundings) {
-        let (team, surroundings) = match self.named {
-            Named::Team => (self.team.clone(), surroundings),
+    /// What is meant; and the surroundings, of which some input may have been read to know it.
+    pub fn aim(&self, root: &Path, surroundings: Surroundings) -> (Aim, Surroundings) {
+        let (said, surroundings) = match self.named {
+            Named::Team => (self.said(), surroundings),
             Named::Operation => input::of_operation(&self.input, surroundings),
             Named::State => {
-                let (named, surroundings) = match (&self.team, self.input.first()) {
+                let (said, surroundings) = match (&self.team, self.input.first()) {
                     (None, Some(input)) => input::of_state(input, surroundings),
-                    (team, _) => (team.clone(), surroundings),
+                    _ => (self.said(), surroundings),
                 };
-                let named =
-                    named.or_else(|| surroundings.var_set("TEAMLOG_TEAM")?.into_string().ok());
-                (named.or_else(|| only_team(root)), surroundings)
+                let team = said.team.clone();
+                let team =
+                    team.or_else(|| surroundings.var_set("TEAMLOG_TEAM")?.into_string().ok());
+                let team = team.or_else(|| only_team(root));
+                (Said { team, ..said }, surroundings)
             }
         };
-        // What cannot be a team's name is no part of a path either.
-        let team = team.filter(|team| names::check_known("team", team).is_ok());
-        (team, surroundings)
+        let aim = Aim {
+            // What cannot be a team's name is no part of a path either.
+            team: said
+                .team
+                .filter(|team| names::check_known("team", team).is_ok()),
+            repeat: match said.key {
+                true => Repeat::UnderKey,
+                false => self.repeat,
+            },
+        };
+        (aim, surroundings)
+    }
+
+    fn said(&self) -> Said {
+        Said {
+            team: self.team.clone(),
+            key: false,
+        }
     }
 }
 
@@ -156,6 +202,7 @@ mod tests {
         "backup",
         "bootstrap evidence",
         "bootstrap explain",
+        "bootstrap list",
         "bootstrap show",
         "can-write",
         "completions",
@@ -165,6 +212,7 @@ mod tests {
         "demo",
         "diff",
         "doctor check",
+        "doctor clean",
         "export",
         "guard",
         "head",
@@ -175,6 +223,7 @@ mod tests {
         "mode explain",
         "mode list",
         "mode outcome",
+        "mode sessions",
         "mode show",
         "prime",
         "read",
@@ -205,6 +254,33 @@ mod tests {
         }
         for sub in below {
             leaves(sub, &format!("{path} {}", sub.get_name()), found);
+        }
+    }
+
+    #[test]
+    fn a_key_and_a_message_id_count_only_where_they_make_a_command_repeatable() {
+        for (line, repeat) in [
+            ("append demo --kind done --key k", Repeat::Never),
+            ("append demo --batch facts.jsonl", Repeat::Never),
+            ("config set demo members.open true", Repeat::Same),
+            ("config unset demo members.open", Repeat::Same),
+            ("ack demo --agent dev --message-id m-1", Repeat::Same),
+            ("dead-letter requeue demo --message-id m-1", Repeat::Same),
+            ("dead-letter requeue demo --id d-1", Repeat::Same),
+            (
+                "task reopen demo T-1 --worker lead --key k",
+                Repeat::UnderKey,
+            ),
+            (
+                "send demo --from a --to b --type handoff --message-id m-1",
+                Repeat::UnderMessageId,
+            ),
+            ("send demo --from a --to b --type handoff", Repeat::Unsafe),
+        ] {
+            let argv = std::iter::once("teamlog").chain(line.split(' '));
+            let matches = Args::command().try_get_matches_from(argv).unwrap();
+            let meant = Meant::of(&matches).unwrap();
+            assert_eq!(meant.repeat, repeat, "{line}");
         }
     }
 

@@ -4,6 +4,7 @@ use crate::render::escape::{visible, visible_json};
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, pretty, time};
+use teamlog_team::command::bootstrap_list::{BootstrapListed, RunListed};
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
 use teamlog_team::command::bootstrap_start::BootstrapStarted;
@@ -94,6 +95,33 @@ pub fn evidence(evidence: &Evidence) -> Vec<String> {
     shown.lines().map(str::to_owned).collect()
 }
 
+/// The runs, a line each.
+pub fn listed(answer: &BootstrapListed, view: &View) -> Vec<String> {
+    let mut shown: Vec<String> = match answer.runs.is_empty() {
+        true => vec!["no run began yet; begin one with bootstrap start".to_owned()],
+        false => lines(
+            &answer.runs.iter().map(run).collect::<Vec<_>>(),
+            0,
+            view.paint,
+        ),
+    };
+    let more = answer.next_cursor.as_deref();
+    shown.extend(more.map(|cursor| format!("older ones: --cursor {cursor}")));
+    shown
+}
+
+/// `1  RUNNING  case A  2026-…  alpha`.
+fn run(run: &RunListed) -> Vec<Cell> {
+    let case = run.case.map(|case| format!("case {}", case.name()));
+    vec![
+        styled(Style::Bold, &run.run),
+        styled(of_state(run.state), run.state.name()),
+        plain(case.unwrap_or_default()),
+        plain(&run.started_at),
+        plain(run.team_name.as_deref().unwrap_or_default()),
+    ]
+}
+
 /// A run with its checklist.
 pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
     let run = &answer.run;
@@ -145,7 +173,9 @@ fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
         "none" => String::new(),
         synthesis => synthesis.to_owned(),
     };
+    let case = run.case.map(|case| case.name().to_owned());
     [
+        ("case", case.unwrap_or_default()),
         ("team", text(&run.team_name)),
         ("domains", run.domains.join(", ")),
         ("blocked", text(&run.blocked)),
@@ -182,12 +212,16 @@ fn domain(domain: &DomainShown) -> Vec<Cell> {
     ]
 }
 
-fn standing(run: &str, state: State, view: &View) -> String {
-    let style = match state {
+fn of_state(state: State) -> Style {
+    match state {
         State::Running => Style::Good,
         State::Fallback => Style::Warn,
         _ => Style::Plain,
-    };
+    }
+}
+
+fn standing(run: &str, state: State, view: &View) -> String {
+    let style = of_state(state);
     format!(
         "run {}  {}",
         view.paint.show(Style::Bold, visible(run)),

@@ -7,6 +7,7 @@ use crate::render::{View, heading, time};
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
 use teamlog_team::engine::repair::{Lost, Salvaged};
+use teamlog_team::staging::CleanAnswer;
 
 /// What `doctor check` found.
 pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {
@@ -75,6 +76,33 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
     shown_lines
 }
 
+/// What `doctor clean` removed, or would; `again` is the command that does.
+pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
+    let mut shown_lines = vec![
+        match answer.status {
+            "unchanged" => "nothing is left of killed commands",
+            "planned" => "left by killed commands:",
+            _ => "removed what killed commands left:",
+        }
+        .to_owned(),
+    ];
+    let rows = answer.leftovers.iter().map(|leftover| {
+        let state = match (&leftover.holder, leftover.removed) {
+            (Some(holder), _) => format!("stays: {holder} works in it"),
+            (None, true) => "removed".to_owned(),
+            (None, false) if leftover.readable => "its events can still be read".to_owned(),
+            (None, false) => "holds no events".to_owned(),
+        };
+        vec![plain(leftover.path.as_str()), plain(state)]
+    });
+    shown_lines.extend(lines(&rows.collect::<Vec<_>>(), 2, view.paint));
+    if answer.status == "planned" {
+        shown_lines.push("nothing is changed; to remove it:".to_owned());
+        shown_lines.push(format!("  {}", visible(again)));
+    }
+    shown_lines
+}
+
 /// What a salvage took and could not.
 pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
     let mut shown_lines = vec![format!(
@@ -97,6 +125,14 @@ pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
         shown_lines.push(format!(
             "    and {} more places",
             time::count(salvaged.lost_omitted)
+        ));
+    }
+    for split in &salvaged.split {
+        shown_lines.push(format!(
+            "  of events {} to {}, which were one group, {} were taken one by one",
+            split.from_seq,
+            split.to_seq,
+            time::count(split.events)
         ));
     }
     shown_lines

@@ -34,10 +34,10 @@ pub fn what(event: &Event<'_>) -> String {
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
     let text = match &*event.kind {
         _ if event.foreign => foreign(event),
-        "message_sent" => message(&payload["message"]),
+        "message_sent" => message(event, &payload["message"]),
         "message_suppressed" => format!(
             "{} (cooldown, {}s left)",
-            message(&payload["message"]),
+            message(event, &payload["message"]),
             payload["remaining_seconds"]
         ),
         "message_duplicate" => format!(
@@ -91,9 +91,13 @@ pub fn what(event: &Event<'_>) -> String {
     visible(&cut(&text)).into_owned()
 }
 
-/// A message envelope: `task_update to lead  T-1  status=done note=…`.
-fn message(envelope: &Value) -> String {
-    let mut text = format!("{} to {}", word(&envelope["type"]), word(&envelope["to"]));
+/// A message envelope: `task_update to lead  T-1  status=done note=…`; its sender too where somebody else recorded it.
+fn message(event: &Event<'_>, envelope: &Value) -> String {
+    let from = envelope["from"].as_str();
+    let from = from.filter(|from| *from != event.actor);
+    let from = from.map_or_else(String::new, |from| format!(" from {from}"));
+    let (kind, to) = (word(&envelope["type"]), word(&envelope["to"]));
+    let mut text = format!("{kind}{from} to {to}");
     if let Some(task) = envelope["task_id"].as_str() {
         text.push_str(&format!("  {task}"));
     }

@@ -33,6 +33,12 @@ pub fn mode(kind: &str, payload: &Value) -> String {
             let reason = payload["input_lock"]["exit_reason"].as_str();
             joined(vec![whose(payload), reason.unwrap_or_default().to_owned()])
         }
+        "mode_session_seen" => whose(payload),
+        "mode_session_ended" => joined(vec![
+            whose(payload),
+            payload["reason"].as_str().unwrap_or_default().to_owned(),
+            payload["note"].as_str().unwrap_or_default().to_owned(),
+        ]),
         "mode_gate_bypassed" => joined(vec![
             payload["reason"].as_str().unwrap_or("-").to_owned(),
             format!("for {}", list(&payload["skills"])),
@@ -219,6 +225,11 @@ mod tests {
                 "mode_gate_bypassed",
                 json!({"reason": "force", "skills": ["team"]}),
                 "force  for team",
+            ),
+            (
+                "mode_session_ended",
+                json!({"session_id": "S", "reason": "ended", "note": "closed"}),
+                "in session S  ended  closed",
             ),
             ("mode_started", json!({}), "root"),
             ("mode_updated", json!([1]), "root"),

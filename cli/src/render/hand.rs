@@ -4,11 +4,13 @@ use crate::render::escape::visible;
 use crate::render::event;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::task::subject;
 use crate::render::{View, heading, time};
 use teamlog_team::command::prime::{Brief, Few, Mail, PrimeAnswer};
 use teamlog_team::command::ready::ReadyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
-use teamlog_team::projections::{Priority, Task};
+use teamlog_team::listed::Listed;
+use teamlog_team::projections::Priority;
 
 /// `id  priority  owner  age  subject`, the most urgent first.
 pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {
@@ -29,7 +31,7 @@ pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-fn row(task: &Task, view: &View) -> Vec<Cell> {
+fn row(task: &Listed, view: &View) -> Vec<Cell> {
     let style = match task.priority {
         Priority::High | Priority::Critical => Style::Warn,
         _ => Style::Plain,
@@ -39,7 +41,7 @@ fn row(task: &Task, view: &View) -> Vec<Cell> {
         styled(style, task.priority.name()),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.created_at)),
-        plain(task.subject.as_deref().unwrap_or("")),
+        plain(subject(task)),
     ]
 }
 
@@ -121,8 +123,14 @@ fn brief(task: &Brief) -> String {
     if !waits_for.is_empty() {
         text.push_str(&format!("  waits for {}", waits_for.join(", ")));
     }
+    if task.lease_expired {
+        text.push_str("  (lease expired)");
+    }
     if !task.note.is_empty() {
         text.push_str(&format!("  note: {}", task.note));
+    }
+    if !task.reported.is_empty() {
+        text.push_str(&format!("  reported: {}", task.reported));
     }
     text
 }

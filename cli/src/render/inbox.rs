@@ -7,7 +7,7 @@ use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::ack::{AckAnswer, AckStatus};
 use teamlog_team::command::read::ReadAnswer;
-use teamlog_team::command::send::{SendAnswer, SendStatus};
+use teamlog_team::command::send::{KeptAsReport, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, Priority};
 
 /// `sent msg_…  task_assign lead -> dev  (event 12)`.
@@ -61,13 +61,36 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         Some(task) => format!("  task {}", visible(task)),
         None => String::new(),
     };
-    vec![format!(
-        "{head} {}  {}  {} -> {}{task}  (event {seq}){rest}",
+    let line = format!(
+        "{head} {}  {}  {}{} -> {}{task}  (event {seq}){rest}",
         visible(&message.id),
         message.kind.name(),
         visible(&message.from),
+        by(message.actor.as_deref()),
         visible(&message.to),
-    )]
+    );
+    let kept = answer.reported.as_ref().map(kept).unwrap_or_default();
+    std::iter::once(line).chain(kept).collect()
+}
+
+/// That a task stays as it is, and what would move it.
+fn kept(kept: &KeptAsReport) -> Vec<String> {
+    let (task, status) = (visible(&kept.task_id), kept.status);
+    let held = kept.holder.as_deref().map_or_else(String::new, |holder| {
+        format!(" in the hands of {}", visible(holder))
+    });
+    let said =
+        format!("  kept as a report: task {task} moves by claims alone, and stays {status}{held}");
+    let next = kept
+        .next
+        .iter()
+        .map(|next| format!("    {}", visible(next)));
+    std::iter::once(said).chain(next).collect()
+}
+
+/// ` (by cyd)` behind a sender in whose name somebody else acted.
+pub fn by(actor: Option<&str>) -> String {
+    actor.map_or_else(String::new, |actor| format!(" (by {})", visible(actor)))
 }
 
 /// An inbox page, oldest first.
@@ -100,7 +123,11 @@ fn row(message: &Message, view: &View) -> Vec<Cell> {
     vec![
         plain(&message.id),
         styled(Style::Dim, view.ago(message.created_at)),
-        plain(format!("from {}", message.from)),
+        plain(format!(
+            "from {}{}",
+            message.from,
+            by(message.actor.as_deref())
+        )),
         plain(message.kind.name()),
         plain(message.task_id.as_deref().unwrap_or("")),
         styled(Style::Warn, priority),

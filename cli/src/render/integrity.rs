@@ -46,7 +46,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
         .unwrap_or_default();
     vec![
         styled(style, word),
-        plain(problem.kind),
+        plain(problem.kind.word()),
         plain(format!("{} at byte {}", problem.file, problem.offset)),
         plain(seq),
         plain(problem.message.as_str()),

@@ -6,6 +6,7 @@ use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
 use teamlog_team::command::mode_clear::ModeCleared;
+use teamlog_team::command::mode_sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::modes::shown::{ModeAnswer, ModeShown};
@@ -63,6 +64,48 @@ pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
         shown.push(format!("more: --cursor {}", visible(cursor)));
     }
     shown
+}
+
+/// A page of sessions: `s-1  live  heard of 2 min ago  forge`.
+pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
+    let rows: Vec<Vec<Cell>> = answer
+        .sessions
+        .iter()
+        .map(|session| {
+            let (style, word) = match (&session.ended_at, session.live) {
+                (Some(_), _) => (Style::Dim, "ended"),
+                (None, true) => (Style::Good, "live"),
+                (None, false) => (Style::Warn, "stale"),
+            };
+            let seen = Timestamp::parse(&session.last_seen_at).map(|at| view.ago(at));
+            vec![
+                styled(Style::Bold, &session.session_id),
+                styled(style, word),
+                styled(Style::Dim, format!("heard of {}", seen.unwrap_or_default())),
+                plain(names(&session.active_modes)),
+            ]
+        })
+        .collect();
+    let mut shown = lines(&rows, 0, view.paint);
+    if shown.is_empty() {
+        shown.push("no sessions".to_owned());
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+/// The end of a session.
+pub fn session_ended(answer: &SessionEndedAnswer, view: &View) -> Vec<String> {
+    let session = view.paint.show(Style::Bold, &answer.session_id).to_string();
+    match answer.changed {
+        true => vec![
+            format!("{session}  ended"),
+            format!("  canceled: {}", names(&answer.canceled)),
+        ],
+        false => vec![format!("{session}  nothing to end")],
+    }
 }
 
 /// One state in full.

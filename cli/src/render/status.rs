@@ -7,7 +7,7 @@ use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
 use teamlog_team::command::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::Task;
+use teamlog_team::listed::Listed;
 
 /// The whole answer.
 pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
@@ -27,7 +27,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     }
     section(&mut shown, "unread", members(answer, view));
     section(&mut shown, "tasks", statuses(answer, view));
-    let tasks = |tasks: &[Task]| {
+    let tasks = |tasks: &[Listed]| {
         let rows: Vec<_> = tasks.iter().map(|task| task_row(task, view)).collect();
         lines(&rows, 2, view.paint)
     };

@@ -7,8 +7,10 @@ use crate::render::{View, heading, time, timeline};
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::engine::{Json, Timestamp};
+use teamlog_team::listed::Listed;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::tasks::Status;
+use teamlog_team::report;
 
 /// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
@@ -29,14 +31,36 @@ pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
 }
 
 /// `id  status  owner  when  subject`.
-pub fn row(task: &Task, view: &View) -> Vec<Cell> {
+pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, &task.task_id),
         status(task.status),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.updated_at)),
-        plain(task.subject.as_deref().unwrap_or("")),
+        plain(subject(task)),
+        styled(Style::Dim, reported(task)),
     ]
+}
+
+/// What it is about, and whether its lease ran out, which no event says yet.
+pub fn subject(task: &Listed) -> String {
+    let subject = task.subject.as_deref().unwrap_or("");
+    match task.lease_expired() {
+        true => format!("{subject}  (lease expired)")
+            .trim_start()
+            .to_owned(),
+        false => subject.to_owned(),
+    }
+}
+
+/// What was reported of a task that only claims move: `reported blocked, 40%: waits for the schema (by dev)`.
+fn reported(task: &Task) -> String {
+    let words = report::words(task);
+    match (words.is_empty(), &task.reported.by) {
+        (true, _) => String::new(),
+        (false, Some(by)) => format!("reported {words} (by {by})"),
+        (false, None) => format!("reported {words}"),
+    }
 }
 
 /// One task in full.
@@ -93,6 +117,12 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         ("progress", json(&task.progress)),
         ("eta", json(&task.eta)),
         ("note", text(&task.note)),
+        ("reported", plain(report::words(task))),
+        ("reported by", text(&task.reported.by)),
+        (
+            "reported at",
+            task.reported.at.map_or_else(|| plain(""), when),
+        ),
         ("waits for", plain(task.deps.join(", "))),
         ("in vain for", styled(Style::Warn, failed.join(", "))),
         ("trace", text(&task.trace_id)),

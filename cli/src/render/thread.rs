@@ -2,6 +2,7 @@
 
 use crate::render::escape::{visible, visible_lines};
 use crate::render::event::word;
+use crate::render::inbox::by;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
@@ -37,9 +38,10 @@ pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
     let post = &answer.message;
     let said = view.paint.show(Style::Good, "said");
     vec![format!(
-        "{said} {}  {} -> {}  (event {})",
+        "{said} {}  {}{} -> {}  (event {})",
         visible(&post.id),
         visible(&post.from),
+        by(post.actor.as_deref()),
         visible(&told(post)),
         post.seq
     )]
@@ -59,8 +61,9 @@ pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
         let when = Timestamp::parse(&post.ts).map(|at| view.ago(at));
         let from = visible(&post.from);
         shown.push(format!(
-            "{}  {}",
+            "{}{}  {}",
             view.paint.show(Style::Bold, &from),
+            by(post.actor.as_deref()),
             view.paint.show(Style::Dim, &when.unwrap_or_default())
         ));
         let text = visible_lines(&post.body);

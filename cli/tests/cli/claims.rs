@@ -1,6 +1,6 @@
 //! `task create|next|claim|renew|complete|fail|release|cancel|reopen`, `await` and `purge`.
 
-use crate::harness::{Cli, Ran};
+use crate::harness::{Cli, Ran, parse};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -72,7 +72,7 @@ fn a_failed_task_is_reopened_given_back_and_canceled() {
     );
     let error = cli.refused(1, "task claim demo T-1 --worker qa");
     assert!(error.contains("is failed"), "{error}");
-    assert!(error.contains("teamlog task show demo T-1"), "{error}");
+    assert!(error.contains("teamlog task reopen demo T-1"), "{error}");
     let open: Value = cli.json("task reopen demo T-1");
     assert_eq!(open["task"]["status"], "pending");
     cli.ok("task claim demo T-1 --worker qa");
@@ -160,7 +160,7 @@ fn what_a_claim_does_not_allow_is_refused_with_its_code() {
 fn who_acts_is_the_worker_and_stands_in_the_events() {
     let cli = with_task();
     cli.ok("--actor dev task claim demo T-1");
-    cli.ok("--actor lead task renew demo T-1 --epoch 1");
+    cli.ok("--actor lead task renew demo T-1 --epoch 1 --force");
     let events = cli.ok("replay demo --task-id T-1 --json");
     let actors: Vec<String> = events
         .lines()
@@ -173,14 +173,53 @@ fn who_acts_is_the_worker_and_stands_in_the_events() {
             )
         })
         .collect();
-    assert_eq!(
-        actors,
-        [
-            "task_created teamlog",
-            "task_claimed dev",
-            "task_renewed lead"
-        ]
-    );
+    // Nobody said who made it.
+    assert!(actors[0].starts_with("task_created user:"), "{actors:?}");
+    assert_eq!(actors[1..], ["task_claimed dev", "task_renewed lead"]);
+}
+
+#[test]
+fn an_answer_of_before_says_so_and_a_claim_that_is_over_is_none() {
+    let cli = Cli::with_team();
+    let claim = "task claim demo T-1 --worker dev --key k-1";
+    let next = "task next demo --worker dev --key k-2";
+    let create = "task create demo --subject S --key k-0 --task-id T-1";
+    let operation = "api renew-task-claim --input '{\"team_name\":\"demo\",\"task_id\":\"T-1\",\"epoch\":1,\"key\":\"k-3\"}'";
+    cli.ok("task create demo --subject S --task-id T-2");
+    for line in [create, claim, next, operation] {
+        let first: Value = parse(&cli.ok(&format!("{line} --json")));
+        assert_eq!(first.get("replayed"), None, "{line}: {first}");
+        let mut again: Value = parse(&cli.ok(&format!("{line} --json")));
+        let marked = again.as_object_mut().unwrap().remove("replayed");
+        assert_eq!(marked, Some(true.into()), "{line}");
+        for field in ["task", "claimToken", "data"] {
+            assert_eq!(again.get(field), first.get(field), "{line}");
+        }
+        // With a receipt too, and for people.
+        if line != operation {
+            let both: Value = parse(&cli.ok(&format!("{line} --json --receipt")));
+            assert_eq!(both["replayed"], true, "{line}");
+            assert!(both["receipt"].is_object(), "{line}");
+        }
+        let ran = cli.run(line);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stderr.starts_with("note: answered again: "), "{ran:?}");
+    }
+    cli.ok("task release demo T-1 --worker dev --epoch 1");
+    cli.ok("task complete demo T-2 --worker dev --epoch 1");
+    for line in [claim, next] {
+        let error = cli.refused_json(1, line);
+        assert_eq!(error.code, "claim_conflict", "{error:?}");
+        assert!(error.hint.unwrap().contains("use another key"));
+    }
+    let ran = cli.run(&format!("{operation} --json"));
+    let envelope: Value = parse(&ran.stdout);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(envelope["error"]["code"], "claim_conflict", "{ran:?}");
+    assert_eq!(envelope.get("replayed"), None, "{ran:?}");
+    // What grants nothing is answered for ever.
+    let created: Value = parse(&cli.ok(&format!("{create} --json")));
+    assert_eq!(created["replayed"], true);
 }
 
 #[test]
@@ -188,7 +227,12 @@ fn under_a_key_a_command_is_carried_out_once_by_whichever_way_it_is_asked_for() 
     let cli = with_task();
     let line = "task claim demo T-1 --worker dev --key k-1";
     let first: Value = cli.json(line);
-    assert_eq!(cli.json::<Value>(line), first);
+    let mut again: Value = cli.json(line);
+    assert_eq!(
+        again.as_object_mut().unwrap().remove("replayed"),
+        Some(true.into())
+    );
+    assert_eq!(again, first);
     let asked = r#"{"team_name":"demo","task_id":"T-1","worker":"dev","key":"k-1"}"#;
     let answer = cli.run(&format!("api claim-task --json --input '{asked}'"));
     let answer: Value = serde_json::from_str(&answer.stdout).unwrap();

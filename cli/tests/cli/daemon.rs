@@ -5,7 +5,7 @@ use crate::schemas;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// One daemon. It goes with this value.
 pub struct Daemon {
@@ -22,8 +22,12 @@ impl Daemon {
 
     /// The same, with more words.
     pub fn with(cli: &Cli, words: &str) -> Daemon {
-        let mut child = cli
-            .command(&format!("serve {words} --json"))
+        Daemon::started(cli.command(&format!("serve {words} --json")))
+    }
+
+    /// The daemon that this command is.
+    pub fn started(mut command: Command) -> Daemon {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

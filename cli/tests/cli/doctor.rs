@@ -33,7 +33,7 @@ struct Check {
     recommendations: Vec<String>,
 }
 
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 19] = [
     "index_integrity",
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -47,6 +47,9 @@ const NAMES: [&str; 16] = [
     "bootstrap",
     "artifacts",
     "quarantine",
+    "backups",
+    "leftovers",
+    "clock",
     "lock",
     "file_system",
     "disk_space",
@@ -443,7 +446,7 @@ fn sidecars() {
             bytes[612] ^= 1;
         });
     };
-    let mut expected = vec![("sidecars", "unhealthy")];
+    let mut expected = vec![("sidecars", "unhealthy"), ("clock", "warn")];
     expected.extend(OF_THE_LOG.map(|name| (name, "warn")));
     turns(head, &expected);
     let identity = |cli: &Cli| edit(team(cli).join("log.json"), |bytes| bytes[40] ^= 1);

@@ -476,7 +476,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
         daemon.kill();
         drop(input);
         let ran = Ran::from_output(child.wait_with_output().unwrap());
-        assert_eq!((ran.code, &*ran.stdout), (Some(69), ""), "{ran:?}");
+        assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
         assert!(ran.stderr.contains("unknown"), "{ran:?}");
         if json {
             #[derive(serde::Deserialize)]
@@ -484,7 +484,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
                 error: ErrorBody,
             }
             let line: Line = parse(&ran.stderr);
-            assert_eq!(line.error.code, "daemon_gone");
+            assert_eq!(line.error.code, "outcome_unknown");
         }
     }
     cli.ok("append demo --kind afterwards");
@@ -518,6 +518,10 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         let head = String::from_utf8(head).unwrap();
         assert!(head.contains("Upgrade: teamlog-forward\r\n"), "{head}");
         stream.write_all(answer.as_bytes()).unwrap();
+        if answer.starts_with("HTTP/1.1 101") {
+            // It has the call when it goes.
+            stream.read_exact(&mut [0]).unwrap();
+        }
     })
 }
 
@@ -533,13 +537,13 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         // It took the call, and says what no daemon says.
         (
             "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
-            69,
-            "daemon_gone",
+            74,
+            "outcome_unknown",
         ),
         (
             "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}",
-            69,
-            "daemon_gone",
+            74,
+            "outcome_unknown",
         ),
     ] {
         let served = impostor(&cli, answer);
@@ -551,7 +555,11 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
     let served = impostor(&cli, mismatch);
     let ran = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}' --json");
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("daemon_version_mismatch"), "{ran:?}");
+    let envelope: Value = parse(&ran.stdout);
+    assert_eq!(envelope["operation"], "create-task", "{ran:?}");
+    let error = &envelope["error"];
+    assert_eq!(error["code"], "operation_failed", "{ran:?}");
+    assert_eq!(error["details"]["code"], "daemon_version_mismatch");
     served.join().unwrap();
     // One that hangs up has taken nothing.
     let served = impostor(&cli, "");
@@ -718,7 +726,11 @@ fn tools_that_write_go_through_the_daemon() {
     // From here on the daemon has the lock.
     served.ok("append demo --kind by_the_daemon");
     let said = |world: &Cli| {
-        let (mut client, _) = Client::initialized(world, "mcp --team demo --lock-timeout 0");
+        let (mut client, _) = Client::initialized_with(
+            world,
+            "mcp --team demo --lock-timeout 0",
+            &[("CODEX_SESSION_ID", "s-1")],
+        );
         let said = [
             ("state_write", json!({"mode": "forge", "active": true})),
             ("state_write", json!({"mode": "nonsense"})),
@@ -745,6 +757,7 @@ fn tools_that_write_go_through_the_daemon() {
         [false, true, true, true, false, false],
         "{answers:?}"
     );
+    assert!(answers[0].0.contains("sessions/s-1/forge"), "{answers:?}");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::print_stderr,
     reason = "a test that cannot go on fails"
 )]
 
+mod actors;
 mod answers;
 mod api;
 mod append;
@@ -13,23 +15,29 @@ mod bootstrap;
 mod claims;
 mod completions;
 mod contract;
+mod cuts;
 mod daemon;
 mod delivery;
 mod demo;
 mod doctor;
+mod exclusion;
 mod follow;
 mod forward;
+mod full;
 mod harness;
 mod import;
 mod inbox;
 mod init;
 mod integrity;
 mod kills;
+mod leftovers;
 mod mcp;
 mod modes;
 mod moving;
+mod next_steps;
 mod operations;
 mod paths;
+mod printed;
 mod processes;
 mod prompts;
 mod races;
@@ -39,9 +47,11 @@ mod replay;
 mod scenario;
 mod schemas;
 mod sharing;
+mod stopped;
 mod surface;
 mod tasks;
 mod terminal;
+mod threads;
 mod trace;
 mod trust;
 mod waiters;

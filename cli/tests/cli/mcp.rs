@@ -1,9 +1,9 @@
 //! Real sessions of the Model Context Protocol, over the standard streams of a process.
 
-use crate::harness::Cli;
+use crate::harness::{Cli, Ran};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A client, which knows the protocol's lines and no crate of it.
 pub struct Client {
@@ -17,8 +17,18 @@ pub struct Client {
 
 impl Client {
     pub fn start(cli: &Cli, line: &str) -> Client {
-        let mut child = cli
-            .command(line)
+        Client::start_with(cli, line, &[])
+    }
+
+    fn start_with(cli: &Cli, line: &str, vars: &[(&str, &str)]) -> Client {
+        let mut command = cli.command(line);
+        command.envs(vars.iter().copied());
+        Client::of(command)
+    }
+
+    /// Of a server that is about to be started.
+    pub fn of(mut command: Command) -> Client {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -34,7 +44,16 @@ impl Client {
 
     /// One that says who it is first, as clients did up to 2025.
     pub fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
-        let mut client = Client::start(cli, line);
+        Client::initialized_with(cli, line, &[])
+    }
+
+    /// The same, where its environment names these.
+    pub fn initialized_with(cli: &Cli, line: &str, vars: &[(&str, &str)]) -> (Client, Value) {
+        Client::start_with(cli, line, vars).introduced()
+    }
+
+    fn introduced(mut self) -> (Client, Value) {
+        let client = &mut self;
         let about = client.ask(
             "initialize",
             json!({
@@ -44,7 +63,7 @@ impl Client {
             }),
         );
         client.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
-        (client, about)
+        (self, about)
     }
 
     fn say(&mut self, message: &Value) {
@@ -71,6 +90,17 @@ impl Client {
         answer["result"].take()
     }
 
+    /// The same of a server that is about to be started.
+    pub fn initialized_of(command: Command) -> Client {
+        Client::of(command).introduced().0
+    }
+
+    /// The tools that there are.
+    pub fn tools(&mut self) -> Vec<Value> {
+        let listed = self.ask("tools/list", json!({}));
+        listed["tools"].as_array().unwrap().clone()
+    }
+
     /// The text of a tool's answer, and whether it is an error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
@@ -88,7 +118,7 @@ impl Client {
         serde_json::from_str(&text).unwrap()
     }
 
-    fn fault(&mut self, tool: &str, arguments: Value) -> Value {
+    pub fn fault(&mut self, tool: &str, arguments: Value) -> Value {
         let (text, failed) = self.call(tool, arguments);
         assert!(failed, "{text}");
         serde_json::from_str(&text).unwrap()
@@ -358,6 +388,131 @@ fn states_of_modes_are_read_and_written_by_tools() {
         "no modes\n"
     );
     client.end();
+}
+
+#[test]
+fn tools_of_states_act_in_the_session_of_the_server() {
+    let all = [
+        ("RCS_SESSION_ID", "r"),
+        ("CODEX_SESSION_ID", "c"),
+        ("SESSION_ID", "s"),
+    ];
+    for (line, vars, session) in [
+        ("mcp --team demo", &all[..], "r"),
+        ("mcp --team demo", &all[1..], "c"),
+        ("mcp --team demo", &all[2..], "s"),
+        ("mcp --team demo --session mine", &all[..], "mine"),
+        ("mcp --team demo --root", &all[..], ""),
+    ] {
+        let cli = world();
+        let at = match session {
+            "" => "--root".to_owned(),
+            session => format!("--session {session}"),
+        };
+        let (mut client, _) = Client::initialized_with(&cli, line, vars);
+        let wrote = client.json("state_write", json!({"mode": "forge", "active": true}));
+        let path = match session {
+            "" => "teams/demo/modes/forge-state.json".to_owned(),
+            session => format!("teams/demo/modes/sessions/{session}/forge-state.json"),
+        };
+        assert_eq!(wrote["path"], path);
+        let show = format!("mode show demo forge {at}");
+        assert_eq!(cli.json::<Value>(&show)["mode"]["active"], true);
+        assert_eq!(
+            client.json("state_read", json!({"mode": "forge"}))["active"],
+            true
+        );
+        let active = json!({"active_modes": ["forge"]});
+        assert_eq!(client.json("state_list_active", json!({})), active);
+        let statuses = client.json("state_get_status", json!({}));
+        assert_eq!(statuses["statuses"]["forge"]["active"], true);
+        // What a call says counts for more.
+        client.json(
+            "state_write",
+            json!({"mode": "ultrawork", "active": true, "session_id": "other"}),
+        );
+        assert_eq!(
+            cli.json::<Value>("mode show demo ultrawork --session other")["mode"]["active"],
+            true
+        );
+        // An end that is reported ends it.
+        client.json(
+            "state_write",
+            json!({"mode": "forge", "lifecycle_outcome": "finished"}),
+        );
+        assert_eq!(cli.json::<Value>(&show)["mode"]["active"], false);
+        let cleared = client.json("state_clear", json!({"mode": "forge"}));
+        assert_eq!(cleared["path"], path);
+        assert_eq!(
+            client.json("state_read", json!({"mode": "forge"}))["exists"],
+            false
+        );
+        client.json(
+            "state_write",
+            json!({"mode": "forge", "active": true, "session_id": null}),
+        );
+        assert_eq!(
+            cli.json::<Value>("mode show demo forge --root")["mode"]["active"],
+            true,
+            "null is the root"
+        );
+        let cleared = client.json(
+            "state_clear",
+            json!({"mode": "forge", "all_sessions": true}),
+        );
+        assert_eq!(cleared["removed"], 1);
+        client.end();
+    }
+}
+
+#[test]
+fn what_cannot_be_a_session_is_told_where_one_is_meant() {
+    let cli = world();
+    let vars = [("SESSION_ID", "a.b")];
+    let (mut client, _) = Client::initialized_with(&cli, "mcp", &vars);
+    assert_eq!(client.json("ready", json!({}))["total"], 1);
+    let fault = client.fault("state_read", json!({"mode": "forge"}));
+    let refused = Ran::of(cli.command("mode show demo forge --json").envs(vars));
+    let refused: Value = serde_json::from_str(&refused.stderr).unwrap();
+    for (told, typed) in [("error", "message"), ("code", "code"), ("hint", "hint")] {
+        assert_eq!(fault[told], refused["error"][typed]);
+    }
+    let read = client.json("state_read", json!({"mode": "forge", "session_id": null}));
+    assert_eq!(read["exists"], false);
+    client.end();
+    let error = cli.refused_json(1, "mcp --session a.b");
+    assert_eq!(error.field.as_deref(), Some("session_id"));
+}
+
+#[test]
+fn the_call_that_a_hook_advises_goes_on_with_what_it_started() {
+    for (prompt, mode, path) in [
+        ("$forge it", "forge", "sessions/s-1/forge-state.json"),
+        ("$team it", "team", "team-state.json"),
+    ] {
+        let cli = world();
+        let hook = json!({"prompt": prompt, "session_id": "s-1"}).to_string();
+        let told = cli.run_with_input("mode prompt demo --hook", &hook).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let told = told["hookSpecificOutput"]["additionalContext"].as_str();
+        let told = told.unwrap();
+        assert!(told.contains("write subsequent updates via rcs_state MCP."));
+        let (_, call) = told.split_once("`rcs_state.").unwrap();
+        let (tool, rest) = call.split_once(' ').unwrap();
+        let (arguments, _) = rest.split_once('`').unwrap();
+        let mut arguments: Value = serde_json::from_str(arguments).unwrap();
+        arguments["current_phase"] = "complete".into();
+        // Whatever session the server acts in.
+        for vars in [&[][..], &[("RCS_SESSION_ID", "s-2")]] {
+            let (mut client, _) = Client::initialized_with(&cli, "mcp", vars);
+            let wrote = client.json(tool, arguments.clone());
+            assert_eq!(wrote["path"], format!("teams/demo/modes/{path}"));
+            client.end();
+        }
+        let shown: Value = cli.json(&format!("mode show demo {mode} --session s-1"));
+        assert_eq!(shown["mode"]["active"], false, "{shown}");
+        assert_eq!(shown["hidden"], Value::Null);
+    }
 }
 
 #[test]

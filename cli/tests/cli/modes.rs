@@ -295,6 +295,166 @@ fn what_is_wrong_with_a_call_of_the_link_is_exit_1_on_standard_error() {
 }
 
 #[test]
+fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
+    let cli = Cli::with_team();
+    let rcs = Link::new(&cli);
+    cli.ok("mode start demo forge");
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    for (line, tool, arguments, code) in [
+        (
+            "rcs state read --mode nothing",
+            "state_read",
+            json!({"mode": "nothing"}),
+            "unsupported_mode",
+        ),
+        (
+            "rcs state write --input '{\"mode\":\"blueprint\",\"active\":true}'",
+            "state_write",
+            json!({"mode": "blueprint", "active": true}),
+            "mode_denied",
+        ),
+        (
+            "rcs state clear --mode forge --session a.b",
+            "state_clear",
+            json!({"mode": "forge", "session_id": "a.b"}),
+            "invalid_input",
+        ),
+    ] {
+        let compact = rcs.run(&cli, &format!("{line} --json"), &[]);
+        assert_eq!((compact.code, &*compact.stdout), (Some(1), ""));
+        assert_eq!(compact.stderr.lines().count(), 1, "{compact:?}");
+        let payload: Value = serde_json::from_str(&compact.stderr).unwrap();
+        assert_eq!(payload["code"], code, "{line}");
+        let (text, failed) = client.call(tool, arguments);
+        assert!(failed);
+        let told: Value = serde_json::from_str(&text).unwrap();
+        for field in ["error", "code", "details"] {
+            assert_eq!(payload[field], told[field], "{line}");
+        }
+        assert!(payload["error"].is_string());
+        let indented = rcs.run(&cli, line, &[]);
+        assert!(indented.stderr.starts_with("{\n"), "{indented:?}");
+        let again: Value = serde_json::from_str(&indented.stderr).unwrap();
+        assert_eq!(again, payload);
+    }
+    client.end();
+    // Words that cannot be read, and a team that is not there.
+    for line in [
+        "rcs state read --modes forge",
+        "rcs state read --mode forge --team no",
+    ] {
+        let ran = rcs.run(&cli, line, &[]);
+        let payload: Value = serde_json::from_str(&ran.stderr).unwrap();
+        assert!(
+            payload["error"].is_string() && ran.code == Some(1),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mode_keeps_where_it_became_active() {
+    let here = [
+        ("TMUX_PANE", "%7"),
+        ("RCS_SESSION_ID", "s-1"),
+        ("CODEX_SESSION_ID", "c-1"),
+    ];
+    type Way = (&'static str, &'static str);
+    let ways: [Way; 4] = [
+        ("mode start demo forge --key k-1", "--session s-1"),
+        (
+            "mode write demo forge --root --input '{\"active\":true}'",
+            "--root",
+        ),
+        (
+            "mode prompt demo --text '$forge it' --thread-id th-1",
+            "--session s-1",
+        ),
+        (
+            "state write --mode forge --input '{\"active\":true}'",
+            "--session s-1",
+        ),
+    ];
+    for (line, at) in ways {
+        let cli = Cli::with_team();
+        let ran = Ran::of(cli.command(line).envs(here));
+        assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+        let state = |at: &str| {
+            let shown: Value = cli.json(&format!("mode show demo forge {at}"));
+            shown["mode"]["state"].clone()
+        };
+        let kept = state(at);
+        for (field, value) in [
+            ("tmux_pane_id", "%7"),
+            ("owner_rcs_session_id", "s-1"),
+            ("owner_codex_session_id", "c-1"),
+        ] {
+            assert_eq!(kept[field], value, "{line}");
+        }
+        assert!(kept["tmux_pane_set_at"].as_str().unwrap().ends_with('Z'));
+        let thread = line.contains("th-1").then_some("th-1");
+        assert_eq!(kept["owner_codex_thread_id"].as_str(), thread);
+        if line.contains("k-1") {
+            // The same request from another pane is the same request.
+            let mut again = cli.command(line);
+            let again = Ran::of(again.envs(here).env("TMUX_PANE", "%8"));
+            assert_eq!(again.code, Some(0), "{again:?}");
+            assert_eq!(state(at), kept);
+        }
+        // A tool of a server elsewhere ends it and begins it anew: where that was done counts from then on.
+        let elsewhere = [("TMUX_PANE", "%9"), ("RCS_SESSION_ID", "s-2")];
+        let (mut client, _) = Client::initialized_with(&cli, "mcp", &elsewhere);
+        let session = match at {
+            "--root" => Value::Null,
+            _ => json!("s-1"),
+        };
+        let call = |fields: Value| {
+            let mut call = fields;
+            call["mode"] = "forge".into();
+            call["session_id"] = session.clone();
+            call
+        };
+        client.json(
+            "state_write",
+            call(json!({"lifecycle_outcome": "finished"})),
+        );
+        assert_eq!(state(at)["tmux_pane_id"], "%7");
+        client.json(
+            "state_write",
+            call(json!({"active": true, "owner_codex_session_id": "mine"})),
+        );
+        let kept = state(at);
+        assert_eq!(kept["tmux_pane_id"], "%9");
+        assert_eq!(kept["owner_codex_session_id"], "mine");
+        let owner = if at == "--root" { "s-2" } else { "s-1" };
+        assert_eq!(kept["owner_rcs_session_id"], owner);
+        client.end();
+    }
+    // Other modes have a pane and no owner; without tmux there is no pane.
+    let cli = Cli::with_team();
+    let ran = Ran::of(cli.command("mode start demo ultraqa").envs(here));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let shown: Value = cli.json("mode show demo ultraqa --session s-1");
+    let state = &shown["mode"]["state"];
+    assert_eq!(
+        (&state["tmux_pane_id"], &state["owner_rcs_session_id"]),
+        (&json!("%7"), &Value::Null)
+    );
+    cli.ok("mode start demo ultrawork --root");
+    let shown: Value = cli.json("mode show demo ultrawork --root");
+    assert_eq!(shown["mode"]["state"]["tmux_pane_id"], Value::Null);
+    // The run in short says whose it is.
+    cli.ok("mode clear demo ultraqa --session s-1");
+    let ran = Ran::of(cli.command("mode start demo forge").envs(here));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let file = cli
+        .dir()
+        .join("teams/demo/modes/sessions/s-1/run-state.json");
+    let run: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(run["owner_rcs_session_id"], "s-1");
+}
+
+#[test]
 fn the_team_is_named_or_that_of_the_environment_or_the_only_one() {
     let cli = Cli::new();
     let rcs = Link::new(&cli);
@@ -390,7 +550,11 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
         Some(session) => format!(" --session {}", session.as_str().unwrap()),
         None => String::new(),
     };
-    assert_eq!(refusal.hint, Some(format!("teamlog mode list demo{place}")));
+    let hint = refusal.hint.unwrap();
+    assert!(
+        hint.starts_with("typed here: `teamlog state clear --mode "),
+        "{hint}"
+    );
     assert!(place.contains(&session), "{place}");
     assert_eq!(refusal.details["requested"], mode);
     assert_eq!(cli.ok("export demo"), before, "a denial records nothing");
@@ -426,7 +590,9 @@ fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
     for (before, mode, session) in BLOCKED {
         let cli = Cli::with_team();
         let (start, message) = denied(&cli, before, mode, session);
-        let (mut client, _) = Client::initialized(&cli, "mcp");
+        // Whatever session the server acts in.
+        let vars = [("RCS_SESSION_ID", "s-1")];
+        let (mut client, _) = Client::initialized_with(&cli, "mcp", &vars);
         let mut called = 0;
         for text in quoted(&message) {
             let Some(call) = text.strip_prefix("rcs_state.") else {
@@ -441,6 +607,41 @@ fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
         client.end();
         cli.ok(&start);
     }
+}
+
+#[test]
+fn a_session_that_ends_holds_up_nobody_whoever_asks() {
+    let cli = Cli::with_team();
+    cli.ok("mode start demo autopilot --session s-1");
+    let listed: Value = cli.json("mode sessions demo");
+    assert_eq!(listed["sessions"][0]["session_id"], "s-1");
+    assert_eq!(listed["sessions"][0]["live"], true);
+    assert_eq!(listed["sessions"][0]["active_modes"], json!(["autopilot"]));
+    assert!(
+        cli.ok("mode sessions demo")
+            .starts_with("s-1  live  heard of ")
+    );
+    let (mut client, _) = Client::initialized(&cli, "mcp");
+    let team = json!({"mode": "team", "active": true, "session_id": null});
+    let (said, failed) = client.call("state_write", team.clone());
+    assert!(failed && said.contains("--session s-1"), "{said}");
+    let mut end = cli.command("mode end-session demo --reason closed --json");
+    let ran = Ran::of(end.env("RCS_SESSION_ID", "s-1"));
+    let ended: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(ended["canceled"], json!(["autopilot"]));
+    assert_eq!(client.json("state_write", team)["success"], true);
+    // A tool's write in the session is a sign of life, behind which it begins anew.
+    let write = json!({"mode": "forge", "active": true, "session_id": "s-1"});
+    client.json("state_write", write);
+    client.end();
+    let listed: Value = cli.json("mode sessions demo");
+    assert_eq!(listed["sessions"][0]["ended_at"], Value::Null);
+    assert_eq!(
+        cli.ok("mode end-session demo --session nobody"),
+        "nobody  nothing to end\n"
+    );
+    let error = cli.refused_json(1, "mode end-session demo");
+    assert_eq!(error.field.as_deref(), Some("session_id"));
 }
 
 #[test]
@@ -499,7 +700,12 @@ fn a_change_under_a_key_is_made_once() {
     let line = "mode start demo forge --key k-1 --json";
     let first = cli.ok(line);
     cli.ok("mode complete demo forge");
-    assert_eq!(cli.ok(line), first);
+    let (mut first, again): (Value, Value) = (
+        serde_json::from_str(&first).unwrap(),
+        serde_json::from_str(&cli.ok(line)).unwrap(),
+    );
+    first["replayed"] = true.into();
+    assert_eq!(again, first);
     assert_eq!(active(&cli, ""), json!([]));
     let reused = cli.refused_json(1, "mode start demo team --key k-1");
     assert_eq!(reused.code, "idempotency_key_reused");

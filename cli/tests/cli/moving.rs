@@ -168,3 +168,138 @@ fn a_directory_of_the_protocol_is_taken_over() {
     cli.refused(1, "import t --team-chat old");
     cli.refused(74, "import u --team-chat nowhere");
 }
+
+fn check<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let checks = answer["checks"].as_array().unwrap();
+    checks.iter().find(|check| check["name"] == name).unwrap()
+}
+
+/// `doctor check`, whatever it finds.
+fn doctor(cli: &Cli, more: &str) -> Value {
+    let ran = cli.run(&format!("doctor check demo {more} --json"));
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+/// Flips a bit of the event that holds that text.
+fn damage(cli: &Cli, text: &str) {
+    let segment = cli.segment("demo");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = bytes
+        .windows(text.len())
+        .position(|window| window == text.as_bytes());
+    bytes[at.unwrap()] ^= 1;
+    std::fs::write(segment, bytes).unwrap();
+}
+
+#[test]
+fn the_doctor_names_the_backup_that_holds_what_is_lost() {
+    for format in ["jsonl", "binary"] {
+        let cli = lived(format);
+        assert!(check(&doctor(&cli, ""), "backups")["summary"] == "none is known");
+        cli.ok("backup demo ../early");
+        let held: Value = cli.json("status demo");
+        cli.ok("ack demo --agent dev --message-id m-1");
+        let safe: Value = cli.json("backup demo '../safe place'");
+        let old = safe["log"].as_str().unwrap().to_owned();
+        cli.ok("ack demo --agent dev --message-id m-2");
+        assert_eq!(held["last_seq"], 6);
+        damage(&cli, "m-3");
+
+        let answer = doctor(&cli, "");
+        let found = check(&answer, "backups");
+        assert_eq!(found["status"], "warn", "{found}");
+        let place = cli.outside().join("safe place").canonicalize().unwrap();
+        assert_eq!(
+            (&found["details"]["seq"], &found["details"]["directory"]),
+            (&7.into(), &place.to_str().unwrap().into())
+        );
+        let restore = found["recommendations"][0].as_str().unwrap().to_owned();
+        assert!(
+            answer["recommendations"]
+                .as_array()
+                .unwrap()
+                .contains(&restore.clone().into()),
+            "{answer}"
+        );
+        let typed = restore.strip_prefix("teamlog ").unwrap();
+        let back: Value = cli.json(typed);
+        assert_eq!(
+            (&back["events"], &back["team"]),
+            (&7.into(), &"demo-restored".into())
+        );
+
+        // Of a damaged backup nothing is said; the other one holds the event as well.
+        let events = place.join("demo").join(&old).join("events");
+        let segment = std::fs::read_dir(events)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .path();
+        let sound = std::fs::read(&segment).unwrap();
+        std::fs::write(&segment, &sound[..sound.len() - 9]).unwrap();
+        let answer = doctor(&cli, "");
+        assert_eq!(check(&answer, "backups")["details"]["seq"], 6, "{answer}");
+        std::fs::write(&segment, &sound).unwrap();
+
+        // A backup of what was salvaged does not hide the one from before.
+        cli.ok_of_any_shape("rehydrate demo --salvage");
+        let new: Value = cli.json("backup demo '../safe place'");
+        assert_eq!(new["previous_seq"], Value::Null);
+        let answer = doctor(&cli, "");
+        let found = check(&answer, "backups");
+        assert_eq!(found["status"], "healthy", "{found}");
+        let summary = found["summary"].as_str().unwrap();
+        assert!(
+            summary.contains("had lost event 5") && summary.contains("up to event 7"),
+            "{found}"
+        );
+        let (_, typed) = summary.split_once("to look: teamlog ").unwrap();
+        let back: Value = cli.json(typed);
+        assert_eq!((&back["events"], back["log"] == *old), (&7.into(), false));
+        cli.ok(&format!("verify demo --backup '../safe place' --log {old}"));
+        cli.ok("verify demo --backup '../safe place'");
+        let error = cli.refused(
+            1,
+            "restore '../safe place' third --from demo --log nonsense",
+        );
+        assert!(
+            error.contains(&old) && error.contains("log must be"),
+            "{error}"
+        );
+        let error = cli.refused(1, &format!("restore '../safe place' demo --log {old}"));
+        assert!(
+            error.contains(&format!("--from demo --log {old}")),
+            "{error}"
+        );
+        // In its own place, once that is free.
+        std::fs::remove_dir_all(cli.dir().join("teams/demo")).unwrap();
+        let back: Value = cli.json(&format!("restore '../safe place' demo --log {old}"));
+        assert_eq!(
+            (&back["same_log"], &back["log"]),
+            (&true.into(), &old.into())
+        );
+    }
+}
+
+#[test]
+fn the_doctor_looks_where_it_is_told_to() {
+    let cli = lived("jsonl");
+    cli.ok("backup demo ../safe");
+    std::fs::rename(cli.outside().join("safe"), cli.outside().join("moved")).unwrap();
+    damage(&cli, "m-3");
+    let found = doctor(&cli, "");
+    let found = check(&found, "backups");
+    assert_eq!(found["status"], "healthy", "{found}");
+    assert_eq!(
+        found["details"]["unusable"].as_array().unwrap().len(),
+        1,
+        "{found}"
+    );
+    let found = doctor(&cli, "--backup ../moved");
+    let found = check(&found, "backups");
+    assert_eq!(
+        (&found["status"], &found["details"]["seq"]),
+        (&"warn".into(), &6.into())
+    );
+}

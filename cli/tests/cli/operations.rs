@@ -32,12 +32,15 @@ One line on standard output, and exit 0 or 1:
 {\"schema_version\":\"1.0\",\"timestamp\":\"2026-11-21T12:00:00.000Z\",\"command\":\"teamlog api read-task\",\"ok\":false,\"operation\":\"read-task\",\"error\":{\"code\":\"task_not_found\",\"message\":\"…\"}}
 ```
 
+`\"replayed\":true` stands before `data` where the answer is that of an earlier request under the same key, and nothing was
+done now; a claim that is over is not answered again (see [protocol.md](protocol.md)).
+
 Without `--json` people read `ok operation=…` and the data, or `error operation=… code=…: …` on standard error.
 
 | `error.code` | when |
 |---|---|
 | `invalid_input` | a field is unknown, missing, of another type or none of its words; or the call itself cannot be read: `operation` is then `unknown`, and `command` leaves it out |
-| `operation_failed` | a name breaks its rule, a filter is of another type, a gate of `cleanup` holds, or the storage failed: `details.code` is more precise |
+| `operation_failed` | a name breaks its rule, a filter is of another type, a gate of `cleanup` holds, or the storage failed: `details.code` is more precise. `outcome_unknown` is that of a call that the daemon left unanswered: ask again with the same key |
 | any other | the rule that refused: `claim_conflict`, `blocked_dependency`, `lease_expired`, `invalid_transition`, `version_conflict`, `task_not_found` … |
 
 `error.details` may have `code`, `field`, `hint` (what to do next) and more, by name. A refusal records nothing, except

@@ -217,6 +217,36 @@ fn a_hook_passes_on_its_session_unless_the_words_name_one() {
 }
 
 #[test]
+fn prose_starts_nothing_and_a_phrase_does_unless_only_tokens_may() {
+    let cli = Cli::with_team();
+    let hook = |session: &str, prompt: &str| {
+        let input = json!({"prompt": prompt, "session_id": session}).to_string();
+        let ran = cli.run_with_input("mode prompt demo --hook", &input);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{prompt}: {ran:?}");
+        active(&cli, &format!("--session {session}"))
+    };
+    let before = cli.ok("export demo");
+    for prompt in [
+        "Do not use autopilot for this, just edit README.md",
+        "The team uses forge",
+        "run forge test",
+        "what does `$team` mean?",
+        "forge please",
+    ] {
+        assert_eq!(hook("s-1", prompt), json!([]), "{prompt}");
+    }
+    assert_eq!(cli.ok("export demo"), before);
+    let phrase = "use autopilot on src/main.rs";
+    cli.ok("config set demo modes.trigger tokens");
+    assert_eq!(hook("s-1", phrase), json!([]));
+    assert_eq!(hook("s-1", "$autopilot fix it"), json!(["autopilot"]));
+    cli.ok("config unset demo modes.trigger");
+    assert_eq!(hook("s-2", phrase), json!(["autopilot"]));
+    let error = cli.refused_json(1, "config set demo modes.trigger words");
+    assert!(error.message.contains("phrases, tokens"), "{error:?}");
+}
+
+#[test]
 fn an_outcome_is_read_off_a_given_state_or_a_modes() {
     let cli = Cli::with_team();
     let read: Value =
@@ -248,6 +278,10 @@ fn an_outcome_is_read_off_a_given_state_or_a_modes() {
         r#"mode outcome --input '{"lifecycle_outcome":"continue"}'"#,
     );
     assert_eq!(error.code, "invalid_input");
+    let unknown = r#"mode outcome --input '{"current_phase":"exploded","active":false}'"#;
+    let error = cli.refused_json(1, unknown);
+    assert_eq!(error.field.as_deref(), Some("current_phase"));
+    assert!(error.message.contains("finished, complete, "), "{error:?}");
     assert_eq!(
         cli.refused_json(1, "mode outcome demo forge").code,
         "mode_not_found"

@@ -20,23 +20,23 @@ struct Man {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Page {
-    command: String,
+pub struct Page {
+    pub command: String,
     file: String,
-    group: bool,
+    pub group: bool,
 }
 
 /// Every command that there is, groups and `teamlog` itself included.
-fn commands(cli: &Cli) -> Vec<Page> {
+pub fn commands(cli: &Cli) -> Vec<Page> {
     cli.json::<Man>("man --out man").pages
 }
 
-fn help(cli: &Cli, command: &str) -> String {
+pub fn help(cli: &Cli, command: &str) -> String {
     cli.ok(format!("{command} --help").trim_start())
 }
 
 /// The lines of the help that show how it is done, without what is said about them.
-fn examples(help: &str) -> Vec<String> {
+pub fn examples(help: &str) -> Vec<String> {
     let shown = help.split("\nExamples:\n").nth(1).unwrap_or_default();
     let shown = shown.split("\n\n").next().unwrap_or_default();
     shown
@@ -47,7 +47,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 /// What examples find: a team at work, a backup that holds one more, and files to take in.
-fn prepared() -> Cli {
+pub fn prepared() -> Cli {
     let cli = Cli::with_team();
     cli.ok("init old");
     cli.ok("backup --all ../backups");

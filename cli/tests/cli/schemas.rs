@@ -19,17 +19,30 @@ struct Listing {
 struct Listed {
     name: String,
     prints: String,
+    records: bool,
 }
 
 /// What there are schemas of, and what each describes.
 pub fn listed() -> Vec<(String, String)> {
-    static LISTED: OnceLock<Vec<(String, String)>> = OnceLock::new();
-    let list = || {
+    let listed = table().iter();
+    listed
+        .map(|one| (one.name.clone(), one.prints.clone()))
+        .collect()
+}
+
+/// Whether a command records something.
+pub fn records(name: &str) -> bool {
+    let row = table().iter().find(|one| one.name == name);
+    row.unwrap_or_else(|| panic!("{name} is not listed"))
+        .records
+}
+
+fn table() -> &'static [Listed] {
+    static LISTED: OnceLock<Vec<Listed>> = OnceLock::new();
+    LISTED.get_or_init(|| {
         let listing: Listing = parse(&Cli::new().ok_of_any_shape("schema --json"));
-        let listed = listing.schemas.into_iter();
-        listed.map(|one| (one.name, one.prints)).collect()
-    };
-    LISTED.get_or_init(list).clone()
+        listing.schemas
+    })
 }
 
 /// Holds what was printed under `--json` against the schema of the command that was asked. Gives the command's name if

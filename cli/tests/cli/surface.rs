@@ -134,27 +134,28 @@ fn global_flags_stand_before_or_behind_the_subcommand() {
 }
 
 #[test]
-fn output_that_cannot_be_written_is_an_io_failure() {
+fn output_that_cannot_be_written_is_an_io_failure_that_undoes_nothing() {
     let cli = Cli::with_team();
-    let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
-        return;
-    };
-    let mut command = cli.command("status demo");
-    command.stdout(full);
-    let ran = Ran::from_output(
-        command
-            .stderr(std::process::Stdio::piped())
-            .spawn()
-            .unwrap()
-            .wait_with_output()
-            .unwrap(),
-    );
-    assert_eq!(ran.code, Some(74));
-    assert!(
-        ran.stderr
-            .starts_with("error: cannot write standard output: "),
-        "{ran:?}"
-    );
+    let create = "api create-task --json --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}'";
+    for line in [
+        "status demo",
+        "send demo --from lead --to dev --type handoff",
+        create,
+    ] {
+        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
+            return;
+        };
+        let mut command = cli.command(line);
+        let child = command.stdout(full).stderr(std::process::Stdio::piped());
+        let ran = Ran::from_output(child.spawn().unwrap().wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(74), "{line}: {ran:?}");
+        let part = "cannot write standard output: ";
+        assert_eq!(ran.stderr.matches(part).count(), 1, "{line}: {ran:?}");
+        let hint = "what the command records is recorded; only its answer could not be written";
+        assert!(ran.stderr.contains(hint), "{line}: {ran:?}");
+    }
+    assert_eq!(cli.ok("read demo --agent dev --json").lines().count(), 1);
+    assert!(cli.ok("tasks demo").contains('S'));
 }
 
 #[test]
@@ -168,8 +169,9 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
     );
     let again = "whether it was recorded is unknown; type the same again: \
         what is recorded already changes nothing";
+    cli.ok(&format!("{send} --message-id m"));
     for (line, hint) in [
-        (format!("{send} --message-id m"), Some(again)),
+        (format!("{send} --message-id n"), Some(again)),
         (send.to_owned(), Some(&*look)),
         ("append demo --kind k --key x".to_owned(), Some(&*look)),
         (
@@ -177,17 +179,20 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
             Some(again),
         ),
         ("init demo --members new".to_owned(), Some(again)),
-        ("status demo".to_owned(), None),
     ] {
-        let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
-            return;
-        };
-        let mut command = cli.command(&format!("{line} --data-root {root} --json"));
-        let child = command.stdout(full).stderr(std::process::Stdio::piped());
-        let ran = Ran::from_output(child.spawn().unwrap().wait_with_output().unwrap());
+        // No file may grow.
+        let mut command = std::process::Command::new("/bin/sh");
+        let direct = cli.command(&format!("{line} --data-root {root} --json"));
+        let limited = "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\"";
+        command.args(["-c", limited]).arg(direct.get_program());
+        command.args(direct.get_args()).current_dir(cli.dir());
+        let ran = Ran::of(command.env_clear());
         assert_eq!(ran.code, Some(74), "{line}: {ran:?}");
         let error: serde_json::Value = parse(&ran.stderr);
-        assert_eq!(error["error"]["hint"].as_str(), hint, "{line}");
+        let said = error["error"]["hint"].as_str().unwrap();
+        let (said, room) = said.rsplit_once('\n').unwrap();
+        assert_eq!(Some(said), hint, "{line}");
+        assert!(room.starts_with("make room first"), "{line}: {room}");
     }
     let shown = look
         .lines()
@@ -195,7 +200,7 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
         .unwrap()
         .strip_prefix("teamlog ")
         .unwrap();
-    assert_eq!(cli.ok(shown).lines().count(), 5);
+    assert!(cli.ok(shown).contains("message_sent"));
     assert_eq!(
         cli.json::<Sent>(&format!("{send} --message-id m")).status,
         "duplicate"

@@ -10,6 +10,8 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use teamlog_team::engine::Format;
+use teamlog_team::engine::codec::{self, SegmentHeader};
 
 fn history(cli: &Cli) {
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --trace-id tr");
@@ -468,4 +470,90 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     let ran = cli.run(&format!("{line} '{}'", sent["receipt"]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(parse::<Sent>(&ran.stdout).event.seq, 5);
+}
+
+/// Lets an event of a segment say something else; its CRC fits again, and the segment is as long as it was.
+fn change_an_event(path: &Path, format: Format) {
+    let bytes = fs::read(path).unwrap();
+    let (_, mut at) = SegmentHeader::decode(format, &bytes).unwrap();
+    let (mut forged, mut group) = (bytes[..at].to_vec(), Vec::new());
+    while at < bytes.len() {
+        let frame = codec::decode(format, &bytes[at..]).unwrap();
+        at += frame.len;
+        let mut event = frame.event.into_owned();
+        event.payload = event.payload.replace("true story", "fake story").into();
+        group.push(event);
+        if frame.group.index + 1 == frame.group.len {
+            codec::encode_group(format, &std::mem::take(&mut group), &mut forged);
+        }
+    }
+    assert_eq!(forged.len(), bytes.len());
+    assert_ne!(forged, bytes);
+    fs::write(path, forged).unwrap();
+}
+
+#[test]
+fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
+    for format in [Format::Jsonl, Format::Binary] {
+        let cli = Cli::new();
+        let line = |day: u32| {
+            format!(
+                "{{\"id\":\"m{day}\",\"type\":\"handoff\",\"from\":\"lead\",\"to\":\"dev\",\
+                 \"created_at\":\"2026-01-0{day}T09:00:00\",\"payload\":{{\"note\":\"a true story\"}}}}\n"
+            )
+        };
+        cli.file("mail.jsonl", &(1..5).map(line).collect::<String>());
+        cli.ok(&format!(
+            "import old --messages mail.jsonl --format {}",
+            format.name()
+        ));
+        let receipt = cli.ok("head old --json");
+        cli.file("receipt.json", &receipt);
+        let presented = "--last-receipt @receipt.json";
+        // Twice, so that digests are known; files that are younger than a tick of the clock are hashed again.
+        cli.ok(&format!("status old {presented}"));
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        cli.ok(&format!("status old {presented}"));
+        let digests = cli.dir().join("teams/old/digests");
+        assert_eq!(
+            fs::read_to_string(&digests)
+                .unwrap()
+                .matches("blake3")
+                .count(),
+            3
+        );
+
+        let segment = cli.dir().join(format!(
+            "teams/old/events/2026-01-02.{}",
+            format.extension()
+        ));
+        change_an_event(&segment, format);
+        assert!(
+            cli.ok("replay old --json").contains("a fake story"),
+            "every event reads"
+        );
+        for line in ["status old", "send old --from lead --to dev --type handoff"] {
+            let error = stopped(&cli, &format!("{line} {presented}"));
+            assert_eq!(error.code, "changed_since_receipt", "{line}");
+            assert!(error.message.contains("2026-01-02"), "{}", error.message);
+        }
+        for line in [
+            "rehydrate old",
+            "backup old ../safe",
+            "verify old --against receipt.json",
+        ] {
+            let ran = cli.run(line);
+            assert_eq!(ran.code, Some(65), "{line}: {ran:?}");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains("2026-01-0"), "{line}: {said}");
+        }
+        assert!(!cli.outside().join("safe/old/backup.json").exists());
+        let shown = cli.ok_of_any_shape("rehydrate old --salvage");
+        assert!(
+            shown.contains("2026-01-02") && shown.contains("was sealed"),
+            "{shown}"
+        );
+        cli.ok("rehydrate old");
+        cli.ok("backup old ../safe");
+    }
 }

@@ -163,6 +163,42 @@ fn a_stop_waits_for_no_input() {
 }
 
 #[test]
+fn a_batch_that_loses_the_lock_to_a_daemon_in_the_middle_is_not_begun_anew() {
+    let cli = Cli::with_team();
+    // A file, as far as the command knows: reading from it does not keep the command from being handed over.
+    let mut batch = begun(
+        &cli,
+        "append demo --batch /dev/stdin --batch-size 1 --lock-timeout 0.3 --json",
+    );
+    let mut input = batch.stdin.take().unwrap();
+    input
+        .write_all(b"{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n")
+        .unwrap();
+    until("the first line is recorded", || {
+        cli.ok("replay demo --json --kind seen").lines().count() == 1
+    });
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind by_the_daemon");
+    input.write_all(b"{\"kind\":\"felt\"}\n").unwrap();
+    drop(input);
+    let batch = Ran::from_output(batch.wait_with_output().unwrap());
+    assert_eq!((batch.code, &*batch.stdout), (Some(75), ""), "{batch:?}");
+    let error = error_of(&batch);
+    assert_eq!(error.code, "partly_appended");
+    let details = &error.details;
+    assert_eq!(
+        (&details["appended"], &details["first_line"]),
+        (&1.into(), &2.into())
+    );
+    assert_eq!(details["last_seq"], 2);
+    for (kind, times) in [("seen", 1), ("heard", 0), ("felt", 0)] {
+        let found = cli.ok(&format!("replay demo --json --kind {kind}"));
+        assert_eq!(found.lines().count(), times, "{kind}: {found}");
+    }
+    stops_soon(daemon);
+}
+
+#[test]
 fn a_stop_leaves_a_program_to_its_caller() {
     let cli = Cli::with_team();
     cli.ok("send demo --from lead --to dev --type handoff");

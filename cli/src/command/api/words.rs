@@ -2,7 +2,7 @@
 
 use crate::link::Called;
 use std::ffi::OsString;
-use teamlog_team::api::{Fault, OPERATIONS, Operation, find};
+use teamlog_team::api::{Fault, OPERATIONS, Operation, find, meant};
 
 /// What is asked.
 pub enum Asked {
@@ -53,7 +53,12 @@ pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, 
         };
     }
     let Some(operation) = find(name) else {
-        let what = format!("there is no operation {:?}", short(name));
+        let meant = meant(name).map(|meant| format!("; did you mean {meant}?"));
+        let what = format!(
+            "there is no operation {:?}{}",
+            short(name),
+            meant.unwrap_or_default()
+        );
         return Err(fault(usage(called, &what)));
     };
     of_operation(operation, rest, called).map_err(fault)

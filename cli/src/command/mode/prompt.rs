@@ -3,7 +3,7 @@
 use crate::command::given;
 use crate::command::session::Meant;
 use crate::command::stamp::Stamp;
-use crate::context::Context;
+use crate::context::{Context, typed_here};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{View, prompt};
 use schemars::JsonSchema;
@@ -17,8 +17,8 @@ use teamlog_team::{Failure, Result, Team};
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nSkills are called for by `$name` tokens, or \
-        by words that stand for them. Planning comes before execution, which is put off; words that call for execution \
-        without saying enough get a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
+        by a verb and a name with which it begins. Planning comes before execution, which is put off; words that call for \
+        execution without saying enough get a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
         input is that of a native prompt hook, JSON or plain text, and so is the answer, which always ends with 0 unless \
         something fails.",
     after_help = "\
@@ -68,12 +68,17 @@ struct HookOutput {
     additional_context: String,
 }
 
-impl From<PromptAnswer> for HookAnswer {
-    fn from(answer: PromptAnswer) -> HookAnswer {
+impl HookAnswer {
+    /// What the agent is told, with the commands that it names as they have to be typed where the program is called so.
+    fn of(answer: PromptAnswer, program: &str) -> HookAnswer {
+        let mut additional_context = answer.additional_context;
+        if let Some(typed) = typed_here(program, &additional_context) {
+            additional_context.push_str(&format!(" ({typed})"));
+        }
         HookAnswer {
             hook_specific_output: HookOutput {
                 hook_event_name: "UserPromptSubmit",
-                additional_context: answer.additional_context,
+                additional_context,
             },
         }
     }
@@ -136,12 +141,21 @@ impl Prompt {
         };
         let asked = (&*self.team, "mode-prompt");
         if self.hook {
+            let program = context.program();
+            let hooked = |team: &mut Team, prompt: ModePrompt| {
+                prompted(team, prompt).map(|answer| HookAnswer::of(answer, &program))
+            };
             self.stamp.carry_out(context, asked, input, hooked, line)?;
             return Ok(Exit::Done);
         }
         let answer = self
             .stamp
             .carry_out(context, asked, input, prompted, prompt::prompted)?;
+        if let Some(typed) = typed_here(&context.program(), &answer.additional_context)
+            && !context.out.is_json()
+        {
+            context.out.line(typed)?;
+        }
         Ok(match answer.transition_error {
             Some(_) => Exit::Refused,
             None => Exit::Done,
@@ -157,10 +171,6 @@ fn prompted(team: &mut Team, prompt: ModePrompt) -> Result<PromptAnswer> {
         }
         answered => answered,
     }
-}
-
-fn hooked(team: &mut Team, prompt: ModePrompt) -> Result<HookAnswer> {
-    prompted(team, prompt).map(HookAnswer::from)
 }
 
 /// A hook answers with JSON, whoever reads it.

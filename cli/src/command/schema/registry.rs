@@ -9,7 +9,7 @@ use crate::context::Note;
 use crate::exit::ErrorLine;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -20,6 +20,7 @@ use teamlog_team::command::append::AppendAnswer;
 use teamlog_team::command::append_batch::BatchAnswer;
 use teamlog_team::command::artifact::{ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer};
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::command::bootstrap_list::BootstrapListed;
 use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
 use teamlog_team::command::bootstrap_show::BootstrapShown;
 use teamlog_team::command::bootstrap_start::BootstrapStarted;
@@ -35,6 +36,7 @@ use teamlog_team::command::import_team_chat::ChatAnswer;
 use teamlog_team::command::init::InitAnswer;
 use teamlog_team::command::keygen::KeygenAnswer;
 use teamlog_team::command::mode_clear::ModeCleared;
+use teamlog_team::command::mode_sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::command::nudge::NudgeAnswer;
 use teamlog_team::command::prime::PrimeAnswer;
@@ -70,6 +72,7 @@ use teamlog_team::modes::reading::Reading;
 use teamlog_team::modes::shown::ModeAnswer;
 use teamlog_team::modes::transition::Transition;
 use teamlog_team::projections::bootstrap::Evidence;
+use teamlog_team::staging::CleanAnswer;
 
 /// What the schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -129,6 +132,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<HooksAnswer>("hooks install"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),
+    answer::<BootstrapListed>("bootstrap list"),
     answer::<BootstrapShown>("bootstrap show"),
     answer::<Evidence>("bootstrap evidence"),
     answer::<BootstrapExplained>("bootstrap explain"),
@@ -144,6 +148,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Transition>("mode explain"),
     recorded::<Either<PromptAnswer, HookAnswer>>("mode prompt"),
     answer::<Reading>("mode outcome"),
+    answer::<SessionsAnswer>("mode sessions"),
+    recorded::<SessionEndedAnswer>("mode end-session"),
     answer::<StateShown>("state read"),
     recorded::<StateWritten>("state write"),
     recorded::<StateCleared>("state clear"),
@@ -172,6 +178,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<VerifyAnswer>("verify"),
     answer::<DoctorAnswer>("doctor check"),
     answer::<RepairAnswer>("doctor repair"),
+    answer::<CleanAnswer>("doctor clean"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
     recorded::<Either<ImportAnswer, ChatAnswer>>("import"),
@@ -247,7 +254,12 @@ impl Entry {
             let mut receipt = Receipt::json_schema(&mut generator);
             let why = "With `--receipt`: covers at least what was answered.";
             receipt.insert("description".to_owned(), why.into());
-            add_receipt(&mut schema, &receipt);
+            add_field(&mut schema, "receipt", &receipt);
+            let replayed = json_schema!({
+                "type": "boolean",
+                "description": "With a key that is known: true, and the answer is the first one under it; nothing was done now."
+            });
+            add_field(&mut schema, "replayed", &replayed);
         }
         let title = match self.prints {
             Prints::Error => format!("teamlog --json: a line {} on standard error", self.what()),
@@ -268,11 +280,11 @@ impl Entry {
     }
 }
 
-/// Allows for a receipt in the answer, or in each of the answers that it may be.
-fn add_receipt(schema: &mut Schema, receipt: &Schema) {
+/// Allows for one more field in the answer, or in each of the answers that it may be.
+fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
     let add = |object: &mut Value| {
         if let Some(Value::Object(properties)) = object.get_mut("properties") {
-            properties.insert("receipt".to_owned(), receipt.clone().to_value());
+            properties.insert(name.to_owned(), field.clone().to_value());
         }
     };
     let kinds = schema.get("anyOf").and_then(Value::as_array).cloned();
@@ -283,7 +295,7 @@ fn add_receipt(schema: &mut Schema, receipt: &Schema) {
         }
     }
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-        properties.insert("receipt".to_owned(), receipt.clone().to_value());
+        properties.insert(name.to_owned(), field.clone().to_value());
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Cancel {
     /// The claim's number among those of the task, in place of its token
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     epoch: Option<u64>,
-    /// End the claim of whoever works on it; for the leader only
+    /// Even if somebody else works on it: with --claim-token or --epoch, or as the leader; that is recorded
     #[arg(long)]
     force: bool,
     #[command(flatten)]

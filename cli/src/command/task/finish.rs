@@ -70,6 +70,8 @@ fn finish(to: &str, target: &Target, hold: Hold) -> TaskFinish {
         to: to.to_owned(),
         claim_token: hold.claim_token,
         epoch: hold.epoch,
+        worker: hold.worker,
+        force: hold.force,
         ..TaskFinish::default()
     }
 }

@@ -15,9 +15,6 @@ Examples:
 pub struct Release {
     #[command(flatten)]
     target: Target,
-    /// Who gives it back [default: who is acting]
-    #[arg(long, value_name = "AGENT")]
-    worker: Option<String>,
     #[command(flatten)]
     hold: Hold,
     #[command(flatten)]
@@ -28,9 +25,10 @@ impl Release {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = TaskRelease {
             task_id: self.target.task_id,
-            worker: context.agent("--worker", self.worker)?,
+            worker: context.agent("--worker", self.hold.worker)?,
             claim_token: self.hold.claim_token,
             epoch: self.hold.epoch,
+            force: self.hold.force,
             expected_version: self.request.expected_version,
         };
         let asked = (&*self.target.team, "release-task-claim");

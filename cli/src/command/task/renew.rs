@@ -31,6 +31,8 @@ impl Renew {
             task_id: self.target.task_id,
             claim_token: self.hold.claim_token,
             epoch: self.hold.epoch,
+            worker: self.hold.worker,
+            force: self.hold.force,
             lease_ms: self.lease_ms,
             expected_version: self.request.expected_version,
         };

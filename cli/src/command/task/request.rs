@@ -28,6 +28,12 @@ pub struct Hold {
     /// The claim's number among those of the task, in place of its token
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     pub epoch: Option<u64>,
+    /// Who presents it: with --epoch that must be its holder [default: who is acting]
+    #[arg(long, value_name = "AGENT")]
+    pub worker: Option<String>,
+    /// Even if it is somebody else's: that is recorded, and the epoch must be right all the same
+    #[arg(long)]
+    pub force: bool,
 }
 
 // What may stand beside any change. (A doc comment would become the text of every command that takes these.)

@@ -1,0 +1,58 @@
+//! The daemon went away before it said how a command ended.
+
+use crate::exit::{CommandError, Exit};
+use crate::render::shell::quoted;
+
+/// Whether a command may be typed again where it is unknown whether it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// It has a key, under which it is carried out once.
+    UnderKey,
+    /// It names a message id, by which a repetition is recognised.
+    UnderMessageId,
+    /// As it is: a second time it changes nothing.
+    Same,
+    /// A repetition may be recorded again; a key from the start would have prevented it.
+    Unsafe,
+    /// It would be another event, whatever it says.
+    Never,
+}
+
+/// The error of a command of that team.
+pub fn outcome_unknown(team: &str, repeat: Repeat) -> CommandError {
+    let message = "the daemon went away before it said how the command ended; whether it was recorded is unknown";
+    let error = CommandError::new(Exit::Io, "outcome_unknown", message);
+    let team = quoted(team);
+    let look = format!("teamlog replay {team} --reverse --limit 5 --json");
+    error.hinting(match repeat {
+        Repeat::UnderKey => "repeat the same with the same key: it is carried out once".to_owned(),
+        Repeat::UnderMessageId => {
+            "repeat it with the same --message-id: what is recorded already changes nothing".to_owned()
+        }
+        Repeat::Same => "repeat the same command: what is recorded already changes nothing".to_owned(),
+        Repeat::Unsafe => format!(
+            "look before you repeat it, or give a key from the start: the same with the same key is carried out once\n{look}"
+        ),
+        Repeat::Never => format!("look before you repeat it\n{look}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_have_a_key_is_told_of_one() {
+        for (repeat, told) in [
+            (Repeat::UnderKey, true),
+            (Repeat::Unsafe, true),
+            (Repeat::UnderMessageId, false),
+            (Repeat::Same, false),
+            (Repeat::Never, false),
+        ] {
+            let details = outcome_unknown("demo", repeat).into_details();
+            let hint = details["hint"].as_str().unwrap();
+            assert_eq!(hint.contains("key"), told, "{repeat:?}: {hint}");
+        }
+    }
+}

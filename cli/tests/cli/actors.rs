@@ -1,0 +1,232 @@
+//! Who does what: in whose name, whose claim it is, and who is recorded where nobody says.
+
+use crate::harness::{Cli, Ran};
+use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
+
+/// A team in which `ada` holds the task `T-1`, and the token of that claim.
+fn claimed() -> (Cli, String) {
+    let cli = Cli::new();
+    cli.ok("init demo --members lead,ada,cyd");
+    cli.ok("task create demo --task-id T-1 --subject 'Fix it'");
+    let claim: Value = cli.json("task claim demo T-1 --worker ada");
+    (cli, claim["claimToken"].as_str().unwrap().to_owned())
+}
+
+/// The last event of the team.
+fn last(cli: &Cli) -> Value {
+    let shown = cli.ok("replay demo --reverse --limit 1 --json");
+    serde_json::from_str(&shown).unwrap()
+}
+
+/// The user whose process this is, as `/etc/passwd` names it.
+fn user() -> String {
+    let uid = std::fs::metadata("/proc/self").unwrap().uid().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let fields = users
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>());
+    let own = fields
+        .into_iter()
+        .find(|fields| fields.get(2) == Some(&&*uid));
+    format!("user:{}", own.map_or(uid, |fields| fields[0].to_owned()))
+}
+
+#[test]
+fn a_guessed_epoch_ends_nobody_elses_claim() {
+    let (cli, _) = claimed();
+    let seq = last(&cli)["seq"].clone();
+    let ways = [
+        "complete",
+        "fail",
+        "renew",
+        "release --worker cyd",
+        "cancel",
+    ];
+    for way in ways {
+        let (verb, rest) = way.split_once(' ').unwrap_or((way, ""));
+        let by_flag = format!("task {verb} demo T-1 --epoch 1 {rest} --actor cyd");
+        assert_eq!(
+            cli.refused_json(1, &by_flag).code,
+            "not_holder",
+            "{by_flag}"
+        );
+        let by_worker = format!("task {verb} demo T-1 --epoch 1 --worker cyd");
+        assert_eq!(
+            cli.refused_json(1, &by_worker).code,
+            "not_holder",
+            "{by_worker}"
+        );
+        let by_variable = format!("task {verb} demo T-1 --epoch 1 {rest} --json");
+        let ran = Ran::of(cli.command(&by_variable).env("TEAMLOG_AGENT", "cyd"));
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("\"not_holder\""), "{ran:?}");
+    }
+    let input =
+        r#"{"team_name":"demo","task_id":"T-1","from":"in_progress","to":"completed","epoch":1"#;
+    for (more, agent) in [
+        (",\"worker\":\"cyd\"", ""),
+        (",\"actor\":\"cyd\"", ""),
+        ("", "cyd"),
+    ] {
+        let line = format!("api transition-task-status --input '{input}{more}}}' --json");
+        let ran = Ran::of(cli.command(&line).env("TEAMLOG_AGENT", agent));
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stdout.contains("\"not_holder\""), "{ran:?}");
+    }
+    assert_eq!(last(&cli)["seq"], seq, "a refusal recorded something");
+    assert!(
+        cli.refused(1, "task complete demo T-1 --epoch 1 --actor cyd")
+            .contains("ada")
+    );
+}
+
+#[test]
+fn a_token_suffices_and_an_override_is_recorded_with_who_used_it() {
+    let (cli, token) = claimed();
+    cli.ok(&format!(
+        "task renew demo T-1 --claim-token {token} --actor cyd"
+    ));
+    let event = last(&cli);
+    assert_eq!(
+        (&event["actor"], event["payload"].get("forced")),
+        (&json!("cyd"), None)
+    );
+    let wrong = "task complete demo T-1 --epoch 2 --actor cyd --force";
+    assert_eq!(cli.refused_json(1, wrong).code, "claim_conflict");
+    cli.ok("task complete demo T-1 --epoch 1 --actor cyd --force");
+    let event = last(&cli);
+    assert_eq!(
+        (
+            &event["kind"],
+            &event["actor"],
+            &event["payload"]["forced"],
+            &event["payload"]["worker"]
+        ),
+        (
+            &json!("task_completed"),
+            &json!("cyd"),
+            &json!(true),
+            &json!("ada")
+        )
+    );
+}
+
+#[test]
+fn a_message_in_another_name_shows_both() {
+    let cli = Cli::new();
+    cli.ok("init demo --members lead,ada,cyd");
+    let sent: Value = cli.json(
+        "send demo --from lead --to ada --type handoff --message-id m-1 --trace-id tr-1 --actor cyd",
+    );
+    assert_eq!(
+        (&sent["message"]["from"], &sent["message"]["actor"]),
+        (&json!("lead"), &json!("cyd"))
+    );
+    cli.ok("send demo --from lead --to ada --type handoff --message-id m-2");
+    let read: Value = cli.json("read demo --agent ada");
+    assert_eq!(read["messages"][0]["actor"], "cyd");
+    assert_eq!(read["messages"][1].get("actor"), None);
+    let mail: Value =
+        cli.json("api mailbox-list --input '{\"team_name\":\"demo\",\"worker\":\"ada\"}'");
+    let mail = &mail["data"]["messages"][0];
+    assert_eq!(
+        (&mail["from_worker"], &mail["actor"]),
+        (&json!("lead"), &json!("cyd"))
+    );
+    for line in [
+        "read demo --agent ada",
+        "tail demo",
+        "trace demo --trace-id tr-1",
+        "replay demo",
+    ] {
+        let shown = cli.ok(line);
+        let line = shown.lines().find(|line| line.contains("handoff")).unwrap();
+        assert!(line.contains("cyd") && line.contains("from lead"), "{line}");
+    }
+    let inbox = std::fs::read_to_string(cli.dir().join("teams/demo/inboxes/ada.jsonl")).unwrap();
+    let lines: Vec<Value> = inbox
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (&lines[0]["from"], &lines[0]["actor"]),
+        (&json!("lead"), &json!("cyd"))
+    );
+    assert_eq!(lines[1].get("actor"), None);
+    // What is rebuilt is what was written.
+    std::fs::remove_dir_all(cli.dir().join("teams/demo/inboxes")).unwrap();
+    cli.ok("rehydrate demo");
+    let rebuilt = std::fs::read_to_string(cli.dir().join("teams/demo/inboxes/ada.jsonl")).unwrap();
+    assert_eq!(rebuilt, inbox);
+    assert!(cli.ok("doctor check demo").contains("healthy"));
+}
+
+#[test]
+fn what_is_said_in_a_thread_in_another_name_shows_both() {
+    let cli = Cli::new();
+    cli.ok("init demo --members lead,ada,cyd");
+    cli.ok("thread start demo --title Plan --participants ada --agent lead");
+    let said: Value = cli.json("thread post demo thread-0001 'begin' --agent lead --actor cyd");
+    assert_eq!(
+        (&said["message"]["from"], &said["message"]["actor"]),
+        (&json!("lead"), &json!("cyd"))
+    );
+    let tail: Value = cli.json("thread tail demo thread-0001");
+    assert_eq!(tail["messages"][0]["actor"], "cyd");
+    assert!(
+        cli.ok("thread tail demo thread-0001")
+            .contains("lead (by cyd)")
+    );
+    let file = cli.dir().join("teams/demo/threads/thread-0001.jsonl");
+    let line: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!(
+        (&line["from"], &line["actor"]),
+        (&json!("lead"), &json!("cyd"))
+    );
+    assert!(cli.ok("doctor check demo").contains("healthy"));
+}
+
+#[test]
+fn where_nobody_says_who_acts_the_user_is_recorded() {
+    let (cli, token) = claimed();
+    let user = user();
+    assert!(user.len() > "user:".len(), "{user}");
+    let actor = |cli: &Cli, line: &str| {
+        cli.ok(line);
+        last(cli)["actor"].as_str().unwrap().to_owned()
+    };
+    for line in [
+        "config set demo views true",
+        "append demo --kind note_taken",
+        "init demo --members bob",
+        "task create demo --subject S",
+        "task cancel demo 1",
+        "mode start demo ultrawork",
+        "api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"d\"}' --json",
+    ] {
+        assert_eq!(actor(&cli, line), user, "{line}");
+    }
+    // Whoever is named, by an option or by what is presented, is recorded.
+    for (line, who) in [
+        ("config unset demo views --actor lead".to_owned(), "lead"),
+        (
+            "send demo --from lead --to ada --type handoff".to_owned(),
+            "lead",
+        ),
+        (format!("task renew demo T-1 --claim-token {token}"), "ada"),
+        (
+            "task renew demo T-1 --epoch 1 --worker ada".to_owned(),
+            "ada",
+        ),
+        ("tick demo".to_owned(), "ada"),
+    ] {
+        assert_eq!(actor(&cli, &line), who, "{line}");
+    }
+    cli.ok("task complete demo T-1 --epoch 1");
+    let event = last(&cli);
+    assert_eq!(
+        (&event["actor"], &event["payload"]["worker"]),
+        (&json!(user), &json!("ada"))
+    );
+}

@@ -1,0 +1,654 @@
+//! A read never needs to write: every command, operation, tool and endpoint that only reads answers on a full disk, on one
+//! that may only be read, and where no file may grow, also behind a torn tail. What reads is found in the program's own
+//! tables, so that a new one is tried here without anybody adding it.
+//!
+//! Real disks of a fixed size are mounted in a mount namespace of their own; where that is not allowed, the tests say so
+//! and pass, and what a limit for the size of files shows is left.
+
+use crate::daemon::Daemon;
+use crate::harness::{Cli, Ran};
+use crate::mcp::Client;
+use crate::reference::{commands, examples, help, prepared};
+use crate::schemas;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use teamlog_team::api::OPERATIONS;
+
+/// Where the teams lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Medium {
+    /// A file system of 4 MiB, without a free block.
+    Full,
+    /// One that may only be read.
+    ReadOnly,
+    /// Any, but no file may grow, nor be written at all: `ulimit -f 0`.
+    Limited,
+    /// One of 4 MiB, with room.
+    Small,
+}
+
+/// Puts the teams on a disk of their own, and does what is left of argv.
+const MOUNT: &str = "\
+mount -t tmpfs -o size=4m,mode=700 tmpfs \"$DISK\"
+cp -a \"$HOME/teams/.\" \"$DISK\"
+mount --bind \"$DISK\" \"$HOME/teams\"
+";
+
+impl Medium {
+    /// The command that carries out what is appended to it, with the teams of that world there.
+    fn on(self, cli: &Cli) -> Command {
+        let script = match self {
+            Medium::Limited => "ulimit -f 0\nexec \"$@\"".to_owned(),
+            Medium::Small => format!("{MOUNT}exec \"$@\""),
+            Medium::ReadOnly => {
+                format!("{MOUNT}mount -o remount,ro,bind \"$HOME/teams\"\nexec \"$@\"")
+            }
+            Medium::Full => {
+                format!(
+                    "{MOUNT}cat /dev/zero > \"$HOME/teams/.filler\" 2> /dev/null || true\nexec \"$@\""
+                )
+            }
+        };
+        let disk = cli.outside().join("disk");
+        std::fs::create_dir_all(&disk).unwrap();
+        let mut command = match self {
+            Medium::Limited => Command::new("sh"),
+            _ => {
+                let mut command = Command::new("unshare");
+                command.args(["-m", "sh"]);
+                command
+            }
+        };
+        command
+            .args(["-e", "-c", &script, "sh"])
+            .current_dir(cli.dir())
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", cli.dir())
+            .env("TMPDIR", cli.dir())
+            .env("DISK", disk)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program with these words.
+    fn run(self, cli: &Cli, words: &[&str]) -> Ran {
+        Ran::of(self.on(cli).arg(env!("CARGO_BIN_EXE_teamlog")).args(words))
+    }
+
+    /// Whether it can be had here.
+    fn is_there(self) -> bool {
+        let cli = Cli::new();
+        std::fs::create_dir(cli.dir().join("teams")).unwrap();
+        let tried = self.on(&cli).arg("true").output();
+        let there = tried.is_ok_and(|tried| tried.status.success());
+        if !there {
+            eprintln!("skipped: nothing can be mounted here, so there is no {self:?} disk");
+        }
+        there
+    }
+}
+
+/// What commands find that a crash left: bytes of a write that did not end.
+fn torn(cli: &Cli) {
+    let mut segment = std::fs::OpenOptions::new()
+        .append(true)
+        .open(cli.segment("demo"))
+        .unwrap();
+    segment.write_all(b"{\"seq\":99,\"id\":\"torn").unwrap();
+}
+
+/// The same, and nothing of what saves a command time: no derived store, no views, no lock file.
+fn bare(cli: &Cli) {
+    torn(cli);
+    let team = cli.dir().join("teams/demo");
+    for dir in ["derived", "inboxes", "tasks", "threads"] {
+        let _ = std::fs::remove_dir_all(team.join(dir));
+    }
+    for file in ["lock", "derived.lock", "views", "team.json"] {
+        let _ = std::fs::remove_file(team.join(file));
+    }
+}
+
+/// What writes although it records nothing: the daemon says where it is.
+const SERVING: [&str; 2] = ["serve", "token rotate"];
+/// What is there to write something elsewhere than in a team, which a limit for files forbids as well.
+const WRITING_ELSEWHERE: [&str; 7] = [
+    "artifact get",
+    "backup",
+    "demo",
+    "export",
+    "hooks install",
+    "keygen",
+    "man",
+];
+
+/// Runs every example of every command that only reads, and holds its end against what is expected; gives the commands
+/// that had something to note.
+fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
+    let cli = Cli::new();
+    let first = prepared();
+    harm(&first);
+    let bin = cli.dir().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let (faults, noting, runs) = (&mut Vec::new(), &mut BTreeSet::new(), &mut 0);
+    let reads = |command: &str| !schemas::records(command) && !SERVING.contains(&command);
+    for page in commands(&cli)
+        .iter()
+        .filter(|page| !page.group && reads(&page.command))
+    {
+        if medium == Medium::Limited && WRITING_ELSEWHERE.contains(&&*page.command) {
+            continue;
+        }
+        for example in examples(&help(&cli, &page.command)) {
+            // What prepares the example or serves is not what is tried.
+            if !example.contains(&format!("teamlog {}", page.command)) {
+                continue;
+            }
+            *runs += 1;
+            let world = first.copy();
+            let ran = run_example(medium, &world, &example);
+            let is_note = |line: &str| line.starts_with("note: ") || line.starts_with("{\"note\":");
+            // A full disk is what `doctor` is asked about.
+            let codes: &[i32] = match &*page.command {
+                "doctor check" => &[0, 2],
+                _ => &[0],
+            };
+            if !ran.code.is_some_and(|code| codes.contains(&code))
+                || !ran.stderr.lines().all(is_note)
+            {
+                faults.push(format!("{example}: {ran:?}"));
+            }
+            if ran.stderr.contains("beyond the durable head") {
+                noting.insert(page.command.clone());
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(*runs > 50, "{runs}");
+    std::mem::take(noting)
+}
+
+/// As a shell runs it. What follows is stopped after a second; pipes and files that the example names are not limited.
+fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
+    let bin = world.outside().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let limit = match medium {
+        Medium::Limited => "ulimit -f 0;",
+        _ => "",
+    };
+    let script = format!(
+        "#!/bin/sh\n\
+         case \" $* \" in *\" -f \"*|*\" --follow \"*) set -- timeout 1 \"{real}\" \"$@\";; *) set -- \"{real}\" \"$@\";; esac\n\
+         code=$( {{ {{ ({limit} \"$@\" 3>&-; echo $? >&3) | cat >&4; }} 3>&1; }} ) 4>&1\n\
+         [ \"$code\" -ne 124 ] || code=0\n\
+         exit \"$code\"\n",
+        real = env!("CARGO_BIN_EXE_teamlog"),
+    );
+    let written = bin.join("script");
+    std::fs::write(&written, script).unwrap();
+    // Copied by another process, since what this one has open for writing does not run.
+    let mut install = Command::new("install");
+    let installed = install
+        .args(["-m", "755"])
+        .arg(&written)
+        .arg(bin.join("teamlog"))
+        .status();
+    assert!(installed.unwrap().success());
+    let mut command = match medium {
+        // Nothing is mounted: this is what runs everywhere.
+        Medium::Limited => {
+            let mut command = Command::new("sh");
+            command
+                .current_dir(world.dir())
+                .env_clear()
+                .env("HOME", world.dir());
+            command.env("TMPDIR", world.dir()).stdin(Stdio::null());
+            command
+        }
+        _ => {
+            let mut command = medium.on(world);
+            command.arg("sh");
+            command
+        }
+    };
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    Ran::of(command.env("PATH", path).args(["-e", "-c", example]))
+}
+
+/// The commands that have to see the log, and so have to say how much of it they do not see.
+#[track_caller]
+fn say_what_they_do_not_see(noting: &BTreeSet<String>) {
+    for command in [
+        "can-write",
+        "config list",
+        "head",
+        "mode list",
+        "prime",
+        "read",
+        "ready",
+        "replay",
+        "status",
+        "tail",
+        "task show",
+        "tasks",
+        "trace",
+        "wait",
+    ] {
+        assert!(noting.contains(command), "{command}: {noting:?}");
+    }
+}
+
+#[test]
+fn every_reading_command_answers_on_a_full_disk_behind_a_torn_tail() {
+    if Medium::Full.is_there() {
+        say_what_they_do_not_see(&every_reading_command(Medium::Full, torn));
+    }
+}
+
+#[test]
+fn every_reading_command_answers_on_a_full_disk_without_anything_that_saves_time() {
+    if Medium::Full.is_there() {
+        say_what_they_do_not_see(&every_reading_command(Medium::Full, bare));
+    }
+}
+
+#[test]
+fn every_reading_command_answers_on_a_disk_that_may_only_be_read() {
+    if Medium::ReadOnly.is_there() {
+        say_what_they_do_not_see(&every_reading_command(Medium::ReadOnly, bare));
+    }
+}
+
+#[test]
+fn every_reading_command_answers_where_no_file_may_grow() {
+    let noting = every_reading_command(Medium::Limited, bare);
+    assert!(
+        noting.contains("status") && noting.contains("tasks"),
+        "{noting:?}"
+    );
+}
+
+/// A value for a field that an input must have. What needs another one than its type says has a row.
+fn sample(name: &str, schema: &Value) -> Value {
+    match name {
+        "team_name" | "team" | "teamId" => json!("demo"),
+        "task_id" | "taskId" => json!("T-1"),
+        "worker" | "agent" | "agentId" | "agent_id" | "from_worker" | "actor" => json!("dev"),
+        "thread_id" | "threadId" => json!("thread-0001"),
+        "trace_id" | "traceId" => json!("tr-1"),
+        "message_id" => json!("m-1"),
+        "mode" => json!("ultrawork"),
+        "paths" => json!(["src/a.rs"]),
+        "path" => json!("src/a.rs"),
+        "q" | "query" | "text" => json!("login"),
+        "name" | "artifact" => json!("fix.patch"),
+        _ => match schema["type"].as_str() {
+            Some("integer" | "number") => json!(1),
+            Some("boolean") => json!(true),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!("x"),
+        },
+    }
+}
+
+/// The fields that a schema requires, each with a sample.
+fn filled(schema: &Value) -> Map<String, Value> {
+    let required = schema["required"].as_array().into_iter().flatten();
+    required
+        .filter_map(Value::as_str)
+        .map(|name| (name.to_owned(), sample(name, &schema["properties"][name])))
+        .collect()
+}
+
+/// The word for how an envelope ended.
+fn ended(ran: &Ran) -> String {
+    let envelope: Value = serde_json::from_str(ran.stdout.lines().last().unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    match envelope["ok"] == true {
+        true => "ok".to_owned(),
+        false => {
+            envelope["error"]["code"].to_string()
+                + &envelope["error"]["details"]["code"].to_string()
+        }
+    }
+}
+
+fn every_reading_operation(medium: Medium) {
+    let first = prepared();
+    bare(&first);
+    let mut well = 0;
+    for operation in OPERATIONS.iter().filter(|operation| !operation.mutates) {
+        let mut input = filled(operation.input_schema().as_value());
+        input.insert("team_name".to_owned(), json!("demo"));
+        // Does not wait for what never comes.
+        if operation.input_schema().as_value()["properties"]
+            .get("timeout_ms")
+            .is_some()
+        {
+            input.insert("timeout_ms".to_owned(), json!(1));
+        }
+        let input = Value::Object(input).to_string();
+        let words = ["api", operation.name, "--input", &input, "--json"];
+        let usual = Ran::of(first.copy().command("").args(words));
+        let there = medium.run(&first.copy(), &words);
+        assert_eq!(
+            ended(&there),
+            ended(&usual),
+            "{}: {there:?}",
+            operation.name
+        );
+        well += usize::from(ended(&usual) == "ok");
+    }
+    assert!(well >= 15, "only {well} were asked well");
+}
+
+#[test]
+fn every_reading_operation_answers_on_a_full_disk_as_on_any() {
+    if Medium::Full.is_there() {
+        every_reading_operation(Medium::Full);
+    }
+}
+
+#[test]
+fn every_reading_operation_answers_where_no_file_may_grow() {
+    every_reading_operation(Medium::Limited);
+}
+
+#[test]
+fn every_reading_tool_answers_where_no_file_may_grow() {
+    let first = prepared();
+    bare(&first);
+    let (mut client, _) = Client::initialized(&first, "mcp");
+    let tools = client.tools();
+    client.end();
+    let mut asked = 0;
+    for tool in tools {
+        if tool["annotations"]["readOnlyHint"] != true {
+            continue;
+        }
+        asked += 1;
+        let name = tool["name"].as_str().unwrap();
+        let mut arguments = filled(&tool["inputSchema"]);
+        arguments.entry("team").or_insert(json!("demo"));
+        let world = first.copy();
+        let mut limited = Medium::Limited.on(&world);
+        limited.arg(env!("CARGO_BIN_EXE_teamlog")).arg("mcp");
+        let mut here = Client::initialized_of(limited);
+        let ordinary = first.copy();
+        let mut usual = Client::initialized(&ordinary, "mcp").0;
+        let (there, failed) = here.call(name, Value::Object(arguments.clone()));
+        let (_, fails) = usual.call(name, Value::Object(arguments));
+        assert_eq!(failed, fails, "{name}: {there}");
+        assert!(
+            !there.contains("no_space") && !there.contains("\"io\""),
+            "{name}: {there}"
+        );
+    }
+    assert!(asked >= 5, "{asked}");
+}
+
+#[test]
+fn usage_and_rm_are_possible_on_a_full_disk() {
+    if !Medium::Full.is_there() {
+        return;
+    }
+    let cli = prepared();
+    torn(&cli);
+    let shown = Medium::Full.run(&cli.copy(), &["usage", "demo", "--json"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let call = r#"{"tool_name":"Bash","tool_input":{"command":"rm -rf src/target"}}"#;
+    for agent in ["dev", "qa"] {
+        let guard = |mut command: Command| {
+            let words = ["guard", "demo", "--agent", agent, "--root", "."];
+            let mut child = command.args(words).stdin(Stdio::piped());
+            child = child.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let mut child = child.spawn().unwrap();
+            child
+                .stdin
+                .take()
+                .unwrap()
+                .write_all(call.as_bytes())
+                .unwrap();
+            Ran::from_output(child.wait_with_output().unwrap())
+        };
+        let usual = guard(cli.copy().command(""));
+        let world = cli.copy();
+        let mut full = Medium::Full.on(&world);
+        full.arg(env!("CARGO_BIN_EXE_teamlog"));
+        let there = guard(full);
+        // The holder of `src` may, and nobody else.
+        assert_eq!(
+            usual.code,
+            Some(if agent == "dev" { 0 } else { 2 }),
+            "{usual:?}"
+        );
+        assert_eq!(
+            (there.code, &there.stdout),
+            (usual.code, &usual.stdout),
+            "{there:?}"
+        );
+    }
+}
+
+#[test]
+fn a_writer_on_a_full_disk_cuts_nothing_and_says_what_is_wrong() {
+    if !Medium::Full.is_there() {
+        return;
+    }
+    let cli = prepared();
+    torn(&cli);
+    let script = "\
+        before=$(wc -c < \"$SEGMENT\")\n\
+        set +e; \"$TEAMLOG\" send demo --from lead --to dev --type handoff --json; code=$?; set -e\n\
+        [ $code = 74 ] || { echo \"exit $code\"; exit 1; }\n\
+        [ \"$(wc -c < \"$SEGMENT\")\" = \"$before\" ] || { echo cut; exit 1; }\n\
+        rm \"$HOME/teams/.filler\"\n\
+        \"$TEAMLOG\" send demo --from lead --to dev --type handoff\n\
+        \"$TEAMLOG\" verify demo\n";
+    let ran = Ran::of(
+        Medium::Full
+            .on(&cli)
+            .env("SEGMENT", cli.segment("demo"))
+            .env("TEAMLOG", env!("CARGO_BIN_EXE_teamlog"))
+            .args(["sh", "-e", "-c", script]),
+    );
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut lines = ran.stderr.lines();
+    let error: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
+    assert_eq!(error["error"]["code"], "no_space", "{ran:?}");
+    assert!(
+        error["error"]["hint"]
+            .as_str()
+            .unwrap()
+            .contains("make room"),
+        "{ran:?}"
+    );
+    assert!(lines.next().unwrap().contains("set aside"), "{ran:?}");
+}
+
+#[test]
+fn a_write_past_the_limit_for_files_is_an_error_and_kills_nothing() {
+    let cli = Cli::with_team();
+    let ran = Medium::Limited.run(
+        &cli,
+        &["append", "demo", "--kind", "build_finished", "--json"],
+    );
+    assert_eq!(ran.code, Some(74), "{ran:?}");
+    let error: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+    assert_eq!(error["error"]["code"], "no_space", "{ran:?}");
+    cli.ok("append demo --kind build_finished");
+}
+
+/// A daemon whose teams lie on a small disk of its own.
+struct Served {
+    daemon: Daemon,
+    teams: PathBuf,
+}
+
+impl Served {
+    fn new(cli: &Cli) -> Served {
+        let mut command = Medium::Small.on(cli);
+        command
+            .arg(env!("CARGO_BIN_EXE_teamlog"))
+            .args(["serve", "--json"]);
+        let daemon = Daemon::started(command);
+        // As the daemon sees it, which alone has that disk.
+        let teams = format!("/proc/{}/root{}/teams", daemon.pid(), cli.dir().display());
+        let teams = PathBuf::from(teams);
+        Served { daemon, teams }
+    }
+
+    fn fill(&self) {
+        let mut file = std::fs::File::create(self.teams.join(".filler")).unwrap();
+        while file.write_all(&[0; 4096]).is_ok() {}
+    }
+
+    fn empty(&self) {
+        std::fs::remove_file(self.teams.join(".filler")).unwrap();
+    }
+
+    /// Status, head and body.
+    fn ask(&self, method: &str, target: &str, body: &str) -> (u16, String, Value) {
+        let url = self.daemon.ready["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap();
+        let runtime = std::fs::read(self.teams.join("demo/runtime.json")).unwrap();
+        let runtime: Value = serde_json::from_slice(&runtime).unwrap();
+        let token = runtime["token"].as_str().unwrap();
+        let length = match method {
+            "POST" => format!("Content-Length: {}\r\n", body.len()),
+            _ => String::new(),
+        };
+        let request = format!(
+            "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{length}\r\n{body}"
+        );
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        (status, head.to_owned(), body)
+    }
+
+    /// Every GET that its own document names, with what it takes.
+    fn targets(&self) -> Vec<String> {
+        let (_, _, document) = self.ask("GET", "/v1/openapi.json", "");
+        let paths = document["paths"].as_object().unwrap();
+        let reading = paths.iter().filter(|(_, item)| item.get("get").is_some());
+        reading
+            .map(|(path, item)| target(path, &item["get"]))
+            .collect()
+    }
+
+    /// What comes of each GET.
+    fn read_all(&self) -> Vec<(String, u16, String)> {
+        let targets = self.targets();
+        let ask = |target: String| {
+            let (status, head, _) = self.ask("GET", &target, "");
+            (target, status, head)
+        };
+        targets.into_iter().map(ask).collect()
+    }
+}
+
+fn target(path: &str, described: &Value) -> String {
+    let (mut path, mut query) = (path.to_owned(), Vec::new());
+    for parameter in described["parameters"].as_array().into_iter().flatten() {
+        if parameter["required"] != true {
+            continue;
+        }
+        let name = parameter["name"].as_str().unwrap();
+        let value = match sample(name, &parameter["schema"]) {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        match parameter["in"] == "path" {
+            true => path = path.replace(&format!("{{{name}}}"), &value),
+            false => query.push(format!("{name}={}", value.replace('/', "%2F"))),
+        }
+    }
+    match query.is_empty() {
+        true => path,
+        false => format!("{path}?{}", query.join("&")),
+    }
+}
+
+/// Whether all that was read is well; readiness is another question.
+#[track_caller]
+fn all_well(read: &[(String, u16, String)]) {
+    assert!(read.len() > 12, "{read:?}");
+    for (target, status, head) in read.iter().filter(|(target, ..)| target != "/readyz") {
+        assert_eq!(*status, 200, "{target}: {head}");
+    }
+}
+
+#[test]
+fn every_get_answers_while_the_disk_is_full_and_a_write_is_answered_507() {
+    if !Medium::Small.is_there() {
+        return;
+    }
+    let cli = prepared();
+    let served = Served::new(&cli);
+    all_well(&served.read_all());
+    served.fill();
+    // More than the rest of a block holds, so that a part of it is written.
+    let long = format!(
+        "{{\"title\":\"big\",\"description\":\"{}\"}}",
+        "x".repeat(200_000)
+    );
+    for _ in 0..2 {
+        let (status, head, body) = served.ask("POST", "/v1/tasks", &long);
+        assert_eq!(
+            (status, &body["error"]["code"]),
+            (507, &json!("no_space")),
+            "{head} {body}"
+        );
+    }
+    let (status, _, body) = served.ask(
+        "POST",
+        "/v1/api/create-task",
+        r#"{"subject":"big","description":"x"}"#,
+    );
+    assert_eq!(
+        (status, &body["error"]["details"]["code"]),
+        (507, &json!("no_space")),
+        "{body}"
+    );
+    let read = served.read_all();
+    all_well(&read);
+    let noting = read.iter().filter(|(_, _, head)| {
+        let head = head.to_lowercase();
+        head.contains("x-teamlog-note: ") && head.contains("beyond the durable head")
+    });
+    assert!(noting.count() > 8, "{read:?}");
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (status, _, body) = served.ask("GET", "/readyz", "");
+        if status == 503 && body["teams"]["demo"]["code"] == "no_space" {
+            break;
+        }
+        assert!(Instant::now() < until, "{status} {body}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(served.ask("GET", "/healthz", "").0, 200);
+    served.empty();
+    let (status, _, body) = served.ask("POST", "/v1/tasks", r#"{"title":"small"}"#);
+    assert_eq!(status, 201, "{body}");
+    let read = served.read_all();
+    all_well(&read);
+    assert!(
+        read.iter()
+            .all(|(_, _, head)| !head.contains("beyond the durable head"))
+    );
+}

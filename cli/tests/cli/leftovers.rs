@@ -1,0 +1,251 @@
+//! What killed commands leave: found by `doctor check`, removed by `doctor clean`, and nothing that somebody still builds.
+
+use crate::harness::{Cli, Ran};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The same command under strace, which does that to its system calls. `None` where nothing can be traced.
+fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
+    let can = Command::new("strace")
+        .args(["-f", "-o", "/dev/null", "true"])
+        .output();
+    if !can.is_ok_and(|ran| ran.status.success()) {
+        eprintln!("skipped: strace is missing or may not trace here");
+        return None;
+    }
+    let plain = cli.command(line);
+    let mut command = Command::new("strace");
+    command
+        .args(["-f", "-o", "/dev/null", "-e", inject, "--"])
+        .arg(plain.get_program())
+        .args(plain.get_args())
+        .current_dir(cli.dir())
+        .env("HOME", cli.dir())
+        .stdin(Stdio::null());
+    Some(command)
+}
+
+/// Names in `teams` that are no team's.
+fn staging(cli: &Cli) -> Vec<String> {
+    let names = fs::read_dir(cli.dir().join("teams")).unwrap();
+    let mut names: Vec<String> = names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with('.'))
+        .collect();
+    names.sort();
+    names
+}
+
+/// The check of that name, of a team that nothing happened to.
+fn leftovers(cli: &Cli) -> Value {
+    let answer: Value = cli.json("doctor check other");
+    let checks = answer["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "leftovers");
+    check.unwrap().clone()
+}
+
+/// Kills the command at calls of that name, later and later ones, each on a copy, until it comes to its end; says how often
+/// it left something.
+fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
+    let mut left = 0;
+    for when in [1, 2, 3, 4, 6, 9, 14, 21, 32, 50, 80, 130] {
+        let cli = world.copy();
+        let inject = format!("inject={call}:signal=SIGKILL:when={when}");
+        let Some(mut command) = traced(&cli, &inject, line) else {
+            return 1;
+        };
+        let ran = Ran::of(&mut command);
+        if ran.code == Some(0) {
+            assert_eq!(staging(&cli), Vec::<String>::new(), "{call} {when}");
+            return left;
+        }
+        let what = format!("{call} {when}: {line}");
+        let names = staging(&cli);
+        let dirs: Vec<&String> = names
+            .iter()
+            .filter(|name| !name.ends_with(".lock"))
+            .collect();
+        let check = leftovers(&cli);
+        if names.is_empty() {
+            assert_eq!(check["status"], "healthy", "{what}: {check}");
+            continue;
+        }
+        left += 1;
+        assert_eq!(check["status"], "warn", "{what}: {check}");
+        assert_eq!(
+            check["recommendations"],
+            serde_json::json!(["teamlog doctor clean --yes"]),
+            "{what}"
+        );
+        for dir in dirs {
+            assert!(
+                check["summary"].as_str().unwrap().contains(dir),
+                "{what}: {check}"
+            );
+        }
+        let planned: Value = cli.json("doctor clean");
+        assert_eq!(planned["status"], "planned", "{what}");
+        assert_eq!(staging(&cli), names, "a plan changes nothing");
+        let shown = cli.ok("doctor clean --yes");
+        assert!(shown.contains("removed"), "{what}: {shown}");
+        assert_eq!(staging(&cli), Vec::<String>::new(), "{what}");
+        assert_eq!(leftovers(&cli)["status"], "healthy", "{what}");
+        assert!(
+            cli.ok("doctor clean --yes").contains("nothing is left"),
+            "{what}"
+        );
+        // The team is there whole, or not at all; and the same command ends what it began.
+        let again = cli.run(line);
+        assert!(
+            [Some(0), Some(1)].contains(&again.code),
+            "{what}: {again:?}"
+        );
+    }
+    panic!("{call}: it never came to its end");
+}
+
+fn world() -> Cli {
+    let cli = Cli::with_team();
+    cli.ok("init other --members a");
+    cli.ok("send demo --from lead --to dev --type handoff --message-id secret");
+    cli
+}
+
+#[test]
+fn what_a_killed_purge_left_is_found_and_removed() {
+    let cli = world();
+    cli.ok_of_any_shape("api cleanup --input '{\"team_name\":\"demo\",\"force\":true}'");
+    for call in ["unlinkat", "renameat,renameat2"] {
+        let left = killed_at_every(call, &cli, "purge demo --yes");
+        assert!(left > 0, "{call}: nothing was ever left");
+    }
+}
+
+#[test]
+fn what_a_killed_import_or_init_left_is_found_and_removed() {
+    let cli = world();
+    let line = |n: u32| {
+        format!(
+            "{{\"id\":\"m{n}\",\"type\":\"handoff\",\"from\":\"lead\",\"to\":\"dev\",\
+             \"created_at\":\"2026-01-0{n}T09:00:00\"}}\n"
+        )
+    };
+    cli.file("mail.jsonl", &(1..4).map(line).collect::<String>());
+    for (call, command) in [
+        ("mkdirat", "import new --messages mail.jsonl"),
+        ("fsync", "import new --messages mail.jsonl"),
+        ("renameat,renameat2", "init new --members a"),
+    ] {
+        let left = killed_at_every(call, &cli, command);
+        assert!(left > 0, "{call}: nothing was ever left");
+    }
+}
+
+#[test]
+fn what_somebody_still_builds_is_left_alone() {
+    let cli = world();
+    // It takes its time over the last step before the team has its name.
+    let slow = "inject=fsync:delay_enter=1500000:when=1..2";
+    let Some(mut command) = traced(&cli, slow, "init new --members a") else {
+        return;
+    };
+    let mut building = command.stdout(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    let built = |names: &[String]| names.iter().any(|name| !name.ends_with(".lock"));
+    while !built(&staging(&cli)) {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        assert!(building.try_wait().unwrap().is_none(), "it ended too early");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let check = leftovers(&cli);
+    let cleaned: Value = cli.json("doctor clean --yes");
+    if building.try_wait().unwrap().is_none() {
+        assert_eq!(check["status"], "healthy", "{check}");
+        assert_eq!(cleaned["status"], "unchanged", "{cleaned}");
+        assert!(cleaned["leftovers"][0]["holder"].is_string(), "{cleaned}");
+        assert_eq!(cleaned["leftovers"][0]["removed"], false);
+    }
+    assert!(building.wait().unwrap().success());
+    assert_eq!(staging(&cli), Vec::<String>::new());
+    assert!(cli.ok("verify new").starts_with("ok: 1 event"));
+}
+
+#[test]
+fn directories_of_older_versions_left_without_a_lock_file_are_found_too() {
+    let cli = world();
+    let teams = cli.dir().join("teams");
+    let old: PathBuf = teams.join(".purged-gone-00000000000000aa");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .arg(teams.join("demo"))
+        .arg(&old)
+        .status();
+    assert!(copied.unwrap().success());
+    // Names that are none of ours stay.
+    for other in [".new-team", ".git", ".new-a b-00000000000000aa"] {
+        fs::create_dir(teams.join(other)).unwrap();
+    }
+    let check = leftovers(&cli);
+    let summary = check["summary"].as_str().unwrap();
+    assert!(
+        summary.contains(".purged-gone-00000000000000aa") && summary.contains("can still be read"),
+        "{check}"
+    );
+    cli.ok("doctor clean --yes");
+    assert_eq!(
+        staging(&cli),
+        [".git", ".new-a b-00000000000000aa", ".new-team"]
+    );
+    assert!(cli.ok("verify demo").starts_with("ok"));
+}
+
+#[test]
+fn derived_files_of_older_versions_go_with_a_tick_or_a_rehydration() {
+    for command in ["tick demo", "rehydrate demo"] {
+        let cli = world();
+        cli.ok("rehydrate demo");
+        let derived = cli.dir().join("teams/demo/derived");
+        let versions = || -> Vec<String> {
+            let names = fs::read_dir(&derived).unwrap();
+            let mut names: Vec<String> = names
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let [now] = &*versions() else {
+            panic!("{:?}", versions());
+        };
+        let newer = format!("v{}", now[1..].parse::<u32>().unwrap() + 1);
+        for name in ["v0", &newer, "v01", "vault"] {
+            fs::create_dir(derived.join(name)).unwrap();
+            fs::write(derived.join(name).join("run"), "x").unwrap();
+        }
+        let answer: Value = cli.json("doctor check demo");
+        let checks = answer["checks"].as_array().unwrap();
+        let check = checks
+            .iter()
+            .find(|check| check["name"] == "leftovers")
+            .unwrap();
+        assert_eq!(check["status"], "warn", "{check}");
+        assert_eq!(
+            check["details"]["old_derived"],
+            serde_json::json!(["teams/demo/derived/v0"])
+        );
+        assert_eq!(
+            check["recommendations"],
+            serde_json::json!(["teamlog rehydrate demo"])
+        );
+        cli.ok(command);
+        let mut left = vec![now.clone(), newer, "v01".into(), "vault".into()];
+        left.sort();
+        assert_eq!(
+            versions(),
+            left,
+            "{command}: what may be a newer version's stays"
+        );
+    }
+}

@@ -1,0 +1,213 @@
+//! After a failed sync the daemon writes to that team no more, says so wherever it is asked, and what it prints as the way
+//! back works as printed. The sync fails by `strace`; where that may not trace, the tests say so and pass.
+
+use crate::daemon::Daemon;
+use crate::harness::{Cli, ErrorBody, Ran};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Lets every sync of a running process fail while it lives.
+struct Unsynced(Child);
+
+impl Unsynced {
+    /// Nothing, where strace is missing or may not attach.
+    fn of(pid: u32) -> Option<Unsynced> {
+        let inject = "inject=fdatasync:error=EIO";
+        let tried = Command::new("strace")
+            .args([
+                "-f",
+                "-e",
+                "trace=fdatasync",
+                "-e",
+                inject,
+                "-p",
+                &pid.to_string(),
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        let Ok(mut strace) = tried else {
+            eprintln!("skipped: there is no strace");
+            return None;
+        };
+        // It says so once it is attached, or why it is not.
+        let mut said = String::new();
+        let mut lines = BufReader::new(strace.stderr.take().unwrap());
+        lines.read_line(&mut said).unwrap();
+        if !said.contains("attached") {
+            eprintln!("skipped: strace may not attach here: {said}");
+            return None;
+        }
+        // What it goes on to say must not fill its pipe.
+        std::thread::spawn(move || drop(lines.read_to_string(&mut String::new())));
+        Some(Unsynced(strace))
+    }
+}
+
+impl Drop for Unsynced {
+    fn drop(&mut self) {
+        // As an interrupt would, so that it lets go of the daemon.
+        let _ = Command::new("kill")
+            .args(["-INT", &self.0.id().to_string()])
+            .status();
+        let _ = self.0.wait();
+    }
+}
+
+fn ask(daemon: &Daemon, token: &str, method: &str, target: &str, body: &str) -> (u16, Value) {
+    let address = daemon.ready["url"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("http://")
+        .unwrap();
+    let request = format!(
+        "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(body).unwrap_or(Value::Null))
+}
+
+/// The error that a command ended with.
+fn error(ran: &Ran) -> ErrorBody {
+    let mut line: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+    serde_json::from_value(line["error"].take()).unwrap()
+}
+
+/// Types what a hint says, as it stands: the first line to its end, the second to serve from then on.
+fn type_hint(cli: &Cli, hint: &str) -> Daemon {
+    let commands: Vec<&str> = hint.lines().collect();
+    assert_eq!(commands.len(), 2, "{hint}");
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_teamlog"))
+        .parent()
+        .unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let shell = |line: &str| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(cli.dir()).env_clear();
+        shell
+            .env("PATH", &path)
+            .env("HOME", cli.dir())
+            .stdin(Stdio::null());
+        shell
+    };
+    let stopped = Ran::of(&mut shell(commands[0]));
+    assert_eq!(
+        (stopped.code, &*stopped.stderr),
+        (Some(0), ""),
+        "{stopped:?}"
+    );
+    // As typed, but that its first line is one for programs, and that it goes when the shell would.
+    Daemon::started(shell(&format!("exec {} --json", commands[1])))
+}
+
+#[test]
+fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
+    for data_root in ["", "--data-root . "] {
+        let cli = Cli::with_team();
+        let daemon = Daemon::of(&cli);
+        cli.ok("append demo --kind build_finished");
+        let runtime = std::fs::read(cli.dir().join("teams/demo/runtime.json")).unwrap();
+        let runtime: Value = serde_json::from_slice(&runtime).unwrap();
+        let token = runtime["token"].as_str().unwrap();
+        let Some(unsynced) = Unsynced::of(daemon.pid()) else {
+            return;
+        };
+        let append = format!("{data_root}append demo --kind build_finished --json");
+        let first = cli.run(&append);
+        assert_eq!(
+            (first.code, &*error(&first).code),
+            (Some(74), "io"),
+            "{first:?}"
+        );
+        drop(unsynced);
+
+        // The disk is well again; what this process knows of it is not.
+        let again = cli.run(&append);
+        let told = error(&again);
+        assert_eq!(
+            (again.code, &*told.code),
+            (Some(74), "sync_failed"),
+            "{again:?}"
+        );
+        let hint = told.hint.unwrap();
+        let api = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"one\",\"description\":\"x\"}' --json");
+        let envelope: Value = serde_json::from_str(&api.stdout).unwrap();
+        assert_eq!(envelope["error"]["code"], "sync_failed", "{api:?}");
+        let api_hint = envelope["error"]["details"]["hint"].clone();
+        let (status, body) = ask(&daemon, token, "POST", "/v1/tasks", r#"{"title":"one"}"#);
+        assert_eq!(
+            (status, &body["error"]["code"]),
+            (503, &json!("sync_failed")),
+            "{body}"
+        );
+        let http_hint = body["error"]["details"]["hint"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let (status, body) = ask(
+            &daemon,
+            token,
+            "POST",
+            "/v1/api/create-task",
+            r#"{"subject":"one","description":"x"}"#,
+        );
+        assert_eq!(
+            (status, &body["error"]["code"]),
+            (503, &json!("sync_failed")),
+            "{body}"
+        );
+        assert_eq!(body["error"]["details"]["hint"], http_hint);
+        assert_eq!(api_hint, http_hint);
+
+        // Reading goes on, up to the head, and recovers nothing in this process.
+        let segment = std::fs::read(cli.segment("demo")).unwrap();
+        let (status, body) = ask(&daemon, token, "GET", "/v1/events?after=0", "");
+        assert_eq!(status, 200, "{body}");
+        let (status, body) = ask(&daemon, token, "GET", "/v1/tasks", "");
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(std::fs::read(cli.segment("demo")).unwrap(), segment);
+
+        let until = Instant::now() + Duration::from_secs(60);
+        loop {
+            let (status, body) = ask(&daemon, token, "GET", "/readyz", "");
+            if status == 503 && body["teams"]["demo"]["code"] == "sync_failed" {
+                assert!(
+                    body["teams"]["demo"]["why"]
+                        .as_str()
+                        .unwrap()
+                        .contains("cannot sync"),
+                    "{body}"
+                );
+                break;
+            }
+            assert!(Instant::now() < until, "{status} {body}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(ask(&daemon, token, "GET", "/healthz", "").0, 200);
+
+        assert_eq!(
+            hint,
+            format!("teamlog {data_root}serve --stop\nteamlog {data_root}serve")
+        );
+        let second = type_hint(&cli, &hint);
+        cli.ok("append demo --kind build_finished");
+        // What HTTP says names the data root, since nobody knows where its reader stands.
+        assert!(http_hint.contains("--data-root "), "{http_hint}");
+        let third = type_hint(&cli, &http_hint);
+        cli.ok("append demo --kind build_finished");
+        assert!(cli.run("verify demo").code == Some(0));
+        drop((daemon, second, third));
+    }
+}

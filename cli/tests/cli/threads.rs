@@ -1,0 +1,153 @@
+//! Where the system starts no more threads (`ulimit -u`), every command does its work on the one that it has, or ends with
+//! an error like any other. Threads are refused by `strace`; where that may not trace, the tests say so and pass.
+
+use crate::harness::{Cli, Ran};
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// The command, with every thread that it starts from the n-th on refused.
+fn without_threads(cli: &Cli, from: usize, words: &[&str]) -> Command {
+    let inject = format!("inject=clone,clone3:error=EAGAIN:when={from}+");
+    let mut command = Command::new("strace");
+    command
+        .args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            "trace=clone,clone3",
+            "-e",
+            &inject,
+        ])
+        .arg(env!("CARGO_BIN_EXE_teamlog"))
+        .args(words)
+        .current_dir(cli.dir())
+        .env_clear()
+        .env("PATH", std::env::var("PATH").unwrap())
+        .env("HOME", cli.dir())
+        .stdin(Stdio::null());
+    command
+}
+
+fn may_trace() -> bool {
+    let tried = Command::new("strace")
+        .args(["-qq", "-o", "/dev/null", "true"])
+        .output();
+    let may = tried.is_ok_and(|tried| tried.status.success());
+    if !may {
+        eprintln!("skipped: strace is missing or may not trace here");
+    }
+    may
+}
+
+/// A team with more tasks and messages than one portion of anything, and a file of messages to import.
+fn world() -> Cli {
+    let cli = Cli::with_team();
+    let mut facts = String::new();
+    for n in 0..5_000 {
+        facts.push_str(&format!(
+            "{{\"kind\":\"build_finished\",\"payload\":{{\"n\":{n}}}}}\n"
+        ));
+    }
+    cli.file("facts.jsonl", &facts);
+    cli.ok("append demo --batch facts.jsonl");
+    let mut messages = String::new();
+    for n in 0..3_000 {
+        messages.push_str(&format!(
+            "{{\"id\":\"o-{n}\",\"type\":\"task_assign\",\"from\":\"a\",\"to\":\"b\",\"task_id\":\"t-{n}\",\"payload\":{{\"subject\":\"s\"}},\"created_at\":\"2024-01-01T00:00:00Z\"}}\n"
+        ));
+    }
+    cli.file("messages.jsonl", &messages);
+    cli
+}
+
+const COMMANDS: [&[&str]; 5] = [
+    &["rehydrate", "demo", "--json"],
+    &["import", "old", "--messages", "messages.jsonl", "--json"],
+    &["doctor", "check", "demo", "--json"],
+    &["verify", "demo", "--json"],
+    &["status", "demo", "--digest", "--json"],
+];
+
+#[test]
+fn what_uses_threads_does_its_work_without_them() {
+    if !may_trace() {
+        return;
+    }
+    let first = world();
+    for words in COMMANDS {
+        // None at all; and none from the fourth on, when some work has begun.
+        for from in [1, 4] {
+            let cli = first.copy();
+            let ran = Ran::of(&mut without_threads(&cli, from, words));
+            assert_eq!(
+                ran.code,
+                Some(0),
+                "{words:?} without threads from {from} on: {ran:?}"
+            );
+            assert!(!ran.stderr.contains("bug"), "{ran:?}");
+        }
+    }
+    // By whichever way, the state is the same.
+    let (alone, together) = (first.copy(), first.copy());
+    let rehydrated = Ran::of(&mut without_threads(&alone, 1, COMMANDS[0]));
+    let digest = |text: &str| serde_json::from_str::<Value>(text).unwrap()["state_digest"].clone();
+    assert_eq!(
+        digest(&rehydrated.stdout),
+        digest(&together.ok("rehydrate demo --json"))
+    );
+    let imported = Ran::of(&mut without_threads(&alone, 1, COMMANDS[1]));
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    together.ok("import old --messages messages.jsonl");
+    let shown = |cli: &Cli| cli.ok("tasks old --limit 5000 --json");
+    assert_eq!(
+        shown(&alone).matches("task_id").count(),
+        shown(&together).matches("task_id").count()
+    );
+    assert!(alone.ok("verify old --json").contains("\"ok\":true"));
+}
+
+#[test]
+fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
+    if !may_trace() {
+        return;
+    }
+    let cli = Cli::with_team();
+    // `mcp` tries one thread before it begins; a limit that sets in just behind that is none that it can know of.
+    for (words, last) in [(&["serve", "--json"][..], 6), (&["mcp"][..], 1)] {
+        let mut refused = 0;
+        for from in 1..=last {
+            let mut command = without_threads(&cli, from, words);
+            // With enough threads it serves, which is not what is asked here.
+            let mut child = command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut line = String::new();
+            let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+            std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+            if line.is_empty() {
+                let ran = Ran::from_output(child.wait_with_output().unwrap());
+                match ran.code {
+                    // Its input is at its end, so that it had nothing to do.
+                    Some(0) => {}
+                    code => {
+                        assert_eq!(
+                            code,
+                            Some(74),
+                            "{words:?} without threads from {from} on: {ran:?}"
+                        );
+                        assert!(!ran.stderr.contains("bug"), "{ran:?}");
+                        refused += 1;
+                    }
+                }
+            } else {
+                cli.ok("serve --stop --json");
+                child.wait().unwrap();
+            }
+        }
+        assert!(refused > 0, "{words:?} started with no thread at all");
+    }
+}
