@@ -9,7 +9,7 @@ use crate::failure::{Result, StartError};
 use crate::figures::Figures;
 use crate::front::Via;
 use crate::keeper::Keeper;
-use crate::listen::accept;
+use crate::listen::{self, accept};
 use crate::lock::{Lock, Running};
 use crate::options::ServeOptions;
 use crate::pool::Pool;
@@ -166,6 +166,7 @@ fn listen(options: &ServeOptions) -> Result<(TcpListener, String)> {
     listener
         .set_nonblocking(true)
         .map_err(StartError::io(&*doing))?;
+    listen::widen(&listener).map_err(StartError::io(&*doing))?;
     let address = listener.local_addr().map_err(StartError::io(doing))?;
     Ok((listener, format!("http://{address}")))
 }

@@ -6,6 +6,7 @@ use crate::front::{Front, Via};
 use crate::places::{Guest, Places};
 use crate::wire::{converse, watched};
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -18,6 +19,14 @@ const TURNED_AWAY_MAX: usize = 256;
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
 /// How long the loop rests when the system has nothing left for another connection.
 const REST: Duration = Duration::from_millis(50);
+/// Connections that may wait to be accepted. Where the queue is full the system drops what asks for one more, and the
+/// client tries again only after a second.
+const QUEUE: i32 = 4096;
+
+/// Lets as many wait as the system allows; the standard library asks for 128, which one crowd fills.
+pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
+    Ok(rustix::net::listen(listener, QUEUE)?)
+}
 
 /// What a listener needs.
 pub(crate) trait Listen {
@@ -61,8 +70,10 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
             Ok(Some(io)) => io,
             Ok(None) => continue,
             Err(error) => {
-                // A client that went before it was accepted is no reason to rest; no descriptors left is.
+                // A client that went before it was accepted is no reason to rest; no descriptors left is. Whoever
+                // has the longest shown no token gives theirs back meanwhile.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
+                    places.make_room();
                     tokio::time::sleep(REST).await;
                 }
                 continue;

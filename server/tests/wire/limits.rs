@@ -143,7 +143,8 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
     let stand = Stand::new(&["demo"]);
-    let daemon = stand.serve();
+    // No place becomes free because somebody's time is over.
+    let daemon = stand.serve_within(|limits| limits.head_time = Duration::from_secs(3600));
     let token = stand.token("demo");
     let mut known = Client::tcp(&daemon);
     assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
@@ -152,9 +153,8 @@ fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
         stranger.say(b"GET /v1/x HTTP/1.1\r\n");
     }
     for _ in 0..20 {
-        let (answer, took) = since(|| Client::tcp(&daemon).call(&token, "GET /v1/x", ""));
+        let answer = Client::tcp(&daemon).call(&token, "GET /v1/x", "");
         assert_eq!(answer.status, 200);
-        assert!(took < Duration::from_secs(1), "{took:?}");
     }
     assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
     assert!(strangers[0].is_over());
