@@ -62,7 +62,7 @@ fn stops_soon(daemon: Daemon) {
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(daemon.ended(), (Some(0), String::new()));
     let took = since.elapsed();
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(took < Duration::from_secs(9), "{took:?}");
 }
 
 #[track_caller]

@@ -178,7 +178,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
         (refused.status, refused.code().as_str()),
         (401, "unauthorized")
     );
-    assert!(since.elapsed() < Duration::from_secs(3));
+    assert!(since.elapsed() < Duration::from_secs(10));
     // Another team's go on.
     let mut space = [0; 4096];
     for _ in 0..5 {

@@ -237,7 +237,7 @@ fn a_stop_waits_for_what_runs() {
     assert!(daemon.stop());
     let took = since.elapsed();
     assert!(
-        took > Duration::from_millis(200) && took < Duration::from_secs(3),
+        took > Duration::from_millis(200) && took < Duration::from_secs(9),
         "{took:?}"
     );
     let (answer, over) = asking.join().unwrap();
@@ -274,7 +274,7 @@ fn a_stop_does_not_wait_for_ever() {
     let token = stand.token("demo");
     let mut busy = Client::tcp(&daemon);
     let request = format!(
-        "GET /v1/slow/3000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        "GET /v1/slow/10000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
         &daemon.url()[7..]
     );
     busy.say(request.as_bytes());
@@ -282,7 +282,7 @@ fn a_stop_does_not_wait_for_ever() {
     let since = Instant::now();
     assert!(!daemon.stop());
     assert!(
-        since.elapsed() < Duration::from_secs(2),
+        since.elapsed() < Duration::from_secs(9),
         "{:?}",
         since.elapsed()
     );
@@ -452,7 +452,7 @@ fn start_on(events: usize) -> Duration {
 
 #[test]
 fn a_start_takes_no_longer_with_a_longer_history() {
-    assert!(start_on(50_000) < Duration::from_millis(500));
+    assert!(start_on(50_000) < Duration::from_secs(3));
 }
 
 /// Measured on a quiet machine: `cargo test -p teamlog-server --test wire -- --ignored million --nocapture`.
