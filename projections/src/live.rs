@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::tx::Rows;
 use crate::views::{Mended, Views};
 use crate::workers::{self, Tail};
-use teamlog_engine::derived::{Overlay, Store};
-use teamlog_engine::{Event, Head, Log, Place, Reader, State};
+use teamlog_engine::derived::{Anchor, Overlay, Store};
+use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
 /// A tail of more bytes of log becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
@@ -62,14 +62,22 @@ impl Live {
         self.folded
     }
 
+    /// When the last committed event was stamped; it may lie ahead of the clock.
+    pub fn last_at(&self) -> Option<Timestamp> {
+        self.last().map(|anchor| anchor.id.created_at())
+    }
+
+    fn last(&self) -> Option<Anchor> {
+        self.tail.last.or_else(|| self.overlay.store().covered())
+    }
+
     /// Whether this is the state up to the reader's head: of the same log, and of the very event that the head names, for
     /// a log that was put back from a copy may have another one at that seq.
     pub fn is_at_head(&self, reader: &Reader) -> bool {
         let head = reader.head();
-        let last = self.tail.last.or_else(|| self.overlay.store().covered());
         self.log.identity().log == reader.identity().log
             && self.folded == head.last_seq
-            && last.map(|anchor| anchor.id) == head.last_id
+            && self.last().map(|anchor| anchor.id) == head.last_id
     }
 
     /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from

@@ -2,18 +2,19 @@
 //!
 //! | kind | payload |
 //! |---|---|
-//! | `mode_started` | `{mode, session_id?, state:{…}}`: the whole new state |
-//! | `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed` | `{mode, session_id?, set:{…}, unset[]}` |
+//! | `mode_started` | `{mode, session_id?, state:{…}, seen_at?}`: the whole new state |
+//! | `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed` | `{mode, session_id?, set:{…}, unset[], seen_at?}` |
 //! | `mode_cleared` | `{mode, session_id?, tombstone}` |
 //! | `mode_input_locked`, `mode_input_unlocked` | `{mode, session_id?, input_lock:{…}}` |
 //! | `mode_skills_synced` | `{session_id?, skills[], metadata:{…}}`; a `null` of the metadata takes a field away |
-//! | `mode_session_seen` | `{session_id}` |
+//! | `mode_session_seen` | `{session_id, seen_at?}` |
 //! | `mode_session_ended` | `{session_id, reason, last_seen_at?, note?}` |
 //! | `mode_transitioned` | `{mode, session_id?, kind, current[], requested, resulting[], auto_completed[], message?, source}` |
 //! | `mode_prompt_decided` | `{session_id?, requested_skills[], deferred_skills[], active_skills[], transition_messages[], gate}` |
 //! | `mode_gate_bypassed` | `{session_id?, reason, skills[]}` |
 //!
-//! The last three move nothing. Without `session_id` an event is about the root.
+//! The last three move nothing. Without `session_id` an event is about the root. `seen_at` is when the session gave this sign
+//! of life, where the log's times lie ahead of the clock; else it is the event's own time.
 
 use super::event;
 use super::stored::{Decoded, read};
@@ -69,6 +70,8 @@ pub struct ModeStarted {
     pub scope: Scope,
     /// All of its state.
     pub state: Fields,
+    /// When it happened, where the event's own time does not say so.
+    pub seen_at: Option<Timestamp>,
 }
 
 /// Why fields of a state change.
@@ -99,6 +102,8 @@ pub struct ModeChanged {
     pub set: Fields,
     /// Fields that go.
     pub unset: Vec<String>,
+    /// When it happened, where the event's own time does not say so.
+    pub seen_at: Option<Timestamp>,
 }
 
 /// `mode_cleared`.
@@ -141,6 +146,8 @@ pub struct SkillsSynced {
 pub struct SessionSeen {
     /// The session.
     pub session: String,
+    /// When it was, where the event's own time does not say so.
+    pub seen_at: Option<Timestamp>,
 }
 
 /// Why a session ended.
@@ -248,6 +255,8 @@ struct StoredStart {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     state: Fields,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen_at: Option<Timestamp>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -257,6 +266,8 @@ struct StoredChange {
     session_id: Option<String>,
     set: Fields,
     unset: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen_at: Option<Timestamp>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -286,6 +297,8 @@ struct StoredSkills {
 #[derive(Serialize, Deserialize)]
 struct StoredSeen {
     session_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seen_at: Option<Timestamp>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -293,7 +306,7 @@ struct StoredEnd {
     session_id: String,
     reason: SessionEnd,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_seen_at: Option<String>,
+    last_seen_at: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
@@ -341,6 +354,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
             scope: scope(stored.session_id)?,
             set: stored.set,
             unset: stored.unset,
+            seen_at: stored.seen_at,
         }));
     }
     match kind {
@@ -350,6 +364,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
                 mode: stored.mode,
                 scope: scope(stored.session_id)?,
                 state: stored.state,
+                seen_at: stored.seen_at,
             }))
         }
         "mode_cleared" => {
@@ -381,6 +396,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
             let stored: StoredSeen = read(payload)?;
             Ok(ModeFact::SessionSeen(SessionSeen {
                 session: checked(stored.session_id)?,
+                seen_at: stored.seen_at,
             }))
         }
         "mode_session_ended" => {
@@ -388,7 +404,7 @@ pub(super) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
             Ok(ModeFact::SessionEnded(SessionEnded {
                 session: checked(stored.session_id)?,
                 reason: stored.reason,
-                last_seen_at: stored.last_seen_at.map(|at| moment(&at)).transpose()?,
+                last_seen_at: stored.last_seen_at,
                 note: stored.note,
             }))
         }
@@ -402,10 +418,6 @@ fn scope(session: Option<String>) -> Decoded<Scope> {
         None => Ok(Scope::Root),
         Some(session) => checked(session).map(Scope::Session),
     }
-}
-
-fn moment(text: &str) -> Decoded<Timestamp> {
-    Timestamp::parse(text).map_err(|_| format!("last_seen_at must be a time, but is {text:?}"))
 }
 
 fn checked(session: String) -> Decoded<String> {
@@ -448,15 +460,20 @@ impl ModeFact {
             ModeFact::SessionEnded(fact) => Scope::Session(fact.session.clone()),
         }
     }
-    /// Whether it is a sign of life of the session that it happened in: what others do to a session is none.
-    pub fn is_sign_of_life(&self) -> bool {
+    /// When the session that it happened in gave a sign of life by it, if it is one: what others do to a session is none.
+    /// `at` is the time of the event.
+    pub fn sign_of_life(&self, at: Timestamp) -> Option<Timestamp> {
         match self {
-            ModeFact::Started(_) | ModeFact::SessionSeen(_) => true,
-            ModeFact::Changed(changed) => changed.change != Change::AutoCompleted,
+            ModeFact::Started(started) => Some(started.seen_at.unwrap_or(at)),
+            ModeFact::SessionSeen(seen) => Some(seen.seen_at.unwrap_or(at)),
+            ModeFact::Changed(changed) => {
+                let own = changed.change != Change::AutoCompleted;
+                own.then(|| changed.seen_at.unwrap_or(at))
+            }
             ModeFact::Cleared(_)
             | ModeFact::Locked(_)
             | ModeFact::SkillsSynced(_)
-            | ModeFact::SessionEnded(_) => false,
+            | ModeFact::SessionEnded(_) => None,
         }
     }
 }
@@ -469,6 +486,7 @@ impl SessionSeen {
     pub fn event(&self, actor: &str) -> Made {
         let stored = StoredSeen {
             session_id: self.session.clone(),
+            seen_at: self.seen_at,
         };
         let scope = Scope::Session(self.session.clone());
         record("mode_session_seen", actor, &scope, None, &stored)
@@ -484,7 +502,7 @@ impl SessionEnded {
         let stored = StoredEnd {
             session_id: self.session.clone(),
             reason: self.reason,
-            last_seen_at: self.last_seen_at.map(|at| at.to_string()),
+            last_seen_at: self.last_seen_at,
             note: self.note.clone(),
         };
         let scope = Scope::Session(self.session.clone());
@@ -502,6 +520,7 @@ impl ModeStarted {
             mode: self.mode,
             session_id: session(&self.scope),
             state: self.state.clone(),
+            seen_at: self.seen_at,
         };
         record("mode_started", actor, &self.scope, trace, &stored)
     }
@@ -518,6 +537,7 @@ impl ModeChanged {
             session_id: session(&self.scope),
             set: self.set.clone(),
             unset: self.unset.clone(),
+            seen_at: self.seen_at,
         };
         record(self.change.kind(), actor, &self.scope, trace, &stored)
     }

@@ -13,7 +13,7 @@ use crate::fact::mode::{
 };
 use crate::tx::{Projection, Recorded, Tx, key_of};
 use serde_json::Value;
-use teamlog_engine::{Event, RefKind};
+use teamlog_engine::{Event, RefKind, Timestamp};
 
 /// The fold.
 #[derive(Debug, Clone, Copy)]
@@ -40,8 +40,8 @@ impl Projection for ModesProjection {
             ModeFact::SessionSeen(_) => Ok(()),
             ModeFact::SessionEnded(ended) => end(tx, event, ended),
         }?;
-        match fact.scope() {
-            Scope::Session(session) if fact.is_sign_of_life() => see(tx, event, &session),
+        match (fact.scope(), fact.sign_of_life(event.created_at)) {
+            (Scope::Session(session), Some(at)) => see(tx, at, &session),
             _ => Ok(()),
         }
     }
@@ -213,13 +213,14 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
 }
 
 /// A sign of life; the first one, or the first behind an end, begins a life.
-fn see(tx: &mut Tx<'_>, event: &Event<'_>, session: &str) -> Result<()> {
+fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
     let key = key_of(LIFE, session.as_bytes());
-    let at = event.created_at.micros();
+    let at = at.micros();
     let before: Option<LifeRow> = tx.get(&key)?;
     let going = before.filter(|life| life.ended_at.is_none());
     let life = LifeRow {
-        started_at: going.map_or(at, |life| life.started_at),
+        // A clock that ran ahead may have said a later time before.
+        started_at: going.map_or(at, |life| life.started_at.min(at)),
         seen_at: at,
         ended_at: None,
     };

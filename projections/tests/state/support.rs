@@ -447,6 +447,7 @@ pub fn mode_started(mode: Mode, session: Option<&str>, state: &str) -> NewEvent 
         mode,
         scope: scope(session),
         state: fields(state),
+        seen_at: None,
     }
     .event("dev", None)
     .unwrap()
@@ -465,6 +466,7 @@ pub fn mode_changed(
         scope: scope(session),
         set: fields(set),
         unset: unset.iter().map(|field| (*field).to_owned()).collect(),
+        seen_at: None,
     }
     .event("dev", None)
     .unwrap()

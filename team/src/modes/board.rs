@@ -10,7 +10,7 @@ use crate::projections::fact::mode::{
     Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SessionEnd, SessionEnded,
     SessionSeen, SkillsSynced,
 };
-use crate::projections::modes::{Mode, Scope};
+use crate::projections::modes::{Mode, Scope, SessionLife};
 use crate::projections::settings::Setting;
 use crate::refusal::{Code, Refusal};
 use serde_json::Value;
@@ -216,14 +216,23 @@ impl<'a> Board<'a> {
         }
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         let life = self.live.session_life(session)?;
-        if life.is_some_and(|life| life.is_live(self.now, limit / SIGNS)) {
+        // One that lies ahead comes from a clock that was wrong, and would count for too long.
+        let new = |life: &SessionLife| life.seen_at <= self.now;
+        if life.is_some_and(|life| new(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
         }
         let seen = SessionSeen {
             session: session.to_owned(),
+            seen_at: self.seen_at(scope),
         };
         self.seen.insert(scope.clone());
         self.record(seen.event(DEFAULT_ACTOR))
+    }
+
+    /// The time of a sign of life, where its event cannot say it: behind events of a clock that ran ahead.
+    fn seen_at(&self, scope: &Scope) -> Option<Timestamp> {
+        let ahead = self.live.last_at().is_some_and(|last| last > self.now);
+        (ahead && *scope != Scope::Root).then_some(self.now)
     }
 
     /// Says that a session ended. What is active in it is ended by the caller.
@@ -259,6 +268,7 @@ impl<'a> Board<'a> {
             mode,
             scope: scope.clone(),
             state: fields.clone(),
+            seen_at: self.seen_at(scope),
         };
         self.keep(scope, mode, fields, None, true)?;
         self.seen.insert(scope.clone());
@@ -292,6 +302,7 @@ impl<'a> Board<'a> {
             scope: scope.clone(),
             set,
             unset,
+            seen_at: self.seen_at(scope),
         };
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }

@@ -2,14 +2,18 @@
 
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};
+use crate::mode_calls::{start, update};
 use crate::world::*;
 use serde_json::json;
 use teamlog_team::command::dead_letter::Requeue;
+use teamlog_team::command::mode_prompt::ModePrompt;
+use teamlog_team::command::mode_sessions::ModeSessions;
 use teamlog_team::command::nudge::Nudge;
 use teamlog_team::command::send::{Require, Send, SendStatus};
 use teamlog_team::command::tick::Tick;
 use teamlog_team::doctor::{DoctorCheck, Health};
 use teamlog_team::projections::bootstrap::State;
+use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 
 const HOUR: i64 = 60 * MINUTE;
@@ -187,4 +191,64 @@ fn a_message_from_the_future_is_still_refused() {
         ..message("lead", "dev")
     };
     refused(team.send(ahead), Code::CreatedAtAhead);
+}
+
+/// A prompt that asks for nothing, in a session.
+fn idle_prompt(team: &mut Team) {
+    let prompt = ModePrompt {
+        text: "how is it going?".into(),
+        session_id: Some("s-1".into()),
+        ..ModePrompt::default()
+    };
+    team.mode_prompt(prompt).unwrap();
+}
+
+/// When the only session started, and when it was last heard of.
+fn heard(team: &mut Team) -> (String, String) {
+    let mut all = team.mode_sessions(ModeSessions::default()).unwrap();
+    let session = all.sessions.remove(0);
+    (session.started_at, session.last_seen_at)
+}
+
+#[test]
+fn a_session_is_heard_of_by_the_clock_and_not_by_the_logs_times() {
+    type Sign = fn(&mut Team);
+    let signs: [Sign; 3] = [
+        |_| (),
+        |team| drop(update(team, Mode::Autopilot, "s-1", json!({"iteration": 1})).unwrap()),
+        idle_prompt,
+    ];
+    for (number, sign) in signs.into_iter().enumerate() {
+        let world = World::new();
+        let mut team = world.demo();
+        let now = || world.root.options().clock.now().to_string();
+        once_ahead(&world, &mut team);
+        start(&mut team, Mode::Autopilot, "s-1").unwrap();
+        assert_eq!(heard(&mut team), (now(), now()));
+        world.later(2 * HOUR);
+        once_ahead(&world, &mut team);
+        if number > 0 {
+            sign(&mut team);
+            assert_eq!(heard(&mut team).1, now(), "sign {number}");
+        }
+        let silent = if number > 0 { 24 * HOUR } else { 22 * HOUR };
+        world.later(silent);
+        refused(start(&mut team, Mode::Team, ""), Code::ModeDenied);
+        world.later(1);
+        start(&mut team, Mode::Team, "").unwrap();
+        settled_digest(&mut team);
+    }
+}
+
+#[test]
+fn a_sign_of_life_from_the_future_is_set_right_by_the_next_one() {
+    let world = World::new();
+    let mut team = world.demo();
+    world.later(HOUR);
+    start(&mut team, Mode::Autopilot, "s-1").unwrap();
+    world.later(-HOUR);
+    idle_prompt(&mut team);
+    let now = world.root.options().clock.now().to_string();
+    assert_eq!(heard(&mut team), (now.clone(), now));
+    settled_digest(&mut team);
 }
