@@ -9,15 +9,16 @@ mod target;
 
 use crate::call::{Call, Method};
 use crate::door::Door;
+use crate::front::is_known;
 use crate::places::Guest;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
-use crate::route::Problem;
+use crate::route::{self, Problem};
 use crate::wire::sending;
 use axum::Extension;
 use axum::extract::State;
 use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
-use hyper::{Request, Response};
+use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
 use teamlog_team::api;
@@ -53,18 +54,13 @@ async fn call(
     request: Request<axum::body::Body>,
 ) -> Result<(Call, CancellationToken, body::Held), Reply> {
     let (head, body) = request.into_parts();
+    if !is_known(&head.method) {
+        return Err(unknown_method(&head.method, &head.uri));
+    }
     let method = match head.method {
-        // The body of an answer to HEAD is left out on the wire.
-        hyper::Method::GET | hyper::Method::HEAD => Method::Get,
         hyper::Method::POST => Method::Post,
-        // None comes so far.
-        _ => {
-            return Err(Reply::error(
-                405,
-                "method_not_allowed",
-                "method must be GET or POST",
-            ));
-        }
+        // The body of an answer to HEAD is left out on the wire.
+        _ => Method::Get,
     };
     let headers = head.headers;
     if method == Method::Post {
@@ -87,6 +83,23 @@ async fn call(
         body,
     };
     Ok((call, admitted.revoked, held))
+}
+
+/// What is answered to a method that no call has. The connection ends with it.
+fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
+    let path = target::decode(target).map(|(path, _)| path);
+    let allow = path.ok().and_then(|path| route::allowed(&path));
+    let reply = match allow {
+        Some(allow) => route::refused_method(&allow, method.as_str()),
+        // A path that is not served takes none.
+        None => Reply::error(
+            405,
+            "method_not_allowed",
+            &format!("the method must be GET, HEAD or POST, but is {method}"),
+        )
+        .header("Allow", ""),
+    };
+    reply.header("connection", "close")
 }
 
 /// Ends the patience of a call whose answer nobody takes any more.

@@ -10,6 +10,7 @@ use crate::door::Door;
 use crate::reply::Reply;
 use crate::wire::sending;
 use axum::body::Body;
+use axum::extract::State;
 use axum::routing::{Router, get, post};
 use hyper::service::Service;
 use hyper::{Method, Request, Response};
@@ -65,11 +66,6 @@ impl Front {
             self.door.figures.refused(&reply);
             return sending::whole(reply);
         }
-        if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
-            let reply = unknown_method(request.method());
-            self.door.figures.refused(&reply);
-            return sending::whole(reply);
-        }
         request.extensions_mut().insert(self.via);
         if self.via == Via::Socket && leaving::is_asked(&request) {
             return leaving::take_over(request, &self.door);
@@ -81,17 +77,18 @@ impl Front {
     }
 }
 
-async fn method_not_allowed(method: Method) -> Response<Body> {
+/// For a path that is answered here; the router adds `Allow`.
+async fn method_not_allowed(State(door): State<Arc<Door>>, method: Method) -> Response<Body> {
     let message = format!("method must be one of Allow, but is {method}");
-    sending::whole(Reply::error(405, "method_not_allowed", &message))
+    let mut reply = Reply::error(405, "method_not_allowed", &message);
+    if !is_known(&method) {
+        reply = reply.header("connection", "close");
+    }
+    door.figures.refused(&reply);
+    sending::whole(reply)
 }
 
-/// What is answered to a method that nothing has.
-fn unknown_method(method: &Method) -> Reply {
-    let message = format!("method must be GET or POST, but is {method}");
-    let reply = Reply::error(405, "method_not_allowed", &message);
-    // What follows a CONNECT, for one, is no request.
-    reply
-        .header("allow", "GET, HEAD, POST")
-        .header("connection", "close")
+/// Whether there is anything at all that takes the method. What follows another one, CONNECT for one, may be no request.
+pub(crate) fn is_known(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::POST)
 }

@@ -4,7 +4,7 @@
 mod schemas;
 
 use crate::call::Method;
-use crate::route::{CODES, ErrorBody, Facts, ROUTES, Route};
+use crate::route::{CODES, ErrorBody, Facts, ROUTES, Route, answer_schema};
 use schemas::Schemas;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -14,29 +14,30 @@ use teamlog_team::api::{Envelope, OPERATIONS, Operation};
 /// The route that stands for all operations, which are documented one by one.
 const OPERATION: &str = "/v1/api/{operation}";
 
-/// What can go wrong with any call.
-const ALWAYS: &[&str] = &[
-    "invalid_input",
+/// What can go wrong with any request.
+const FRONT: &[&str] = &[
     "malformed_request",
-    "unauthorized",
     "forbidden",
-    "team_not_found",
+    "target_too_long",
     "misdirected",
     "head_too_large",
     "internal",
-    "io",
     "busy",
+];
+/// With any call.
+const ALWAYS: &[&str] = &[
+    "invalid_input",
+    "unauthorized",
+    "team_not_found",
+    "too_large",
+    "request_timeout",
+    "io",
     "locked",
     "lock_lost",
     "damaged",
 ];
 /// With one that has a body.
-const WITH_BODY: &[&str] = &[
-    "invalid_json",
-    "request_timeout",
-    "too_large",
-    "unsupported_media_type",
-];
+const WITH_BODY: &[&str] = &["invalid_json", "unsupported_media_type"];
 /// With one that records.
 const MUTATING: &[&str] = &[
     "no_space",
@@ -78,7 +79,7 @@ pub fn document() -> Value {
         let path = OPERATION.replace("{operation}", operation.name);
         add(&mut paths, &path, Method::Post, described);
     }
-    for (path, described) in in_front() {
+    for (path, described) in in_front(&mut schemas) {
         add(&mut paths, path, Method::Get, described);
     }
     json!({
@@ -126,8 +127,9 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Va
 /// What stands in headers.
 fn parameters() -> Value {
     let header = |name: &str, about: &str, max: u32| {
+        let about = format!("{about}. An empty one counts as none");
         json!({"name": name, "in": "header", "required": false, "description": about,
-            "schema": {"type": "string", "minLength": 1, "maxLength": max}})
+            "schema": {"type": "string", "maxLength": max}})
     };
     json!({
         "key": header("Idempotency-Key", "The same request under the same key is carried out once, and answered with the same bytes", 128),
@@ -267,13 +269,12 @@ fn done(mutates: bool, content: Value) -> Value {
 }
 
 fn error_schema(schemas: &mut Schemas) -> Value {
-    schemas.named(schemars::schema_for!(ErrorBody<'static>))
+    schemas.named(answer_schema::<ErrorBody<'static>>())
 }
 
 /// The answers by status: success, and what can go wrong.
 fn responses(facts: &Facts, success: Value, error: &Value) -> Value {
-    let mut codes = facts.codes.to_vec();
-    codes.extend(ALWAYS);
+    let mut codes = [facts.codes, FRONT, ALWAYS].concat();
     if facts.method == Method::Post {
         codes.extend(WITH_BODY);
     }
@@ -298,7 +299,11 @@ fn failures(codes: &[&str], error: &Value) -> Map<String, Value> {
         });
         (status.to_string(), response)
     });
-    described.collect()
+    let other = json!({
+        "description": "Whatever else is refused or fails, under a code of the table in docs/http.md",
+        "content": {"application/json": {"schema": error}},
+    });
+    described.chain([("default".to_owned(), other)]).collect()
 }
 
 fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
@@ -322,7 +327,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
         "operation": {"type": "string", "const": operation.name},
         "data": data,
     }});
-    let mut codes: Vec<&str> = [ALWAYS, WITH_BODY].concat();
+    let mut codes: Vec<&str> = [FRONT, ALWAYS, WITH_BODY].concat();
     codes.extend([
         "task_not_found",
         "worker_not_found",
@@ -332,7 +337,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     if operation.mutates {
         codes.extend(MUTATING);
     }
-    let failed = schemas.named(schemars::schema_for!(Envelope<'static>));
+    let failed = schemas.named(answer_schema::<Envelope<'static>>());
     let error = error_schema(schemas);
     // What is not admitted never becomes an envelope.
     let mut responses = failures(&codes, &json!({"anyOf": [failed, error]}));
@@ -348,7 +353,8 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
 }
 
 /// What is answered in front of the routes.
-fn in_front() -> [(&'static str, Value); 4] {
+fn in_front(schemas: &mut Schemas) -> [(&'static str, Value); 4] {
+    let error = error_schema(schemas);
     let told = |id: &str, about: &str, kind: &str, open: bool| {
         let schema = match kind {
             "application/json" => json!({"type": "object"}),
@@ -357,8 +363,10 @@ fn in_front() -> [(&'static str, Value); 4] {
         let mut described = json!({
             "operationId": id,
             "summary": about,
-            "responses": {"200": {"description": "Done", "content": {kind: {"schema": schema}}}},
+            "responses": failures(FRONT, &error),
         });
+        described["responses"]["200"] =
+            json!({"description": "Done", "content": {kind: {"schema": schema}}});
         if open {
             described["security"] = json!([]);
         }
@@ -377,7 +385,12 @@ fn in_front() -> [(&'static str, Value); 4] {
         "application/openmetrics-text",
         false,
     );
-    numbers["responses"]["401"] = json!({"description": "`unauthorized`"});
+    for path in [&mut ready, &mut numbers] {
+        path["responses"]["401"] = json!({
+            "description": "`unauthorized`",
+            "content": {"application/json": {"schema": error}},
+        });
+    }
     [
         (
             "/",

@@ -4,6 +4,7 @@
 use crate::admission::busy;
 use crate::door::Door;
 use crate::reply::Reply;
+use crate::wire::watched;
 use axum::body::Body;
 use http_body_util::BodyExt;
 use hyper::header::{CONTENT_LENGTH, HeaderMap};
@@ -79,6 +80,5 @@ impl Held {
 }
 
 fn too_large(door: &Door) -> Reply {
-    let message = format!("body must have at most {} bytes", door.limits.body_bytes);
-    Reply::error(413, "too_large", &message).header("connection", "close")
+    watched::too_large(door.limits.body_bytes).header("connection", "close")
 }

@@ -18,7 +18,9 @@ pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 pub(crate) fn check(request: &Request<Body>, via: Via, port: u16) -> Result<(), Reply> {
     let uri = request.uri();
     if uri.scheme().is_some() {
-        return Err(malformed("target must be a path: this is no proxy"));
+        // Whoever takes this for a proxy has more to say that is not meant for it.
+        let refused = malformed("target must be a path: this is no proxy");
+        return Err(refused.header("connection", "close"));
     }
     let mut hosts = request.headers().get_all(HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {

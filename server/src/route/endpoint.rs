@@ -133,7 +133,8 @@ fn input_schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-fn answer_schema<T: JsonSchema>() -> Schema {
+/// The schema of what is answered: what may be left out is not required.
+pub(crate) fn answer_schema<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.into_generator().into_root_schema_for::<T>()
 }

@@ -20,6 +20,7 @@ mod threads;
 mod usage;
 
 pub use codes::{CODES, CodeRow};
+pub(crate) use endpoint::answer_schema;
 pub use endpoint::{Facts, Route};
 pub(crate) use events::{EventsInput, last_event_id};
 pub use problem::{ErrorBody, Problem};
@@ -52,7 +53,7 @@ fn answered(served: &Served, call: &Call) -> Reply {
             let answered = carry_out(served, call, compiled, parameters);
             answered.unwrap_or_else(Problem::into_reply)
         }
-        Found::OtherMethods(methods) => refuse_method(call, &methods),
+        Found::OtherMethods(methods) => refused_method(&listed(&methods), call.method.name()),
         Found::Nothing => {
             let path = format!("/{}", call.path.join("/"));
             let message = format!("the path must be one that is served, but is {path:?}");
@@ -127,18 +128,22 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     endpoint::typed(compiled.route.facts.id, fields)
 }
 
-fn refuse_method(call: &Call, methods: &[Method]) -> Reply {
-    let allow = listed(methods);
-    let message = format!(
-        "the method must be {allow} here, but is {}",
-        call.method.name()
-    );
+/// What is answered to a method that a path does not take.
+pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
+    let message = format!("the method must be {allow} here, but is {method}");
     Problem::new("method_not_allowed", message)
         .into_reply()
         .header("Allow", allow)
 }
 
+/// What can be got can also be asked for its head.
 fn listed(methods: &[Method]) -> String {
-    let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+    let names: Vec<&str> = methods
+        .iter()
+        .map(|method| match method {
+            Method::Get => "GET, HEAD",
+            Method::Post => "POST",
+        })
+        .collect();
     names.join(", ")
 }

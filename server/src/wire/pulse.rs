@@ -82,6 +82,17 @@ impl Pulse {
         state.heads.next()
     }
 
+    /// Whether the head that the parser could not take announces more than a body may have.
+    pub fn is_too_much(&self) -> bool {
+        let declared = self.state().heads.declared();
+        declared.is_some_and(|bytes| bytes > self.limits.body_bytes as u64)
+    }
+
+    /// The most bytes of a body.
+    pub fn body_bytes(&self) -> usize {
+        self.limits.body_bytes
+    }
+
     /// Whether the connection must be closed after the request at hand.
     pub fn is_last(&self) -> bool {
         self.state().heads.is_over()

@@ -64,7 +64,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         if this.instead.is_none() && !this.pulse.owes() {
-            this.instead = in_place_of(buf).map(|bytes| (bytes, 0));
+            this.instead = in_place_of(buf, &this.pulse).map(|bytes| (bytes, 0));
         }
         let Some((bytes, done)) = &mut this.instead else {
             let written = Pin::new(&mut this.inner).poll_write(cx, buf);
@@ -109,10 +109,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
 }
 
 /// What the parser says of what it cannot parse, said as we say it. Nothing but what the parser says comes here.
-fn in_place_of(written: &[u8]) -> Option<Vec<u8>> {
+fn in_place_of(written: &[u8], pulse: &Pulse) -> Option<Vec<u8>> {
     let head = written.strip_prefix(b"HTTP/1.1 ")?;
     let status = std::str::from_utf8(head.get(..3)?).ok()?.parse().ok()?;
     let (reason, reply) = match status {
+        // It does not take a length that is greater than its numbers get.
+        400 | 431 if pulse.is_too_much() => ("Content Too Large", too_large(pulse.body_bytes())),
         400 => (
             "Bad Request",
             malformed("request must be well-formed HTTP/1.1"),
@@ -137,6 +139,12 @@ fn in_place_of(written: &[u8]) -> Option<Vec<u8>> {
 /// What is answered to what is no request.
 pub(crate) fn malformed(message: &str) -> Reply {
     Reply::error(400, "malformed_request", message)
+}
+
+/// What is answered to a body that is larger than any may be.
+pub(crate) fn too_large(limit: usize) -> Reply {
+    let message = format!("body must have at most {limit} bytes");
+    Reply::error(413, "too_large", &message)
 }
 
 /// A whole answer, after which the connection is closed, for where nothing else makes one.

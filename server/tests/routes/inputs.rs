@@ -164,12 +164,12 @@ fn paths_are_exact_and_methods_are_told() {
     let said = world.post("/v1/status", json!({}));
     assert_eq!(
         said.refused(405, "method_not_allowed").header("Allow"),
-        Some("GET")
+        Some("GET, HEAD")
     );
     let path = |target: &str| call(Method::Get, target, "").path;
     assert_eq!(
         route::allowed(&path("/v1/tasks")),
-        Some("GET, POST".to_owned())
+        Some("GET, HEAD, POST".to_owned())
     );
     assert_eq!(route::allowed(&path("/v1/nothing")), None);
 }

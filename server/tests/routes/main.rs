@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod document;
+#[path = "../shared/documented.rs"]
+mod documented;
 mod events;
 mod fencing;
 mod inputs;

@@ -1,5 +1,6 @@
 //! A served team in memory, with its own time and its own randomness.
 
+use crate::documented;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,9 +113,14 @@ impl World {
     pub fn ask(&self, call: Call) -> Said {
         let reply = route::answer(&self.served, &call);
         assert_eq!(reply.body.last(), Some(&b'\n'), "{reply:?}");
+        let json = serde_json::from_slice(&reply.body).unwrap();
+        if reply.status >= 400 {
+            let target = format!("/{}", call.path.join("/"));
+            documented::check(call.method.name(), &target, reply.status, &json);
+        }
         Said {
             status: reply.status,
-            json: serde_json::from_slice(&reply.body).unwrap(),
+            json,
             reply,
         }
     }

@@ -269,6 +269,14 @@ fn a_call_is_what_was_asked() {
         (&answer["key"], &answer["trace"]),
         (&json!(null), &json!("own"))
     );
+    // What is empty is not there.
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("X-Trace-Id", ""),
+        ("traceparent", &parent),
+    ];
+    let answer = client.ask("POST /v1/x", &headers, "").json();
+    assert_eq!(answer["trace"], trace);
     for (accept, stream) in [
         ("text/event-stream;q=0, application/json", false),
         ("text/event-stream; q=0.000", false),
@@ -348,12 +356,23 @@ fn a_method_that_a_page_does_not_have_is_named_with_those_that_it_has() {
         assert_eq!(answer.code(), "method_not_allowed");
         assert_eq!(answer.header("allow"), Some("GET,HEAD"));
     }
-    let answer = Client::tcp(&daemon).call(&stand.token("demo"), "DELETE /v1/tasks/1", "");
-    assert_eq!(
-        (answer.status, answer.code().as_str()),
-        (405, "method_not_allowed")
-    );
-    assert_eq!(answer.header("allow"), Some("GET, HEAD, POST"));
+    for (target, allow) in [
+        ("/healthz", "GET,HEAD"),
+        ("/v1/tasks", "GET, HEAD, POST"),
+        ("/v1/tasks/1", "GET, HEAD"),
+        ("/v1/tasks/1/claim?x=1", "POST"),
+        ("/v1/api/read-task", "POST"),
+        ("/v1/nothing", ""),
+    ] {
+        let mut client = Client::tcp(&daemon);
+        let answer = client.call(&stand.token("demo"), &format!("DELETE {target}"), "");
+        let told = (answer.status, answer.code());
+        assert_eq!(told, (405, "method_not_allowed".to_owned()), "{target}");
+        assert_eq!(answer.header("allow"), Some(allow), "{target}");
+        assert!(client.is_over(), "{target}");
+    }
+    let answer = Client::unix(&daemon).ask("DELETE /control/stop", &[], "");
+    assert_eq!((answer.status, answer.header("allow")), (405, Some("POST")));
 }
 
 #[test]

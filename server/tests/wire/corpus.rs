@@ -1,5 +1,6 @@
 //! Requests as bytes, good and bad, and what becomes of them: data in `corpus.txt`.
 
+use crate::documented;
 use crate::stand::{Client, Stand, address};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use std::net::Shutdown;
@@ -83,6 +84,17 @@ fn plain(line: &str) -> Vec<u8> {
     bytes
 }
 
+/// What a case asks first, as far as that can be read.
+fn first_line(bytes: &[u8]) -> (String, String) {
+    let text = String::from_utf8_lossy(bytes);
+    let line = text.trim_start().lines().next().unwrap_or_default();
+    let mut words = line.split(' ').map(str::to_owned);
+    (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    )
+}
+
 /// Whether the connection is still good for a request.
 fn is_open(client: &mut Client<TcpStream>, host: &str) -> bool {
     client.say(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes());
@@ -115,6 +127,8 @@ fn run(step: usize) {
                     .iter()
                     .any(|row| row.code == code && row.status == status);
                 assert!(known, "{}: {answer:?}", case.name);
+                let (method, target) = first_line(&case.bytes);
+                documented::check(&method, &target, status, &answer.json());
             }
         }
         assert_eq!(heard, case.statuses, "{}", case.name);

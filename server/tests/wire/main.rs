@@ -11,7 +11,8 @@ mod admission;
 mod control;
 mod corpus;
 mod crowd;
-
+#[path = "../shared/documented.rs"]
+mod documented;
 mod life;
 mod limits;
 mod numbers;

@@ -1,5 +1,6 @@
 //! A root with teams, daemons on it, and clients that speak to them byte by byte.
 
+use crate::documented;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -231,7 +232,12 @@ impl<S: Read + Write> Client<S> {
         request += "\r\n";
         request += body;
         self.say(request.as_bytes());
-        self.hear().unwrap_or_else(|| panic!("no answer to {line}"))
+        let heard = self.hear().unwrap_or_else(|| panic!("no answer to {line}"));
+        if heard.status >= 400 && !heard.body.is_empty() {
+            let (method, target) = line.split_once(' ').unwrap();
+            documented::check(method, target, heard.status, &heard.json());
+        }
+        heard
     }
     /// The same, with a token.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {

@@ -1,0 +1,73 @@
+//! Whether an error is answered as the OpenAPI document says.
+
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use teamlog_server::openapi;
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
+/// By the place of their schema.
+static VALIDATORS: LazyLock<Mutex<HashMap<String, jsonschema::Validator>>> =
+    LazyLock::new(Mutex::default);
+
+/// Holds an error that was answered to `method` and `target` against the document.
+#[track_caller]
+pub fn check(method: &str, target: &str, status: u16, body: &Value) {
+    let place = place(method, target, status);
+    let mut validators = VALIDATORS.lock().unwrap_or_else(PoisonError::into_inner);
+    let validator = validators.entry(place.clone()).or_insert_with(|| {
+        let mut schema = DOCUMENT.pointer(&place).unwrap().clone();
+        schema["components"] = DOCUMENT["components"].clone();
+        jsonschema::validator_for(&schema).unwrap()
+    });
+    if let Err(error) = validator.validate(body) {
+        panic!("{method} {target} {status}: {error}: {body}");
+    }
+}
+
+/// Where the document has the schema of such an answer.
+#[track_caller]
+fn place(method: &str, target: &str, status: u16) -> String {
+    let Some(path) = documented_path(target) else {
+        // What is not served has no operation; its error is that of all.
+        return "/components/schemas/ErrorBody".to_owned();
+    };
+    let path_of = path.replace('~', "~0").replace('/', "~1");
+    let item = DOCUMENT["paths"][&path].as_object().unwrap();
+    let own = method.to_lowercase().replace("head", "get");
+    // A method that the path does not take is answered by the path.
+    let operation = match item.contains_key(&own) {
+        true => own,
+        false => item.keys().next().unwrap().clone(),
+    };
+    let responses = item[&operation]["responses"].as_object().unwrap();
+    let status = status.to_string();
+    let listed = match responses.contains_key(&status) {
+        true => status.as_str(),
+        false => "default",
+    };
+    let content = &responses.get(listed).unwrap_or(&Value::Null)["content"];
+    assert!(
+        content["application/json"]["schema"] != json!(null),
+        "{method} {path} {status} is not documented"
+    );
+    format!("/paths/{path_of}/{operation}/responses/{listed}/content/application~1json/schema")
+}
+
+/// The path of the document that a target is one of.
+fn documented_path(target: &str) -> Option<String> {
+    let path = target.split('?').next().unwrap_or_default();
+    let paths = DOCUMENT["paths"].as_object().unwrap();
+    let given: Vec<&str> = path.split('/').collect();
+    let fits = |path: &&String| {
+        let own: Vec<&str> = path.split('/').collect();
+        own.len() == given.len()
+            && own
+                .iter()
+                .zip(&given)
+                .all(|(own, given)| own == given || own.starts_with('{') && !given.is_empty())
+    };
+    let mut fitting: Vec<&String> = paths.keys().filter(fits).collect();
+    fitting.sort_by_key(|path| path.matches('{').count());
+    fitting.first().map(|path| (*path).clone())
+}
