@@ -4,6 +4,7 @@
 use super::denial::Place;
 use crate::act::Origin;
 use crate::command::append::DEFAULT_ACTOR;
+use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::fact::mode::{
@@ -217,8 +218,8 @@ impl<'a> Board<'a> {
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         let life = self.live.session_life(session)?;
         // One that lies ahead comes from a clock that was wrong, and would count for too long.
-        let new = |life: &SessionLife| life.seen_at <= self.now;
-        if life.is_some_and(|life| new(&life) && life.is_live(self.now, limit / SIGNS)) {
+        let sound = |life: &SessionLife| !self.is_ahead(life.seen_at);
+        if life.is_some_and(|life| sound(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
         }
         let seen = SessionSeen {
@@ -231,8 +232,13 @@ impl<'a> Board<'a> {
 
     /// The time of a sign of life, where its event cannot say it: behind events of a clock that ran ahead.
     fn seen_at(&self, scope: &Scope) -> Option<Timestamp> {
-        let ahead = self.live.last_at().is_some_and(|last| last > self.now);
+        let ahead = self.live.last_at().is_some_and(|last| self.is_ahead(last));
         (ahead && *scope != Scope::Root).then_some(self.now)
+    }
+
+    /// Whether a time of the log lies further ahead than times of events that come at once do.
+    fn is_ahead(&self, at: Timestamp) -> bool {
+        at > self.now.plus_micros(AHEAD_TOLERATED_MICROS)
     }
 
     /// Says that a session ended. What is active in it is ended by the caller.
