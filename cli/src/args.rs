@@ -123,7 +123,14 @@ pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
 /// The same in the daemon, for a caller elsewhere: with the teams that are open here.
 pub fn run_resident(argv: &[OsString], surroundings: &Surroundings, resident: &Root) -> u8 {
     match typed(argv) {
-        Ok((args, _)) => carry_out(args, surroundings, Some(resident)).into(),
+        Ok((args, Some(_))) => carry_out(args, surroundings, Some(resident)).into(),
+        // It would write and start things as the daemon, whatever the caller itself may do.
+        Ok((_, None)) => {
+            let message =
+                "the daemon must be asked for what records something, and for nothing else";
+            let error = CommandError::new(Exit::Usage, "usage", message);
+            error.report(wants_json(argv), surroundings).into()
+        }
         // The caller's own parser has taken it.
         Err(error) => usage(&error, argv, wants_json(argv), surroundings).into(),
     }
@@ -172,7 +179,7 @@ impl Form {
             whose: match &args.command {
                 Command::Api(api) => Whose::Contract(api.operation(surroundings)),
                 Command::State(_) => Whose::State,
-                Command::Guard(_) => Whose::Guard,
+                Command::Guard(guard) if guard.is_asked() => Whose::Guard,
                 _ => Whose::Ours,
             },
         }

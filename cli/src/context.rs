@@ -3,6 +3,7 @@
 use crate::args::Global;
 use crate::command::append::open;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::fence::VARIABLE;
 use crate::link::Called;
 use crate::output::Output;
 use crate::render::View;
@@ -462,6 +463,10 @@ impl Context {
             "damaged" | "foreign_file" | "undecodable" => {
                 error.or_hint(|| command(format!("verify {team}")))
             }
+            "not_permitted" if self.surroundings.var(VARIABLE).is_some() => error.or_hint(|| {
+                let serve = self.command("serve");
+                format!("teamlog guard exec keeps the data root read-only; outside of it, start the daemon: {serve}")
+            }),
             "rolled_back" | "cut_below_receipt" | "changed_since_receipt" => error.or_hint(|| {
                 let verify = command(format!("verify {team} --against RECEIPT"));
                 format!("nothing was written; look at what is there: {verify}")
@@ -619,7 +624,7 @@ impl Context {
     }
 
     /// Says something beside the answer, on standard error.
-    fn note(&self, text: &str) {
+    pub fn note(&self, text: &str) {
         let line = if self.out.is_json() {
             let line = serde_json::to_string(&Note { note: text }).unwrap_or_default();
             if self.surroundings.terminals().stderr {

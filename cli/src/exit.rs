@@ -11,7 +11,8 @@
 //! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
 //! | 75 | locked, try again |
 //! | 77 | the system does not permit it |
-//! | 78 | the file system is not safe for a log |
+//! | 78 | the file system is not safe for a log; `guard exec`: the kernel cannot fence a command |
+//! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
@@ -32,16 +33,19 @@ use teamlog_team::{Code, Failure, Refusal};
 /// How the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    Done = 0,
-    Refused = 1,
-    Usage = 2,
-    Damaged = 65,
-    Unavailable = 69,
-    Bug = 70,
-    Io = 74,
-    Locked = 75,
-    NotPermitted = 77,
-    UnsafeFileSystem = 78,
+    Done,
+    Refused,
+    Usage,
+    Damaged,
+    Unavailable,
+    Bug,
+    Io,
+    Locked,
+    NotPermitted,
+    UnsafeFileSystem,
+    Unfenced,
+    /// As a command that was run for the user ended.
+    Of(u8),
 }
 
 impl Exit {
@@ -51,7 +55,19 @@ impl Exit {
 
 impl From<Exit> for u8 {
     fn from(exit: Exit) -> u8 {
-        exit as u8
+        match exit {
+            Exit::Done => 0,
+            Exit::Refused => 1,
+            Exit::Usage => 2,
+            Exit::Damaged => 65,
+            Exit::Unavailable => 69,
+            Exit::Bug => 70,
+            Exit::Io => 74,
+            Exit::Locked => 75,
+            Exit::NotPermitted => 77,
+            Exit::UnsafeFileSystem | Exit::Unfenced => 78,
+            Exit::Of(code) => code,
+        }
     }
 }
 
@@ -451,7 +467,7 @@ thread_local! {
 pub fn install_panic_hook(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
         let exit = bug(panic).report(json, &Surroundings::of_process());
-        std::process::exit(exit as i32);
+        std::process::exit(u8::from(exit).into());
     }));
 }
 
@@ -547,12 +563,12 @@ mod tests {
             ),
         ] {
             let reported = CommandError::from(error);
-            assert_eq!((reported.exit as u8, reported.code()), (exit, code));
+            assert_eq!((u8::from(reported.exit), reported.code()), (exit, code));
         }
         let unsafe_root = Refusal::new(Code::UnsafeFileSystem, "x");
-        assert_eq!(CommandError::from(unsafe_root).exit as u8, 78);
+        assert_eq!(u8::from(CommandError::from(unsafe_root).exit), 78);
         let refused = Refusal::new(Code::InvalidInput, "x");
-        assert_eq!(CommandError::from(refused).exit as u8, 1);
+        assert_eq!(u8::from(CommandError::from(refused).exit), 1);
     }
 
     #[test]

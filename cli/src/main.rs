@@ -8,6 +8,7 @@ mod command;
 mod complete;
 mod context;
 mod exit;
+mod fence;
 mod forward;
 mod link;
 mod output;

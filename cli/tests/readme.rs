@@ -1,4 +1,5 @@
-//! The tour of the README runs as it is printed: every line in one directory, in order, and each succeeds.
+//! The tour of the README runs as it is printed: every line in one directory, in order, and each succeeds. Packages bring
+//! the README with them.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::path::Path;
@@ -52,4 +53,33 @@ fn the_tour_of_the_readme_runs() {
         .filter(|line| !line.starts_with("note: as of event "))
         .collect();
     assert!(beside.is_empty(), "{failed}");
+}
+
+#[test]
+fn every_package_brings_readme_keywords_and_licences() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let members = read("Cargo.toml");
+    let members = members.split("members = [").nth(1).unwrap();
+    let members = members.split(']').next().unwrap().split(", ");
+    let mut packages = 0;
+    for member in members.map(|member| member.trim_matches('"')) {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        if manifest.contains("publish = false") {
+            continue;
+        }
+        packages += 1;
+        for field in ["license", "readme", "keywords", "rust-version"] {
+            let line = format!("\n{field}.workspace = true\n");
+            assert!(manifest.contains(&line), "{member} has no {field}");
+        }
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert_eq!(
+                read(&format!("{member}/{licence}")),
+                read(licence),
+                "{member}"
+            );
+        }
+    }
+    assert!(packages > 5, "{packages}");
 }

@@ -1,6 +1,9 @@
 //! The log as its users see it: append, order, rotation, reading, receipts.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[allow(dead_code, reason = "its main is for whoever runs it")]
+#[path = "../examples/embed.rs"]
+mod embed;
 mod support;
 
 use std::path::Path;
@@ -14,6 +17,18 @@ fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Files::open(dir.path()).unwrap());
     (dir, storage)
+}
+
+#[test]
+fn a_short_program_keeps_a_log_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join("notes");
+    let lines = embed::noted(&notes, "it is \"green\"").unwrap();
+    assert_eq!(lines, [r#"1 note_taken "it is \"green\"""#]);
+    let again = embed::noted(&notes, "twice").unwrap_err();
+    assert!(again.to_string().contains("log"), "{again}");
+    let lines = include_str!("../examples/embed.rs").lines().count();
+    assert!(lines < 40, "{lines}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The directory beneath the root that is the daemon's own.
-pub(crate) const DIR: &str = "teamd";
+pub const DIR: &str = "teamd";
 const LOCK_FILE: &str = "teamd.lock";
 /// A note on one process is never longer.
 const NOTE_BYTES_MAX: u64 = 64 * 1024;

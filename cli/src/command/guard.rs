@@ -2,6 +2,8 @@
 //!
 //! Whatever goes wrong on the way to an answer is a denial: an agent takes any other end of a hook for a yes.
 
+mod exec;
+
 use super::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -19,6 +21,7 @@ const NAMED_MAX: usize = 5;
 
 #[derive(Debug, clap::Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
     long_about = "Say whether a coding agent may carry out a tool call, whose JSON stands on standard input\n\n\
         Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. Where \
         nobody can tell what a call writes, --on-unknown decides; to ask, the answer is 0 with JSON on standard \
@@ -29,20 +32,35 @@ Examples:
   teamlog guard demo --agent dev --root . --scratch /tmp --on-unknown deny < call.json"
 )]
 pub struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
     /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     team: Option<String>,
-    /// Who is to write [default: who is acting, else $PI_AGENT_ID]
-    #[arg(long)]
-    agent: Option<String>,
-    /// The repository [default: the team's setting `resources.root`]
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
+    #[command(flatten)]
+    who: Who,
     /// A directory outside of the repository that may be written without a lease; may stand several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
     /// What to answer where nobody can tell what the call writes
     #[arg(long, value_enum, value_name = "ANSWER", default_value = "ask")]
     on_unknown: OnUnknown,
+}
+
+/// What else the guard does.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    Exec(exec::Exec),
+}
+
+/// Who is to write, and where.
+#[derive(Debug, clap::Args)]
+struct Who {
+    /// Who is to write [default: who is acting, else $PI_AGENT_ID]
+    #[arg(long)]
+    agent: Option<String>,
+    /// The repository [default: the team's setting `resources.root`]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
 }
 
 /// What to answer where nobody can tell.
@@ -74,8 +92,16 @@ enum Decision {
 }
 
 impl Args {
+    /// Whether it answers an agent, which takes every exit code but 2 for permission.
+    pub fn is_asked(&self) -> bool {
+        self.action.is_none()
+    }
+
     /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
+    pub fn run(mut self, context: &mut Context) -> Outcome {
+        if let Some(Action::Exec(exec)) = self.action.take() {
+            return exec.run(context);
+        }
         // A panic ends up below and is a denial; on its own it would end the process in another way.
         let before = panic::take_hook();
         panic::set_hook(Box::new(|_| {}));
@@ -118,10 +144,10 @@ impl Args {
         };
         let mut writes = call.writes(&place);
         if writes.targets().next().is_some() {
-            let agent = self.agent(context)?;
+            let agent = self.who.agent(context)?;
             let name = context.team_named(self.team.clone())?;
             let mut team = context.team(&name)?;
-            let root = self.root(context, &mut team)?;
+            let root = self.who.root(context, &mut team)?;
             if !root.is_empty() {
                 place.top = Some(real(&root));
                 writes = call.writes(&place);
@@ -137,23 +163,6 @@ impl Args {
             OnUnknown::Ask => Ok(Decision::Ask(call.form, why)),
             OnUnknown::Deny => Err(denied(&why)),
         }
-    }
-
-    fn agent(&self, context: &Context) -> Result<String, CommandError> {
-        let named = self.agent.clone().or_else(|| context.actor());
-        let named = named.or_else(|| variable(context, "PI_AGENT_ID"));
-        context.agent("--agent", named)
-    }
-
-    /// The repository; empty where nobody said.
-    fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
-        let Some(root) = &self.root else {
-            return Ok(team.resources_root()?);
-        };
-        absolute(context, root).ok_or_else(|| {
-            let message = format!("root must be a path as text, but is {}", root.display());
-            CommandError::invalid("root", message)
-        })
     }
 
     /// Refuses what the agent may not write.
@@ -201,6 +210,25 @@ impl Args {
             true => format!("teamlog config set {name} resources.root DIR"),
             false => format!("claim a task that declares it: teamlog ready {name} --agent {agent}"),
         }))
+    }
+}
+
+impl Who {
+    fn agent(&self, context: &Context) -> Result<String, CommandError> {
+        let named = self.agent.clone().or_else(|| context.actor());
+        let named = named.or_else(|| variable(context, "PI_AGENT_ID"));
+        context.agent("--agent", named)
+    }
+
+    /// The repository; empty where nobody said.
+    fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
+        let Some(root) = &self.root else {
+            return Ok(team.resources_root()?);
+        };
+        absolute(context, root).ok_or_else(|| {
+            let message = format!("root must be a path as text, but is {}", root.display());
+            CommandError::invalid("root", message)
+        })
     }
 }
 

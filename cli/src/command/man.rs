@@ -107,7 +107,7 @@ fn write_all(teamlog: &clap::Command, dir: &Path) -> Result<Answer, CommandError
         pages.push(Page {
             command: words,
             file,
-            group: command.has_subcommands(),
+            group: command.is_subcommand_required_set(),
         });
     }
     let dir = dir.display().to_string();

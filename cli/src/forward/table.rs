@@ -215,6 +215,7 @@ mod tests {
         "doctor clean",
         "export",
         "guard",
+        "guard exec",
         "head",
         "hooks install",
         "keygen",
@@ -247,12 +248,11 @@ mod tests {
     ];
 
     fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, bool)>) {
-        let mut below = command.get_subcommands().peekable();
-        if below.peek().is_none() {
+        if !command.is_subcommand_required_set() {
             let has_team = command.get_arguments().any(|arg| arg.get_id() == "team");
             found.push((path.trim().to_owned(), has_team));
         }
-        for sub in below {
+        for sub in command.get_subcommands() {
             leaves(sub, &format!("{path} {}", sub.get_name()), found);
         }
     }

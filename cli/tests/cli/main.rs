@@ -21,6 +21,7 @@ mod delivery;
 mod demo;
 mod doctor;
 mod exclusion;
+mod fence;
 mod follow;
 mod forward;
 mod full;

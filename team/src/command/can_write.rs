@@ -113,6 +113,20 @@ impl Team {
         self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
     }
 
+    /// What an agent holds of the repository now, task by task.
+    ///
+    /// # Errors
+    /// `invalid_input` for a name that no agent has; the log's.
+    pub fn held_by(&mut self, agent: &str) -> Result<Vec<HeldResources>> {
+        names::check_known("agent", agent)?;
+        let now = self.now();
+        self.query(|live, _| {
+            let mut held = live.held_by(agent)?;
+            held.retain(|held| held.leased_until > now);
+            Ok(held)
+        })
+    }
+
     /// Whether an agent may write each of some paths, in their order.
     ///
     /// # Errors

@@ -111,6 +111,40 @@ impl Pattern {
         fits(&self.parts, &names)
     }
 
+    /// Whether a path below a directory may be covered, or the directory itself is. The directory's names, relative and
+    /// without `.` and `..`, stand for themselves.
+    pub fn reaches(&self, dir: &str) -> bool {
+        // Behind which parts a path may stand that begins with these names.
+        let mut at = vec![false; self.parts.len() + 1];
+        at[0] = true;
+        for name in dir
+            .split('/')
+            .filter(|name| !name.is_empty() && *name != ".")
+        {
+            let name: Vec<char> = name.chars().collect();
+            let mut next = vec![false; at.len()];
+            next[self.parts.len()] = at[self.parts.len()];
+            for (here, part) in self.parts.iter().enumerate().filter(|(here, _)| at[*here]) {
+                match part {
+                    // It stands for any name, so that everything below is within reach.
+                    Part::Any => return true,
+                    Part::Name(pattern) => next[here + 1] |= fits_name(pattern, &name),
+                }
+            }
+            at = next;
+        }
+        at.contains(&true)
+    }
+
+    /// Whether it names one path only, without `*` and `?`.
+    pub fn is_literal(&self) -> bool {
+        let plain = |part: &Part| match part {
+            Part::Any => false,
+            Part::Name(name) => !name.contains(&'*') && !name.contains(&'?'),
+        };
+        self.parts.iter().all(plain)
+    }
+
     /// Whether there is a path that both cover.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let (one, two) = (&self.parts, &other.parts);
@@ -269,6 +303,29 @@ mod tests {
             ("*", "*", true),
         ] {
             assert_eq!(pattern(resource).covers(path), covered, "{resource} {path}");
+        }
+    }
+
+    #[test]
+    fn a_resource_reaches_the_directories_on_its_way_and_below_itself() {
+        for (resource, dir, reached) in [
+            ("src/io", ".", true),
+            ("src/io", "src", true),
+            ("src/io", "src/io", true),
+            ("src/io", "src/io/deep", true),
+            ("src/io", "src/os", false),
+            ("src/io", "docs", false),
+            (".", "docs", true),
+            ("src/*.rs", "src", true),
+            ("src/*.rs", "src/a", false),
+            ("src/*.rs", "src/a.rs/b", true),
+            ("**/test", "a/b", true),
+            ("src/**/x", "src/y/z", true),
+            ("src/**/x", "docs/x", false),
+            ("a?/b", "ab", true),
+            ("a?/b", "*", false),
+        ] {
+            assert_eq!(pattern(resource).reaches(dir), reached, "{resource} {dir}");
         }
     }
 

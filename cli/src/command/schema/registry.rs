@@ -129,6 +129,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<TaskAnswer>("task reopen"),
     answer::<WriteVerdict>("can-write"),
     text("guard"),
+    text("guard exec"),
     answer::<HooksAnswer>("hooks install"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),

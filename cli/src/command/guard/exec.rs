@@ -1,0 +1,193 @@
+//! `guard exec`: a command that the kernel lets write what its agent may write.
+
+use super::{Who, absolute, real};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::fence::fenced::{Fenced, NotStarted};
+use crate::fence::grounds::Grounds;
+use crate::fence::{VARIABLE, rules};
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use teamlog_server::lock;
+use teamlog_team::Team;
+use teamlog_team::engine::{Clock, SystemClock};
+use teamlog_team::projections::tasks::HeldResources;
+use teamlog_team::resource::pattern::Pattern;
+use teamlog_team::root::TEAMS_DIR;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    about = "Run a command that can write only what its agent may write; the kernel sees to it",
+    long_about = "Run a command that can write only what its agent may write; the kernel (Landlock) sees to it\n\n\
+        Writable are the paths that the agent holds and --scratch. The rest of the repository and the data root are \
+        read-only, everything else is as ever; docs/guard.md names the limits. teamlog inside records through the \
+        daemon (teamlog serve). Once a lease ends the command gets SIGTERM, and SIGKILL 5 s later. The exit code is \
+        the command's, 128 and its number for a signal, 126 or 127 if it cannot be started, and 78 if the kernel has \
+        no Landlock.",
+    after_help = "\
+Examples:
+  teamlog guard exec demo --agent dev --root . -- git diff
+  teamlog guard exec --agent dev --root . --scratch /tmp -- sh -c 'ls > /dev/null'"
+)]
+pub struct Exec {
+    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
+    team: Option<String>,
+    #[command(flatten)]
+    who: Who,
+    /// A directory that may be written without a lease, also in the repository; may stand several times
+    #[arg(long, value_name = "DIR")]
+    scratch: Vec<PathBuf>,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl Exec {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let agent = self.who.agent(context)?;
+        let name = context.team_named(self.team.clone())?;
+        let mut team = context.team(&name)?;
+        let held = team.held_by(&agent)?;
+        let grounds = self.grounds(context, &mut team, &held)?;
+        warn(context, (&agent, &name), &held, &grounds);
+        let (program, words) = self.command.split_first().ok_or_else(|| {
+            CommandError::new(Exit::Usage, "usage", "COMMAND is required behind --")
+        })?;
+        let mut command = Command::new(program);
+        command.args(words).env(VARIABLE, &name);
+        let spots = grounds.writable(rules::listed);
+        let fenced = Fenced::start(command, &spots).map_err(|error| not_started(program, error))?;
+        let mut leases = Leases { team, agent, held };
+        let ended = fenced.attend(|| match leases.ended() {
+            Some(task) => {
+                let after = "the command is told to end, and killed after 5 s";
+                context.note(&format!("the lease on task {task} ended: {after}"));
+                true
+            }
+            None => false,
+        });
+        let code = ended.map_err(|error| CommandError::io("wait for", "the command", &error))?;
+        Ok(Exit::Of(code))
+    }
+
+    fn grounds(
+        &self,
+        context: &Context,
+        team: &mut Team,
+        held: &[HeldResources],
+    ) -> Result<Grounds, CommandError> {
+        let root = self.who.root(context, team)?;
+        if root.is_empty() {
+            let hint = format!("teamlog config set {} resources.root DIR", team.name());
+            let message = "--root is required, for the team has no setting resources.root";
+            return Err(CommandError::new(Exit::Usage, "usage", message).or_hint(|| hint));
+        }
+        let repository = directory("root", Path::new(&root))?;
+        let data_root = directory("data_root", context.data_root())?;
+        let scratch = self.scratch.iter().map(|dir| {
+            let dir = absolute(context, dir).map_or_else(|| dir.clone(), PathBuf::from);
+            let dir = directory("scratch", &dir)?;
+            match dir == repository || dir == data_root {
+                true => Err(whole(&dir)),
+                false => Ok(dir),
+            }
+        });
+        let scratch = scratch.collect::<Result<_, CommandError>>()?;
+        let leased = held.iter().flat_map(|held| &held.resources);
+        Ok(Grounds {
+            own: [TEAMS_DIR, lock::DIR].map(|own| data_root.join(own)).into(),
+            leased: leased
+                .filter_map(|text| Pattern::parse(text).ok())
+                .collect(),
+            repository,
+            data_root,
+            scratch,
+        })
+    }
+}
+
+/// What the agent held when the command began.
+struct Leases {
+    team: Team,
+    agent: String,
+    held: Vec<HeldResources>,
+}
+
+impl Leases {
+    /// The task whose lease ended, or whose paths are others now. Where the log cannot be read, a lease counts as long as
+    /// it did when it could.
+    fn ended(&mut self) -> Option<&str> {
+        if let Ok(now) = self.team.held_by(&self.agent) {
+            for held in &mut self.held {
+                let still = now.iter().find(|still| still.task_id == held.task_id);
+                match still.filter(|still| still.resources == held.resources) {
+                    Some(still) => held.leased_until = still.leased_until,
+                    None => return Some(&held.task_id),
+                }
+            }
+            return None;
+        }
+        let now = SystemClock.now();
+        let over = self.held.iter().find(|held| held.leased_until <= now);
+        over.map(|held| held.task_id.as_str())
+    }
+}
+
+/// Says what nobody would look for in the command's own errors.
+fn warn(context: &Context, (agent, team): (&str, &str), held: &[HeldResources], grounds: &Grounds) {
+    if held.is_empty() {
+        let why = format!("{agent} holds no path in team {team}");
+        context.note(&format!("{why}: the whole repository is read-only"));
+    }
+    for missing in grounds.missing(Path::exists) {
+        let why = "is not there, and cannot be made inside: make it first";
+        context.note(&format!("{missing} is held, but {why}"));
+    }
+}
+
+fn directory(field: &str, dir: &Path) -> Result<PathBuf, CommandError> {
+    let shown = dir.display().to_string();
+    let dir = PathBuf::from(real(&shown));
+    match dir.is_absolute() && dir.is_dir() {
+        true => Ok(dir),
+        false => {
+            let message = format!("{field} must be a directory that is there, but is {shown}");
+            Err(CommandError::invalid(field, message))
+        }
+    }
+}
+
+fn whole(dir: &Path) -> CommandError {
+    let shown = dir.display();
+    let message =
+        format!("scratch must not be all of the repository or the data root, but is {shown}");
+    CommandError::invalid("scratch", message)
+}
+
+fn not_started(program: &OsString, error: NotStarted) -> CommandError {
+    let shown = program.to_string_lossy();
+    match error {
+        NotStarted::Unfenced(why) => {
+            let message = format!("the kernel must hold the command to its paths, but {why}");
+            CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(|| {
+                "to have each tool call looked at before it runs: teamlog hooks install --help"
+                    .into()
+            })
+        }
+        NotStarted::Failed(error) => {
+            CommandError::io("start", &shown, &error).ending(cause(&error))
+        }
+    }
+}
+
+/// As shells have it.
+fn cause(error: &io::Error) -> Exit {
+    match error.kind() {
+        ErrorKind::NotFound => Exit::Of(127),
+        ErrorKind::PermissionDenied => Exit::Of(126),
+        _ => Exit::Io,
+    }
+}

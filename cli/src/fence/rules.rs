@@ -1,0 +1,132 @@
+//! The rules of the kernel (Landlock) for what a command may write.
+
+use super::grounds::{Entry, Spot};
+use landlock::{
+    ABI, AccessFs, BitFlags, LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, RulesetStatus,
+};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// The first version of Landlock that sees to all of writing: to truncating a file by its name, too.
+const NEEDED: ABI = ABI::V3;
+
+/// What lies in a directory, as [`super::grounds::Grounds::writable`] wants it. What cannot be read holds nothing.
+pub fn listed(dir: &Path) -> Vec<Entry> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink())?;
+            Some(Entry {
+                name: entry.file_name(),
+                is_dir: kind.is_dir(),
+            })
+        })
+        .collect()
+}
+
+/// Takes from this thread, and from all that it starts from now on, the right to write anywhere else.
+///
+/// # Errors
+/// Why the kernel does not see to all of it. The thread is then of no use.
+pub fn restrict(spots: &[Spot]) -> Result<(), String> {
+    let status = restricted(spots).map_err(|error| format!("the kernel refuses: {error}"))?;
+    match lacking(status.landlock, status.ruleset) {
+        Some(why) => Err(why),
+        None => Ok(()),
+    }
+}
+
+fn restricted(spots: &[Spot]) -> Result<RestrictionStatus, RulesetError> {
+    let mut rules = Ruleset::default()
+        .handle_access(AccessFs::from_write(NEEDED))?
+        .create()?;
+    for spot in spots {
+        // What is gone since it was listed, or is another thing now, is not granted.
+        if let Some((place, access)) = opened(spot) {
+            rules = rules.add_rule(PathBeneath::new(place, access))?;
+        }
+    }
+    rules.restrict_self()
+}
+
+/// The place itself, no symbolic link on the way, and what may be granted there.
+fn opened(spot: &Spot) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let place = openat2(
+        CWD,
+        &spot.path,
+        flags,
+        Mode::empty(),
+        ResolveFlags::NO_SYMLINKS,
+    );
+    let place = place.ok()?;
+    let writing = AccessFs::from_write(NEEDED);
+    let access = match FileType::from_raw_mode(fstat(&place).ok()?.st_mode) {
+        FileType::Directory => writing,
+        FileType::Symlink => return None,
+        _ => writing & AccessFs::from_file(NEEDED),
+    };
+    Some((place, access))
+}
+
+/// Why the kernel does not see to all of it, if it does not.
+fn lacking(landlock: LandlockStatus, enforced: RulesetStatus) -> Option<String> {
+    let why = match landlock {
+        LandlockStatus::Available { .. } if enforced == RulesetStatus::FullyEnforced => {
+            return None;
+        }
+        LandlockStatus::Available { effective_abi, .. } => format!(
+            "its Landlock must be of version {} (Linux 6.2) or newer, but is of version {}",
+            NEEDED as u8, effective_abi as u8
+        ),
+        LandlockStatus::NotEnabled => {
+            "its Landlock is switched off: add landlock to the list lsm= of the kernel's command line"
+                .to_owned()
+        }
+        LandlockStatus::NotImplemented => {
+            "it has no Landlock, which Linux has since 5.13, or a sandbox around this process hides it"
+                .to_owned()
+        }
+    };
+    Some(why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_sees_to_less_than_all_is_told_by_what_it_lacks() {
+        let available = |effective_abi| LandlockStatus::Available {
+            effective_abi,
+            kernel_abi: None,
+        };
+        assert_eq!(
+            lacking(available(ABI::V3), RulesetStatus::FullyEnforced),
+            None
+        );
+        for (landlock, ruleset, named) in [
+            (
+                available(ABI::V2),
+                RulesetStatus::PartiallyEnforced,
+                "version 3 (Linux 6.2) or newer, but is of version 2",
+            ),
+            (
+                LandlockStatus::NotEnabled,
+                RulesetStatus::NotEnforced,
+                "switched off",
+            ),
+            (
+                LandlockStatus::NotImplemented,
+                RulesetStatus::NotEnforced,
+                "has no Landlock",
+            ),
+        ] {
+            let why = lacking(landlock, ruleset).unwrap();
+            assert!(why.contains(named), "{why}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The log inside of a program: create it in a directory that is new, append durably, read it back.
+//!
+//! `cargo run -p teamlog-engine --example embed -- notes`
+#![allow(clippy::print_stdout, reason = "what a program is for")]
+
+use std::{env, error::Error, path::Path, sync::Arc};
+use teamlog_engine::storage::Files;
+use teamlog_engine::{Durability, Format, Json, Log, LogOptions, NewEvent, NewLog};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let dir = env::args().nth(1).ok_or("name a directory")?;
+    for line in noted(Path::new(&dir), "the build is green")? {
+        println!("{line}");
+    }
+    Ok(())
+}
+
+/// Makes a note, and reads back all that the log holds.
+pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    let new = NewLog {
+        team: "notes".into(),
+        format: Format::Jsonl,
+        origin: "embed".into(),
+    };
+    let storage = Arc::new(Files::create(dir)?);
+    let log = Log::create(storage, Path::new("log"), new, LogOptions::default())?;
+    let note = NewEvent::new("note_taken", "me", Json::of(&text)?);
+    let writer = log.lock()?.into_writer(());
+    writer.append(vec![note], Durability::Synced)?;
+    // From here on the power can go.
+    writer.close()?;
+    let events = log.reader()?.events(None);
+    let lines = events.map(|event| {
+        let (_, _, event) = event?;
+        Ok(format!("{} {} {}", event.seq, event.kind, &*event.payload))
+    });
+    lines.collect()
+}
