@@ -315,6 +315,21 @@ mod tests {
     }
 
     #[test]
+    fn the_daemon_carries_out_nothing_but_what_records() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::create(dir.path(), teamlog_team::RootOptions::default()).unwrap();
+        let pages = dir.path().join("pages");
+        let argv: Vec<OsString> = vec![
+            "teamlog".into(),
+            "man".into(),
+            "--out".into(),
+            pages.clone().into(),
+        ];
+        let code = run_resident(&argv, &Surroundings::of_process(), &root);
+        assert_eq!((code, pages.exists()), (2, false));
+    }
+
+    #[test]
     fn json_is_seen_wherever_it_stands_but_not_behind_a_double_dash() {
         let wants =
             |line: &str| wants_json(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
