@@ -48,6 +48,8 @@ pub enum Fact {
     MessageSent(Box<Sent>),
     /// `message_acked`.
     MessageAcked(MessageAcked),
+    /// `message_suppressed`, where a wake-up for this agent was held back because it has an unread one.
+    WakeUpWithheld(String),
     /// `delivery_required`.
     DeliveryRequired(DeliveryRequired),
     /// `delivery_retry`.
@@ -198,6 +200,9 @@ impl Fact {
             "members_added" => stored::members_added(payload).map(Fact::MembersAdded),
             "message_sent" => stored::sent(payload).map(|sent| Fact::MessageSent(Box::new(sent))),
             "message_acked" => stored::acked(payload).map(Fact::MessageAcked),
+            "message_suppressed" => {
+                Ok(stored::withheld(payload).map_or(Fact::Counted, Fact::WakeUpWithheld))
+            }
             "delivery_required" => delivery::required(payload).map(Fact::DeliveryRequired),
             "delivery_retry" => delivery::retry(payload).map(Fact::DeliveryRetry),
             "delivery_acked" => delivery::acked(payload).map(Fact::DeliveryAcked),

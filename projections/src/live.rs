@@ -9,7 +9,7 @@ mod load;
 mod query;
 
 pub use found::Found;
-pub use load::{derived_dir, old_derived, remove_old_derived};
+pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
 use crate::tx::Rows;

@@ -5,12 +5,15 @@
 
 mod dispatch;
 mod marks;
+mod unread;
 
 pub use dispatch::{Dispatch, DispatchStatus};
 pub use marks::{MailCounts, Marks, SameMail};
+pub use unread::UnreadMail;
 
 pub(crate) use dispatch::{dispatch, open_dispatches};
 pub(crate) use marks::{counts, marks, same};
+pub(crate) use unread::{unread_id, unread_mail};
 
 use crate::error::Result;
 use crate::fact::{Fact, MailFact, MessageAcked, Sent};
@@ -175,6 +178,7 @@ impl Projection for MessagesProjection {
         match recorded.fact {
             Fact::MessageSent(sent) => receive(tx, event, sent),
             Fact::MessageAcked(acked) => acknowledge(tx, event, acked),
+            Fact::WakeUpWithheld(to) => unread::withhold(tx, event, to),
             Fact::Mail(fact) => match &**fact {
                 MailFact::Marked(marked) => marks::mark(tx, event, marked),
                 MailFact::Requested(request) => dispatch::request(tx, event, request),

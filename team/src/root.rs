@@ -189,7 +189,7 @@ impl Root {
     }
 
     /// Whether a team was closed. One whose state cannot be read is open: whoever opens it is told why.
-    fn is_closed(&self, team: &str) -> bool {
+    pub fn is_closed(&self, team: &str) -> bool {
         let closed = |mut team: Team| team.look(|live, _| Ok(live.is_closed()?));
         self.team(team).and_then(closed).unwrap_or(false)
     }

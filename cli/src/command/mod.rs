@@ -1,6 +1,7 @@
 //! The subcommands, one a file: what may be typed, and the run from there to an answer.
 
 mod ack;
+mod all_teams;
 pub mod api;
 pub mod append;
 mod artifact;
@@ -51,7 +52,7 @@ mod tick;
 pub mod token;
 mod trace;
 mod usage;
-mod verify;
+pub mod verify;
 mod wait;
 
 use crate::context::Context;

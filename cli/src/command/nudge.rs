@@ -1,6 +1,7 @@
 //! `nudge`: agents that have mail and do nothing are told so. Its exit codes are its own: 0 done, 1 a program failed,
 //! 2 what it was told to work with is wrong.
 
+use super::all_teams::{AllAnswer, Which};
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::delivery;
@@ -13,17 +14,22 @@ use teamlog_team::command::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nud
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Tell idle agents with unread mail so, once per cooldown\n\nAn agent is idle when its own last event is \
-        old enough, or when its last message was an idle_notification. It gets one agent_wakeup_required message; with \
-        --exec a program is run as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
+        old enough, or when its last message was an idle_notification. It gets one agent_wakeup_required message, and no \
+        second one while that is unread; with --exec a program is run as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
     after_help = "\
 Examples:
   teamlog nudge demo --dry-run
+  teamlog nudge --all-teams
   teamlog nudge demo --idle-seconds 60 --cooldown-seconds 600
   teamlog nudge demo --exec true"
 )]
 pub struct Args {
     /// The team
-    team: String,
+    #[arg(required_unless_present = "all_teams")]
+    team: Option<String>,
+    /// Every team of the data root that was not closed; one that fails does not hold up the others
+    #[arg(long, alias = "all", conflicts_with = "team")]
+    all_teams: bool,
     /// Only say who would be nudged
     #[arg(long)]
     dry_run: bool,
@@ -46,30 +52,61 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Unknown::Repeat);
-        let (team, mut answer) = self.nudge(context).map_err(|error| match error.exit() {
+        let wrong = |error: CommandError| match error.exit() {
             Exit::Refused => error.ending(Exit::Usage),
             _ => error,
-        })?;
-        if let Some(program) = &self.exec {
-            let timeout = Duration::from_secs(self.exec_timeout_seconds);
-            for nudged in &mut answer.nudged {
-                nudged.exec = Some(run(program, context, &answer.team, nudged, timeout));
-            }
-        }
-        let failed = answer.nudged.iter().any(Nudged::failed);
+        };
+        let Some(team) = &self.team else {
+            return self.all_teams(context).map_err(wrong);
+        };
+        let (team, answer) = self.one(context, team).map_err(wrong)?;
         context.answer(&answer, delivery::nudged)?;
-        context.done(team, if failed { Exit::Refused } else { Exit::Done })
+        context.done(team, exit(&answer))
     }
 
-    fn nudge(&self, context: &mut Context) -> Result<(Team, NudgeAnswer), CommandError> {
-        let mut team = context.team(&self.team)?;
-        let answer = team.nudge(Nudge {
+    fn one(&self, context: &mut Context, team: &str) -> Result<(Team, NudgeAnswer), CommandError> {
+        let mut team = context.team(team)?;
+        let answer = self.nudge(context, &mut team)?;
+        Ok((team, answer))
+    }
+
+    fn all_teams(&self, context: &mut Context) -> Outcome {
+        let all = AllAnswer::of(context, Which::Open, |team| {
+            let answer = self.nudge(context, team)?;
+            team.finish()?;
+            Ok(answer)
+        })?;
+        context.answer(&all, |all, view| all.shown(view, delivery::nudged))?;
+        context.out.flush()?;
+        let done = all.teams.iter().all(|answer| exit(answer) == Exit::Done);
+        Ok(match done {
+            true => all.exit(Exit::Refused),
+            false => Exit::Refused,
+        })
+    }
+
+    fn nudge(&self, context: &Context, team: &mut Team) -> Result<NudgeAnswer, CommandError> {
+        let mut answer = team.nudge(Nudge {
             dry_run: self.dry_run,
             cooldown_seconds: self.cooldown_seconds,
             idle_seconds: self.idle_seconds,
             actor: context.actor(),
         })?;
-        Ok((team, answer))
+        if let Some(program) = &self.exec {
+            let timeout = Duration::from_secs(self.exec_timeout_seconds);
+            let team = answer.team.clone();
+            for nudged in answer.nudged.iter_mut().chain(&mut answer.reminded) {
+                nudged.exec = Some(run(program, context, &team, nudged, timeout));
+            }
+        }
+        Ok(answer)
+    }
+}
+
+fn exit(answer: &NudgeAnswer) -> Exit {
+    match answer.all().any(Nudged::failed) {
+        true => Exit::Refused,
+        false => Exit::Done,
     }
 }
 

@@ -1,5 +1,6 @@
 //! `tick`: what is due by now is recorded.
 
+use super::all_teams::{AllAnswer, Which};
 use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::delivery;
@@ -9,18 +10,35 @@ use teamlog_team::command::tick::Tick;
 #[command(after_help = "\
 Examples:
   teamlog tick demo
+  teamlog tick --all
   teamlog tick demo --json")]
 pub struct Args {
     /// The team
-    team: String,
+    #[arg(required_unless_present = "all")]
+    team: Option<String>,
+    /// Every team of the data root that was not closed; one that fails does not hold up the others (exit code 1)
+    #[arg(long, alias = "all-teams", conflicts_with = "team")]
+    all: bool,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Unknown::Repeat);
-        let mut team = context.team(&self.team)?;
         let actor = context.actor();
+        let Some(team) = self.team else {
+            let all = AllAnswer::of(context, Which::Open, |team| {
+                let answer = team.tick(Tick {
+                    actor: actor.clone(),
+                })?;
+                team.finish()?;
+                Ok(answer)
+            })?;
+            context.answer(&all, |all, view| all.shown(view, delivery::ticked))?;
+            context.out.flush()?;
+            return Ok(all.exit(Exit::Refused));
+        };
+        let mut team = context.team(&team)?;
         let answer = team.tick(Tick { actor })?;
         context.answer(&answer, delivery::ticked)?;
         context.done(team, Exit::Done)

@@ -1,11 +1,15 @@
 //! `verify`: is every byte of the log as it was written?
 
+use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
 use crate::context::{Context, receipt_file};
 use crate::exit::{Exit, Outcome};
-use crate::render::integrity;
 use crate::render::shell::quoted;
+use crate::render::{heading, integrity};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::path::PathBuf;
+use teamlog_team::command::verify::VerifyAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -15,11 +19,16 @@ use std::path::PathBuf;
 #[command(after_help = "\
 Examples:
   teamlog verify demo
+  teamlog verify --all
   teamlog verify demo --against receipt.json
   teamlog verify demo --against signed.json --key key.pub")]
 pub struct Args {
     /// The team
-    team: String,
+    #[arg(required_unless_present = "all")]
+    team: Option<String>,
+    /// Every team of the data root, closed ones too
+    #[arg(long, alias = "all-teams", conflicts_with_all = ["team", "against", "backup"])]
+    all: bool,
     /// A receipt: what `head --json` printed earlier
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
@@ -36,11 +45,16 @@ pub struct Args {
 
 impl Args {
     /// Runs it.
-    pub fn run(self, context: &mut Context) -> Outcome {
+    pub fn run(mut self, context: &mut Context) -> Outcome {
+        let Some(team) = self.team.take() else {
+            return all(context);
+        };
+        self.one(context, &team)
+    }
+
+    fn one(self, context: &mut Context, name: &str) -> Outcome {
         if let Some(dir) = &self.backup {
-            let answer = context
-                .vault(dir)?
-                .verify(&self.team, self.log.as_deref())?;
+            let answer = context.vault(dir)?.verify(name, self.log.as_deref())?;
             context.answer(&answer, integrity::verified)?;
             context.out.flush()?;
             return Ok(if answer.ok { Exit::Done } else { Exit::Damaged });
@@ -56,17 +70,15 @@ impl Args {
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;
         }
-        let salvage = context.command(&format!("rehydrate {} --salvage", quoted(&self.team)));
+        let salvage = context.command(&format!("rehydrate {} --salvage", quoted(name)));
         let unreadable = format!(
             "restore the team's directory from a backup, or take what can be read: {salvage}"
         );
-        let team = context
-            .team(&self.team)
-            .map_err(|error| match error.code() {
-                // The others are sent here.
-                "damaged" => error.or_hint(|| unreadable),
-                _ => error,
-            })?;
+        let team = context.team(name).map_err(|error| match error.code() {
+            // The others are sent here.
+            "damaged" => error.or_hint(|| unreadable),
+            _ => error,
+        })?;
         let receipt = presented.as_ref().map(|presented| &presented.receipt);
         let answer = team.verify(receipt)?;
         context.answer(&answer, |answer, view| {
@@ -79,4 +91,36 @@ impl Args {
         context.out.flush()?;
         Ok(exit)
     }
+}
+
+/// What `verify` says of a team.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VerifiedTeam {
+    /// The team.
+    team: String,
+    /// What it says.
+    #[serde(flatten)]
+    verified: VerifyAnswer,
+}
+
+fn all(context: &mut Context) -> Outcome {
+    let all = AllAnswer::of(context, Which::All, |team| {
+        Ok(VerifiedTeam {
+            verified: team.verify(None)?,
+            team: team.name().to_owned(),
+        })
+    })?;
+    context.answer(&all, |all, view| {
+        all.shown(view, |one, view| {
+            let mut shown = vec![heading(view, &one.team, "")];
+            shown.extend(integrity::verified(&one.verified, view));
+            shown
+        })
+    })?;
+    context.out.flush()?;
+    let sound = all.teams.iter().all(|one| one.verified.ok);
+    Ok(match sound {
+        true => all.exit(Exit::Damaged),
+        false => Exit::Damaged,
+    })
 }

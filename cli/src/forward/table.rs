@@ -1,6 +1,7 @@
 //! Which commands record something in a team, and how they name it.
 
 use super::input::{self, Said};
+use super::runtime::Runtime;
 use super::unknown::Repeat;
 use crate::surroundings::Surroundings;
 use clap::ArgMatches;
@@ -80,6 +81,8 @@ pub struct Meant {
     named: Named,
     /// The team, if the words name one.
     team: Option<String>,
+    /// Whether they mean every team.
+    all: bool,
     /// `--input`, or the words of an operation.
     input: Vec<OsString>,
     repeat: Repeat,
@@ -125,6 +128,9 @@ impl Meant {
         Some(Meant {
             named: *named,
             team: text("team"),
+            all: ["all", "all_teams"]
+                .iter()
+                .any(|id| matches!(leaf.try_get_one::<bool>(id), Ok(Some(true)))),
             input,
             repeat,
         })
@@ -133,6 +139,11 @@ impl Meant {
     /// What is meant; and the surroundings, of which some input may have been read to know it.
     pub fn aim(&self, root: &Path, surroundings: Surroundings) -> (Aim, Surroundings) {
         let (said, surroundings) = match self.named {
+            // A daemon that serves one of the teams serves them all.
+            Named::Team if self.team.is_none() && self.all => {
+                let team = served_team(root);
+                (Said { team, key: false }, surroundings)
+            }
             Named::Team => (self.said(), surroundings),
             Named::Operation => input::of_operation(&self.input, surroundings),
             Named::State => {
@@ -166,6 +177,13 @@ impl Meant {
             key: false,
         }
     }
+}
+
+/// The first team that a daemon says it serves.
+fn served_team(root: &Path) -> Option<String> {
+    let opened = Root::open(root, RootOptions::default()).ok()?;
+    let mut teams = opened.teams().ok()?.into_iter();
+    teams.find(|team| Runtime::place(root, team).exists())
 }
 
 fn only_team(root: &Path) -> Option<String> {

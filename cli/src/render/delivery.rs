@@ -111,13 +111,17 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     };
     let Skipped { active, cooling } = answer.skipped;
     let agents = time::plural(answer.count as u64, "agent");
-    let mut shown = vec![format!(
+    let mut head = format!(
         "{}: {would} {agents}; with mail but active: {active}, nudged a moment ago: {cooling}",
         visible(&answer.team)
-    )];
+    );
+    if !answer.reminded.is_empty() {
+        let count = answer.reminded.len();
+        head.push_str(&format!(", with an unread wake-up already: {count}"));
+    }
+    let mut shown = vec![head];
     let rows: Vec<Vec<Cell>> = answer
-        .nudged
-        .iter()
+        .all()
         .map(|nudged| {
             let since = match &nudged.idle_since {
                 Some(at) => format!("last active {}", view.ago(parsed(at))),

@@ -35,6 +35,10 @@ pub fn what(event: &Event<'_>) -> String {
     let text = match &*event.kind {
         _ if event.foreign => foreign(event),
         "message_sent" => message(event, &payload["message"]),
+        "message_suppressed" if payload["reason"] == "unread" => format!(
+            "{} (held back: an earlier one is unread)",
+            message(event, &payload["message"])
+        ),
         "message_suppressed" => format!(
             "{} (cooldown, {}s left)",
             message(event, &payload["message"]),

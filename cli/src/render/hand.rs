@@ -62,11 +62,15 @@ pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
 
 /// What an agent should know when it wakes.
 pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
-    let unread = time::plural(answer.unread.total, "unread message");
+    let (unread, wakeups) = parted(answer);
+    let mut count = time::plural(unread.total, "unread message");
+    if wakeups.total > 0 {
+        count = format!("{count}, {}", time::plural(wakeups.total, "wake-up"));
+    }
     let mut shown = vec![heading(
         view,
         &answer.agent,
-        &format!(" in {}, event {}: {unread}", answer.team, answer.last_seq),
+        &format!(" in {}, event {}: {count}", answer.team, answer.last_seq),
     )];
     let states = answer.tasks_by_status.iter();
     let states: Vec<String> = states
@@ -78,7 +82,8 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     list(&mut shown, "in progress", &answer.in_progress, brief);
     list(&mut shown, "blocked", &answer.blocked, brief);
     list(&mut shown, "ready", &answer.ready, brief);
-    list(&mut shown, "unread, newest first", &answer.unread, mail);
+    list(&mut shown, "unread, newest first", &unread, mail);
+    list(&mut shown, "wake-ups", &wakeups, mail);
     shown.push(String::new());
     shown.push("next".to_owned());
     shown.extend(
@@ -88,6 +93,26 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
             .map(|command| format!("  {}", visible(command))),
     );
     shown
+}
+
+/// The unread messages, and the wake-ups among them apart.
+fn parted(answer: &PrimeAnswer) -> (Few<Mail>, Few<Mail>) {
+    let (wakeups, mail) = answer
+        .unread
+        .items
+        .iter()
+        .cloned()
+        .partition(Mail::is_wakeup);
+    let all = answer.unread.total;
+    let unread = Few {
+        total: all.saturating_sub(answer.unread_wakeups),
+        items: mail,
+    };
+    let wakeups = Few {
+        total: answer.unread_wakeups,
+        items: wakeups,
+    };
+    (unread, wakeups)
 }
 
 fn list<T>(shown: &mut Vec<String>, name: &str, some: &Few<T>, line: fn(&T) -> String) {

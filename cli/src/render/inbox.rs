@@ -8,7 +8,7 @@ use crate::render::{View, heading, time};
 use teamlog_team::command::ack::{AckAnswer, AckStatus};
 use teamlog_team::command::read::ReadAnswer;
 use teamlog_team::command::send::{KeptAsReport, SendAnswer, SendStatus};
-use teamlog_team::projections::message::{Message, Priority};
+use teamlog_team::projections::message::{Message, MessageType, Priority};
 
 /// `sent msg_…  task_assign lead -> dev  (event 12)`.
 pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
@@ -104,12 +104,22 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
     if !answer.messages.is_empty() {
         shown.push(String::new());
     }
-    let rows: Vec<_> = answer
+    let (wakeups, mail): (Vec<&Message>, Vec<&Message>) = answer
         .messages
         .iter()
-        .map(|message| row(message, view))
-        .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+        .partition(|message| message.kind == MessageType::AgentWakeupRequired);
+    let rows = |messages: &[&Message]| -> Vec<String> {
+        let rows: Vec<_> = messages.iter().map(|message| row(message, view)).collect();
+        lines(&rows, 2, view.paint)
+    };
+    shown.extend(rows(&mail));
+    if !wakeups.is_empty() {
+        if !mail.is_empty() {
+            shown.push(String::new());
+        }
+        shown.push("wake-ups".to_owned());
+        shown.extend(rows(&wakeups));
+    }
     if let Some(cursor) = &answer.next_cursor {
         shown.push(String::new());
         shown.push(format!("older ones: --cursor {}", visible(cursor)));

@@ -222,7 +222,55 @@ fn a_nudge_tells_a_timer_how_it_went() {
         slow.display()
     );
     let answer: Value = parse(&cli.run(&line).stdout);
-    assert_eq!(answer["nudged"][0]["exec"]["status"], "timed_out");
+    assert_eq!(answer["reminded"][0]["exec"]["status"], "timed_out");
+    let shown = cli.ok("prime demo --agent dev");
+    let (mail, wakeups) = shown.split_once("\nwake-ups\n").unwrap();
+    assert!(mail.contains("1 unread message, 1 wake-up"), "{shown}");
+    assert!(mail.contains("handoff from lead"), "{shown}");
+    assert!(
+        wakeups.contains("agent_wakeup_required from leader-fixed"),
+        "{shown}"
+    );
+    let page = cli.ok("read demo --agent dev --unread");
+    let (mail, wakeups) = page.split_once("\nwake-ups\n").unwrap();
+    assert!(mail.contains("handoff"), "{page}");
+    assert_eq!(wakeups.lines().count(), 1, "{page}");
+}
+
+#[test]
+fn a_timer_reaches_every_team_in_one_call() {
+    let cli = Cli::with_team();
+    cli.ok("init other --members lead,dev");
+    cli.ok("init over --members lead,dev");
+    cli.ok_of_any_shape("api cleanup --input '{\"team_name\":\"over\",\"force\":true}'");
+    cli.ok("send other --from lead --to dev --type handoff");
+    let names = |answer: &Value| -> Vec<String> {
+        let teams = answer["teams"].as_array().unwrap().iter();
+        teams.map(|team| team["team"].to_string()).collect()
+    };
+    let all: Value = cli.json("nudge --all-teams");
+    assert_eq!(all["status"], "ok");
+    assert_eq!(names(&all), ["\"demo\"", "\"other\""]);
+    assert_eq!(all["teams"][1]["nudged"][0]["agent"], "dev");
+    let all: Value = cli.json("tick --all");
+    assert_eq!(names(&all), ["\"demo\"", "\"other\""]);
+    let all: Value = cli.json("verify --all");
+    assert_eq!(names(&all), ["\"demo\"", "\"other\"", "\"over\""]);
+    assert!(cli.ok("verify --all").contains("other"));
+
+    // One that cannot be opened does not hold up the others.
+    std::fs::write(cli.dir().join("teams/demo/log.json"), "{").unwrap();
+    let ran = cli.run("tick --all --json");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let all: Value = parse(&ran.stdout);
+    assert_eq!(
+        (names(&all), &all["status"]),
+        (vec!["\"other\"".to_owned()], &"partial".into())
+    );
+    assert_eq!(all["failed"][0]["team"], "demo");
+    assert_eq!(cli.run("verify --all").code, Some(65));
+    cli.refused(2, "tick");
+    cli.refused(2, "tick demo --all");
 }
 
 fn make_executable(path: &std::path::Path) {

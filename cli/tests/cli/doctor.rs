@@ -685,3 +685,50 @@ fn a_team_whose_creation_is_lost_is_open_after_a_salvage() {
     cli.ok("send demo --from newcomer --to dev --type handoff");
     assert_eq!(turned(&check(&cli)), BTreeSet::new());
 }
+
+#[test]
+fn what_stands_in_the_place_of_derived_data_is_healed_or_a_failed_check() {
+    let cli = Cli::with_team();
+    cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject x");
+    cli.ok("rehydrate demo");
+    let derived = team(&cli).join("derived");
+    std::fs::remove_dir_all(&derived).unwrap();
+    std::fs::write(&derived, "x").unwrap();
+    assert!(cli.ok("status demo").contains("demo"));
+    let answer: Doctor = cli.json("doctor check demo");
+    let named = |answer: &Doctor, name: &str| {
+        let check = answer.checks.iter().find(|check| check.name == name);
+        check.map(|check| (check.status.clone(), check.summary.clone()))
+    };
+    let (status, summary) = named(&answer, "sidecars").unwrap();
+    assert_eq!(status, "warn");
+    assert!(summary.contains("derived"), "{summary}");
+    cli.ok("rehydrate demo");
+    assert!(derived.is_dir());
+    let version = std::fs::read_dir(&derived).unwrap().next().unwrap();
+    let manifest = version.unwrap().path().join("manifest");
+    std::fs::remove_file(&manifest).unwrap();
+    std::fs::create_dir(&manifest).unwrap();
+    cli.ok("send demo --from lead --to dev --type handoff");
+    cli.ok("rehydrate demo");
+    assert!(manifest.is_file());
+    assert_eq!(cli.run("doctor check demo").code, Some(0));
+
+    // What writers leave alone fails the check.
+    for (entry, check) in [
+        ("tasks/T-1.json", "views"),
+        ("inboxes/dev.jsonl", "views"),
+        ("derived.lock", "sidecars"),
+        ("views", "sidecars"),
+    ] {
+        let cli = cli.copy();
+        let path = team(&cli).join(entry);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let ran = cli.run("doctor check demo --json");
+        assert_eq!(ran.code, Some(2), "{entry}: {ran:?}");
+        let answer: Doctor = parse(&ran.stdout);
+        let (status, _) = named(&answer, check).unwrap();
+        assert_eq!(status, "unhealthy", "{entry}");
+    }
+}

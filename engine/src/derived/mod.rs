@@ -20,6 +20,7 @@ mod footer;
 pub mod key;
 mod manifest;
 mod merge;
+mod obstacle;
 mod overlay;
 mod page;
 mod places;

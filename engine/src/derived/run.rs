@@ -6,6 +6,7 @@
 use super::block::{self, Floor, Group, Spot};
 use super::filter;
 use super::footer::Footer;
+use super::obstacle::Obstacle;
 use super::page::{Damage, Pages, Pointer};
 use super::places;
 use super::store::RunMeta;
@@ -58,6 +59,7 @@ impl Run {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(Damage::new("it is missing"))
             }
+            Err(error) if Obstacle::of(&error).is_some() => Err(Damage::new("it is no file")),
             Err(error) => return Err(Error::io("read", path)(error)),
         };
         let damage = OnceLock::new();

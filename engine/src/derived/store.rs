@@ -7,6 +7,7 @@
 use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
 use super::manifest;
+use super::obstacle::{self, Obstacle};
 use super::run::Run;
 use super::scan::{Scan, Walk};
 use crate::error::{Error, Result};
@@ -355,7 +356,11 @@ impl Home {
                 io::ErrorKind::NotFound => Ok(None),
                 // No manifest is empty, so this is a damaged one.
                 io::ErrorKind::FileTooLarge => Ok(Some(Vec::new())),
-                _ => Err(Error::io("read", path)(error)),
+                _ => match Obstacle::of(&error) {
+                    Some(Obstacle::NoDirectory) => Ok(None),
+                    Some(Obstacle::NoFile) => Ok(Some(Vec::new())),
+                    None => Err(Error::io("read", path)(error)),
+                },
             },
         }
     }
@@ -380,9 +385,7 @@ impl Home {
     /// A new file for a run, numbered `number` or higher. A name that is in use is never written to: somebody may
     /// have that file mapped.
     fn create(&self, mut number: u64) -> Result<(String, Box<dyn File>)> {
-        self.storage
-            .create_dir(&self.dir)
-            .map_err(Error::io("create", &self.dir))?;
+        obstacle::create_dir(&*self.storage, &self.dir)?;
         loop {
             let name = manifest::run_name(number);
             let path = self.dir.join(&name);
@@ -397,9 +400,10 @@ impl Home {
     fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
         let bytes = manifest::encode(runs.iter().map(|run| run.meta()));
         let path = self.dir.join(manifest::NAME);
+        obstacle::create_dir(&*self.storage, &self.dir)?;
+        obstacle::clear_file(&*self.storage, &path)?;
         self.storage
-            .create_dir(&self.dir)
-            .and_then(|()| self.storage.replace(&path, &bytes, false))
+            .replace(&path, &bytes, false)
             .map_err(Error::io("replace", path))?;
         self.sweep(runs);
         Ok(bytes)
@@ -410,7 +414,9 @@ impl Home {
         for name in self.storage.list(&self.dir).unwrap_or_default() {
             let in_use = runs.iter().any(|run| run.meta().name == name);
             if manifest::number_of(&name).is_some() && !in_use {
-                let _ = self.storage.remove_file(&self.dir.join(name));
+                let path = self.dir.join(name);
+                let _ = obstacle::clear_file(&*self.storage, &path);
+                let _ = self.storage.remove_file(&path);
             }
         }
     }

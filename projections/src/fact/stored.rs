@@ -7,7 +7,7 @@
 //! | `team_closed` | `{reason}` |
 //! | `message_sent` | `{message:{envelope}}` |
 //! | `message_duplicate` | `{message_id, from, to}` |
-//! | `message_suppressed` | `{message:{envelope}, reason:"cooldown", remaining_seconds}` |
+//! | `message_suppressed` | `{message:{envelope}, reason:"cooldown"\|"unread", remaining_seconds}` |
 //! | `message_acked`, `message_ack_duplicate` | `{message_id, agent}` |
 //! | `ack_rejected` | `{message_id, agent, reason, expected?}` |
 
@@ -229,6 +229,27 @@ pub(super) fn message(payload: &str) -> Decoded<Message> {
     complete.map_err(|error| error.to_string())
 }
 
+/// Why a wake-up was held back whose recipient has an unread one.
+const UNREAD: &str = "unread";
+
+/// Who was not sent a wake-up by a `message_suppressed` event because of an unread one. Most say something else.
+pub(super) fn withheld(payload: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Recipient {
+        #[serde(rename = "type")]
+        kind: String,
+        to: String,
+    }
+    #[derive(Deserialize)]
+    struct Suppressed {
+        message: Recipient,
+        reason: String,
+    }
+    let Suppressed { message, reason } = read(payload).ok()?;
+    let wakeup = message.kind == MessageType::AgentWakeupRequired.name();
+    (reason == UNREAD && wakeup && name("message.to", &message.to).is_ok()).then_some(message.to)
+}
+
 /// What lies between the brackets of a payload that holds nothing but an envelope; whoever reads it as one value finds
 /// out whether that is so.
 fn sole_envelope(payload: &str) -> Option<&str> {
@@ -409,8 +430,20 @@ impl Message {
     /// # Errors
     /// A payload that is nested too deep to stand in an event.
     pub fn suppressed(&self, remaining_seconds: u64) -> Result<NewEvent, InvalidMessage> {
+        self.held_back("cooldown", remaining_seconds)
+    }
+
+    /// The `message_suppressed` event of a wake-up whose recipient has an unread one.
+    ///
+    /// # Errors
+    /// As [`Message::suppressed`].
+    pub fn withheld(&self) -> Result<NewEvent, InvalidMessage> {
+        self.held_back(UNREAD, 0)
+    }
+
+    fn held_back(&self, reason: &str, remaining_seconds: u64) -> Result<NewEvent, InvalidMessage> {
         let payload = self.wrapped(format!(
-            "{{\"message\":{},\"reason\":\"cooldown\",\"remaining_seconds\":{remaining_seconds}}}",
+            "{{\"message\":{},\"reason\":\"{reason}\",\"remaining_seconds\":{remaining_seconds}}}",
             self.text()
         ))?;
         Ok(self.record("message_suppressed", payload))

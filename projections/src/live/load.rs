@@ -22,7 +22,7 @@ pub fn derived_dir(log: &Path) -> PathBuf {
 }
 
 /// Where the stores of all versions lie.
-const DERIVED_DIR: &str = "derived";
+pub const DERIVED_DIR: &str = "derived";
 
 fn version() -> u32 {
     let raised = PROJECTIONS
@@ -38,7 +38,15 @@ fn version() -> u32 {
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        // A file in the place of the directory gives way to the next writer.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(Vec::new());
+        }
         names => names?,
     };
     let old = |name: &String| {

@@ -14,7 +14,7 @@ use crate::feed::{self, FeedPage};
 use crate::message::{Message, MessageType};
 use crate::messages::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
-    SeqPage, Unacked,
+    SeqPage, Unacked, UnreadMail,
 };
 use crate::modes::{self, Mode, ModeScope, ModeState, Scope, SessionLife};
 use crate::responses;
@@ -264,6 +264,20 @@ impl Live {
         kind: MessageType,
     ) -> Result<Option<LastSent>> {
         messages::last_sent(self.rows(), to, task_id, kind)
+    }
+    /// The id of the message that an event recorded, while nobody acknowledged it.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
+        messages::unread_id(self.rows(), seq)
+    }
+    /// The newest unread messages of an agent, wake-ups apart, at most `limit` of each.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn unread_mail(&self, agent: &str, limit: usize) -> Result<UnreadMail> {
+        messages::unread_mail(self.rows(), agent, limit)
     }
     /// Requests to tell somebody something that are open, by their ids.
     ///

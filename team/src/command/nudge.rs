@@ -1,7 +1,8 @@
 //! `nudge`: agents that have mail and do nothing are told so, once per cooldown. For a timer, harmless to repeat.
 //!
 //! An agent is idle when its own last event is old enough, or when the last it said was that it has nothing to do. A
-//! wake-up is mail as well, but nobody is woken up because of a wake-up.
+//! wake-up is mail as well, but nobody is woken up because of a wake-up, and nobody gets a second one while one is unread:
+//! what is recorded then is that it was held back.
 
 use super::send::{Job, Send, within};
 use crate::doctor::AHEAD_TOLERATED_MICROS;
@@ -9,6 +10,7 @@ use crate::failure::Result;
 use crate::membership::{self, LEADER};
 use crate::projections::messages::AgentInfo;
 use crate::projections::{Live, MessageType, Setting};
+use crate::refusal::Refusal;
 use crate::team::{Mutation, Team};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,7 +35,7 @@ pub struct Nudge {
     pub actor: Option<String>,
 }
 
-/// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, skipped}`.
+/// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NudgeAnswer {
     /// The team.
@@ -50,8 +52,17 @@ pub struct NudgeAnswer {
     pub nudged: Vec<Nudged>,
     /// How many that are.
     pub count: usize,
+    /// Who has an unread wake-up already and got no second one, once per cooldown; `message_id` is the unread one.
+    pub reminded: Vec<Nudged>,
     /// Who has mail and was left alone.
     pub skipped: Skipped,
+}
+
+impl NudgeAnswer {
+    /// Everybody that a program runs for.
+    pub fn all(&self) -> impl Iterator<Item = &Nudged> {
+        self.nudged.iter().chain(&self.reminded)
+    }
 }
 
 /// `{agent, unread, idle_since, message_id?, seq?, exec?}`.
@@ -63,10 +74,10 @@ pub struct Nudged {
     pub unread: u64,
     /// When it last did something; `null` where it never did.
     pub idle_since: Option<String>,
-    /// The wake-up that was sent.
+    /// The wake-up: the one that was sent, or the unread one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The event that records it.
+    /// The event that records the nudge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// What became of the program that was to run for it.
@@ -139,14 +150,14 @@ impl Team {
     /// `invalid_input`, `worker_not_found`; the log's.
     pub fn nudge(&mut self, nudge: Nudge) -> Result<NudgeAnswer> {
         let now = self.options.clock.now();
-        let (terms, waiting, skipped) = self.query(|live, _| {
+        let (terms, due, skipped) = self.query(|live, _| {
             let terms = Terms::of(live, &nudge)?;
-            let (waiting, skipped) = terms.candidates(live, now)?;
-            Ok((terms, waiting, skipped))
+            let (due, skipped) = terms.candidates(live, now)?;
+            Ok((terms, due, skipped))
         })?;
-        let nudged = match nudge.dry_run {
-            true => waiting,
-            false => self.send_nudges(&terms, &waiting)?,
+        let Due { nudged, reminded } = match nudge.dry_run {
+            true => due.into_iter().collect(),
+            false => self.record_nudges(&terms, &due)?,
         };
         Ok(NudgeAnswer {
             team: self.name().to_owned(),
@@ -156,61 +167,100 @@ impl Team {
             idle_seconds: terms.idle_seconds,
             count: nudged.len(),
             nudged,
+            reminded,
             skipped,
         })
     }
 
-    fn send_nudges(&mut self, terms: &Terms, waiting: &[Nudged]) -> Result<Vec<Nudged>> {
-        let mut all = Vec::with_capacity(waiting.len());
-        for group in waiting.chunks(GROUP_MAX) {
+    fn record_nudges(&mut self, terms: &Terms, due: &[Wake]) -> Result<Due> {
+        let mut all = Vec::with_capacity(due.len());
+        for group in due.chunks(GROUP_MAX) {
             let group = Group {
                 terms: terms.clone(),
-                agents: group.iter().map(|nudged| nudged.agent.clone()).collect(),
+                agents: group.iter().map(|wake| wake.nudged.agent.clone()).collect(),
                 random: self.options.ids.random(),
             };
             let done = self.mutate(group)?;
-            let sent = done
+            let recorded = done
                 .events
                 .iter()
-                .filter(|event| event.kind == "message_sent");
-            for (mut nudged, event) in done.decision.into_iter().zip(sent) {
-                nudged.message_id = event.refs.get(RefKind::Message).map(str::to_owned);
-                nudged.seq = Some(event.seq);
-                all.push(nudged);
+                .filter(|event| WAKE_KINDS.contains(&&*event.kind));
+            for (mut wake, event) in done.decision.into_iter().zip(recorded) {
+                wake.nudged.seq = Some(event.seq);
+                if !wake.has_one {
+                    let id = event.refs.get(RefKind::Message);
+                    wake.nudged.message_id = id.map(str::to_owned);
+                }
+                all.push(wake);
             }
         }
-        Ok(all)
+        Ok(all.into_iter().collect())
+    }
+}
+
+/// The kinds of the events that say of an agent that it was nudged.
+const WAKE_KINDS: [&str; 2] = ["message_sent", "message_suppressed"];
+
+/// An agent that is to be woken up.
+#[derive(Debug, Clone)]
+struct Wake {
+    nudged: Nudged,
+    /// Whether it has an unread wake-up, so that it gets no second one.
+    has_one: bool,
+}
+
+/// Those who get a wake-up, and those who have one.
+#[derive(Debug, Default)]
+struct Due {
+    nudged: Vec<Nudged>,
+    reminded: Vec<Nudged>,
+}
+
+impl FromIterator<Wake> for Due {
+    fn from_iter<I: IntoIterator<Item = Wake>>(all: I) -> Due {
+        let mut due = Due::default();
+        for wake in all {
+            match wake.has_one {
+                true => due.reminded.push(wake.nudged),
+                false => due.nudged.push(wake.nudged),
+            }
+        }
+        due
     }
 }
 
 impl Mutation for Group {
-    type Decision = Vec<Nudged>;
+    type Decision = Vec<Wake>;
 
     /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Vec<Nudged>, Vec<NewEvent>)> {
-        let (mut nudged, mut events) = (Vec::new(), Vec::new());
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Vec<NewEvent>)> {
+        let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
         for agent in &self.agents {
-            let Standing::Waits(waiting) = self.terms.standing(live, live.agent(agent)?, now)?
-            else {
+            let Standing::Waits(wake) = self.terms.standing(live, live.agent(agent)?, now)? else {
                 continue;
             };
             let job = Job {
-                send: self.terms.wake_up(&waiting),
+                send: self.terms.wake_up(&wake.nudged),
                 random,
             };
             random = random.wrapping_add(IDS_APART);
-            let (_, decided) = job.decide(live, now)?;
-            // Whoever nudges joins once.
-            let joined = !events.is_empty();
-            events.extend(
-                decided
-                    .into_iter()
-                    .filter(|event| !joined || event.kind == "message_sent"),
-            );
-            nudged.push(waiting);
+            if wake.has_one {
+                let message = job.message(live, now)?;
+                events.push(message.withheld().map_err(Refusal::from)?);
+            } else {
+                let (_, decided) = job.decide(live, now)?;
+                // Whoever nudges joins once.
+                let joined = events.iter().any(|event| event.kind == "message_sent");
+                events.extend(
+                    decided
+                        .into_iter()
+                        .filter(|event| !joined || event.kind == "message_sent"),
+                );
+            }
+            due.push(wake);
         }
-        Ok((nudged, events))
+        Ok((due, events))
     }
 }
 
@@ -219,7 +269,7 @@ enum Standing {
     NoMail,
     Active,
     Cooling,
-    Waits(Nudged),
+    Waits(Wake),
 }
 
 impl Terms {
@@ -245,17 +295,17 @@ impl Terms {
         })
     }
 
-    fn candidates(&self, live: &Live, now: Timestamp) -> Result<(Vec<Nudged>, Skipped)> {
-        let (mut waiting, mut skipped) = (Vec::new(), Skipped::default());
+    fn candidates(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Skipped)> {
+        let (mut due, mut skipped) = (Vec::new(), Skipped::default());
         for agent in live.agents()? {
             match self.standing(live, agent, now)? {
                 Standing::NoMail => {}
                 Standing::Active => skipped.active += 1,
                 Standing::Cooling => skipped.cooling += 1,
-                Standing::Waits(nudged) => waiting.push(nudged),
+                Standing::Waits(wake) => due.push(wake),
             }
         }
-        Ok((waiting, skipped))
+        Ok((due, skipped))
     }
 
     fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Standing> {
@@ -277,14 +327,20 @@ impl Terms {
         if last.is_some_and(|last| within(last.at, self.cooldown_seconds)) {
             return Ok(Standing::Cooling);
         }
-        Ok(Standing::Waits(Nudged {
+        let has_one = agent.wakeups > 0;
+        let message_id = match last.filter(|_| has_one) {
+            Some(last) => live.unread_id(last.seq)?,
+            None => None,
+        };
+        let nudged = Nudged {
             agent: agent.name,
             unread,
             idle_since: activity.map(|last| last.at.to_string()),
-            message_id: None,
+            message_id,
             seq: None,
             exec: None,
-        }))
+        };
+        Ok(Standing::Waits(Wake { nudged, has_one }))
     }
 
     fn wake_up(&self, nudged: &Nudged) -> Send {

@@ -6,7 +6,6 @@
 use crate::failure::Result;
 use crate::listed;
 use crate::membership;
-use crate::projections::messages::InboxQuery;
 use crate::projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 use crate::team::Team;
 use crate::{next, report, tokens};
@@ -116,7 +115,7 @@ pub struct Mail {
     pub text: String,
 }
 
-/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, commands}`.
+/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, commands}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// The team.
@@ -133,8 +132,10 @@ pub struct PrimeAnswer {
     pub blocked: Few<Brief>,
     /// What it can take up, most urgent first.
     pub ready: Few<Brief>,
-    /// Messages that it has not acknowledged, newest first.
+    /// Messages that it has not acknowledged, newest first; wake-ups (`agent_wakeup_required`) behind all others.
     pub unread: Few<Mail>,
+    /// How many of the unread ones are wake-ups.
+    pub unread_wakeups: u64,
     /// What to type next.
     pub commands: Vec<String>,
 }
@@ -159,6 +160,7 @@ impl Team {
                 closed,
             };
             let counts = live.owned_counts(agent)?;
+            let inbox = live.agent(agent)?;
             let named = Status::ALL.into_iter().map(Status::name);
             let mut answer = PrimeAnswer {
                 team: team.to_owned(),
@@ -185,9 +187,10 @@ impl Team {
                     items: briefs(live, ready.tasks, &seen)?,
                 },
                 unread: Few {
-                    total: live.agent(agent)?.unread,
+                    total: inbox.unread,
                     items: unread(live, reader, agent, now)?,
                 },
+                unread_wakeups: inbox.wakeups,
                 commands: Vec::new(),
             };
             answer.commands = commands(&answer, closed);
@@ -310,15 +313,21 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
 }
 
 fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<Vec<Mail>> {
-    let query = InboxQuery {
-        unread: true,
-        before: None,
-        limit: ITEMS_MAX,
-    };
-    let newest = live.inbox(agent, query)?.seqs.into_iter().rev();
-    newest
+    let unread = live.unread_mail(agent, ITEMS_MAX)?;
+    unread
+        .mail
+        .into_iter()
+        .chain(unread.wakeups)
+        .take(ITEMS_MAX)
         .map(|seq| Ok(mail(super::sent(live, reader, seq)?, now)))
         .collect()
+}
+
+impl Mail {
+    /// Whether it only reminds of other mail.
+    pub fn is_wakeup(&self) -> bool {
+        self.kind == MessageType::AgentWakeupRequired.name()
+    }
 }
 
 fn mail(message: Message, now: Timestamp) -> Mail {

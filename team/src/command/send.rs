@@ -381,7 +381,7 @@ impl Job {
     }
 
     /// The message; a generated id is one that no message has.
-    fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
+    pub(crate) fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
         let send = &self.send;
         let envelope = Envelope {
             id: send.message_id.clone(),

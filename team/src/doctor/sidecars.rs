@@ -2,6 +2,7 @@
 
 use super::scene::Scene;
 use super::{Check, Health, segments};
+use crate::projections::live::DERIVED_DIR;
 use crate::projections::views::ViewsSource;
 use serde_json::{Value, json};
 use teamlog_engine::head::HEAD_FILE;
@@ -27,6 +28,7 @@ pub(super) fn check(scene: &Scene<'_>) -> Check {
     }
     faults.extend(lock_file(scene));
     faults.extend(cursor(&ViewsSource::new(log), scene));
+    faults.extend(derived_lock(scene));
     faults.extend(manifest(scene));
     let Some(worst) = faults.iter().map(|(_, health, _)| *health).max() else {
         return Check::healthy(
@@ -82,7 +84,8 @@ fn lock_file(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
 fn cursor(views: &ViewsSource, scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
     const FILE: &str = "views";
     match (&scene.cursor, views.has_cursor()) {
-        (Err(why), _) => Some((FILE, Health::Warn, why.clone())),
+        // No writer gets past it: the views fall behind for good.
+        (Err(why), _) => Some((FILE, Health::Unhealthy, why.clone())),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or another log's: the next writer looks at all views";
             Some((FILE, Health::Warn, why.to_owned()))
@@ -98,8 +101,29 @@ fn cursor(views: &ViewsSource, scene: &Scene<'_>) -> Option<(&'static str, Healt
     }
 }
 
+/// The derived store's own lock file. It comes with the first run, so that it is missing says nothing.
+fn derived_lock(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
+    const FILE: &str = "derived.lock";
+    let stat = scene.root.storage().stat(&scene.dir.join(FILE)).ok()??;
+    stat.is_dir.then(|| {
+        let why = "derived.lock must be a file, but is a directory: remove it, or nothing derived is written any more";
+        (FILE, Health::Unhealthy, why.to_owned())
+    })
+}
+
 fn manifest(scene: &Scene<'_>) -> Option<(&'static str, Health, String)> {
+    let dir = scene.dir.join(DERIVED_DIR);
+    if let Ok(Some(stat)) = scene.root.storage().stat(&dir)
+        && !stat.is_dir
+    {
+        let why = "derived must be a directory, but is a file: the next writer puts a new one in its place";
+        return Some((DERIVED_DIR, Health::Warn, why.to_owned()));
+    }
     let found = scene.found.as_ref().ok()?;
     let why = found.left_out.as_ref()?;
-    Some(("derived", Health::Warn, format!("the derived store: {why}")))
+    Some((
+        DERIVED_DIR,
+        Health::Warn,
+        format!("the derived store: {why}"),
+    ))
 }

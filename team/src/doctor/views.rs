@@ -19,7 +19,11 @@ pub(super) fn check(scene: &Scene<'_>) -> Check {
     }
     let found = match ViewsSource::new(log).against(live, reader) {
         Ok(found) => found,
-        Err(error) => return Check::not_made(NAME, &error.to_string()),
+        // A directory in the place of a file, or the other way round: writers leave it alone, and fall behind.
+        Err(error) => {
+            let why = format!("{error}; move away what stands there, then write the views anew");
+            return Check::new(NAME, Health::Unhealthy, why).recommend(scene.rehydrate());
+        }
     };
     let wrong = found.faults.len() as u64 + found.omitted;
     let files: Vec<Value> = found

@@ -4,6 +4,7 @@ use crate::world::*;
 use serde_json::json;
 use teamlog_team::command::ack::Ack;
 use teamlog_team::command::nudge::{Nudge, NudgeAnswer};
+use teamlog_team::command::prime::Prime;
 use teamlog_team::command::send::Send;
 use teamlog_team::{Code, Team};
 
@@ -43,9 +44,11 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
     assert_eq!((names(&answer), answer.skipped.cooling), (vec!["dev"], 1));
     world.later(10 * MINUTE);
     let answer = nudge(&mut team);
-    assert_eq!((names(&answer), answer.skipped.cooling), (vec!["qa"], 1));
+    assert_eq!((answer.count, answer.skipped.cooling), (0, 1));
+    let reminded = &answer.reminded[0];
     assert_eq!(
-        answer.nudged[0].unread, 1,
+        (&*reminded.agent, reminded.unread),
+        ("qa", 1),
         "wake-ups are not mail to be woken up for"
     );
     world.later(30 * MINUTE);
@@ -56,8 +59,12 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
             ..Nudge::default()
         })
         .unwrap();
-    assert_eq!(names(&dry), ["dev", "qa"]);
-    assert_eq!((dry.nudged[0].seq, kinds(&mut team).len()), (None, before));
+    let reminded: Vec<&str> = dry.reminded.iter().map(|agent| &*agent.agent).collect();
+    assert_eq!(reminded, ["dev", "qa"]);
+    assert_eq!(
+        (dry.reminded[0].seq, kinds(&mut team).len()),
+        (None, before)
+    );
     settled_digest(&mut team);
 }
 
@@ -159,4 +166,66 @@ fn many_agents_are_nudged_in_groups_with_ids_of_their_own() {
     let joined = kinds.iter().filter(|kind| *kind == "members_added").count();
     assert_eq!(joined, 2, "lead and watcher, each once");
     assert_eq!(nudge(&mut team).skipped.cooling, 230);
+}
+
+#[test]
+fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
+    let world = World::new();
+    let mut team = world.demo();
+    let real = team.send(message("lead", "qa")).unwrap().message.id;
+    let first = nudge(&mut team).nudged[0].message_id.clone().unwrap();
+    for round in 0..12 {
+        world.later(16 * MINUTE);
+        let answer = nudge(&mut team);
+        assert_eq!((answer.count, answer.reminded.len()), (0, 1), "{round}");
+        let reminded = &answer.reminded[0];
+        assert_eq!((&*reminded.agent, reminded.unread), ("qa", 1));
+        assert_eq!(reminded.message_id.as_ref(), Some(&first));
+        let recorded = events(&mut team).pop().unwrap();
+        assert_eq!(recorded["seq"], reminded.seq.unwrap());
+        assert_eq!(recorded["kind"], "message_suppressed");
+        assert_eq!(recorded["payload"]["reason"], "unread");
+        let again = nudge(&mut team);
+        assert_eq!(
+            (again.count, again.reminded.len(), again.skipped.cooling),
+            (0, 0, 1),
+            "once per cooldown"
+        );
+    }
+    let prime = Prime { agent: "qa".into() };
+    let primed = team.prime(&prime).unwrap();
+    assert_eq!((primed.unread.total, primed.unread_wakeups), (2, 1));
+    assert_eq!(primed.unread.items[0].message_id, real);
+    assert!(primed.unread.items[1].is_wakeup());
+
+    // Read, it makes room for the next one.
+    let ack = Ack {
+        agent: "qa".into(),
+        message_id: first,
+        actor: None,
+    };
+    team.ack(ack).unwrap();
+    world.later(16 * MINUTE);
+    let answer = nudge(&mut team);
+    assert_eq!((answer.count, answer.reminded.len()), (1, 0));
+    settled_digest(&mut team);
+}
+
+#[test]
+fn wake_ups_of_older_versions_come_behind_the_mail_they_hide() {
+    let world = World::new();
+    let mut team = world.demo();
+    let real = team.send(message("lead", "qa")).unwrap().message.id;
+    for _ in 0..70 {
+        let wake_up = Send {
+            kind: "agent_wakeup_required".into(),
+            ..message("lead", "qa")
+        };
+        team.send(wake_up).unwrap();
+    }
+    let primed = team.prime(&Prime { agent: "qa".into() }).unwrap();
+    assert_eq!((primed.unread.total, primed.unread_wakeups), (71, 70));
+    assert_eq!(primed.unread.items[0].message_id, real);
+    assert_eq!(primed.unread.items.len(), 10);
+    assert!(primed.unread.items[1..].iter().all(|mail| mail.is_wakeup()));
 }

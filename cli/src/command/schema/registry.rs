@@ -2,8 +2,10 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
+use crate::command::all_teams::AllAnswer;
 use crate::command::hooks::HooksAnswer;
 use crate::command::mode::prompt::HookAnswer;
+use crate::command::verify::VerifiedTeam;
 use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
 use crate::exit::ErrorLine;
@@ -108,8 +110,8 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<SendAnswer>("task-update"),
     answer::<ReadAnswer>("read"),
     recorded::<AckAnswer>("ack"),
-    recorded::<TickAnswer>("tick"),
-    recorded::<NudgeAnswer>("nudge"),
+    recorded::<Either<TickAnswer, AllAnswer<TickAnswer>>>("tick"),
+    recorded::<Either<NudgeAnswer, AllAnswer<NudgeAnswer>>>("nudge"),
     answer::<DeadLetterListAnswer>("dead-letter list"),
     recorded::<RequeueAnswer>("dead-letter requeue"),
     answer::<ConfigListAnswer>("config list"),
@@ -176,7 +178,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<Either<AppendAnswer, BatchAnswer>>("append"),
     answer::<DiffAnswer>("diff"),
     answer::<RehydrateAnswer>("rehydrate"),
-    answer::<VerifyAnswer>("verify"),
+    answer::<Either<VerifyAnswer, AllAnswer<VerifiedTeam>>>("verify"),
     answer::<DoctorAnswer>("doctor check"),
     answer::<RepairAnswer>("doctor repair"),
     answer::<CleanAnswer>("doctor clean"),

@@ -226,3 +226,52 @@ fn a_store_without_its_manifest_is_empty_and_can_be_built_again() {
     let names = storage.list(Path::new(DIR)).unwrap();
     assert_eq!(names, ["00000002.run", "manifest"], "the orphan is gone");
 }
+
+/// What may stand where the store, or a file of it, belongs.
+#[test]
+fn what_stands_in_the_way_of_the_store_gives_way_to_the_next_writer() {
+    let on_disk = || {
+        let (dir, storage) = files();
+        (Some(dir), storage)
+    };
+    for make in [on_disk, || (None, memory())] {
+        for (place, is_dir) in [
+            ("teams/demo/derived", false),
+            ("teams/demo/derived/v1", false),
+            ("teams/demo/derived/v1/manifest", true),
+            ("teams/demo/derived/v1/00000001.run", true),
+        ] {
+            let (_dir, storage) = make();
+            let changes = sample(0, 60);
+            flush(&open(&storage), 5, &changes);
+            let at = Path::new(place);
+            match is_dir {
+                true => {
+                    storage.remove_file(at).unwrap();
+                    storage.create_dir(&at.join("inside")).unwrap();
+                }
+                false => {
+                    storage.remove_dir_all(at).unwrap();
+                    storage.replace(at, b"x", false).unwrap();
+                }
+            }
+            let store = open(&storage);
+            assert!(store.covered().is_none(), "{place}: nothing of it counts");
+            let base = match store.damaged() {
+                Some(run) => store.before(run.first_seq),
+                None => store,
+            };
+            let truth = Truth {
+                live: folded([changes.clone()]),
+                events: 5,
+                runs: 1,
+            };
+            truth.ask(&flush(&base, 5, &changes)).unwrap();
+            let again = open(&storage);
+            truth.ask(&again).unwrap();
+            assert_eq!(again.left_out(), None, "{place}");
+            let names = storage.list(Path::new(DIR)).unwrap();
+            assert_eq!(names.len(), 2, "{place}: {names:?}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What stands where the store belongs and is no part of it: a file in the place of a directory, a directory in the place
+//! of a file. All of the store can be built again, so it gives way.
+
+use crate::error::{Error, Result};
+use crate::storage::Storage;
+use std::io;
+use std::path::Path;
+
+/// How the manifest and the runs are read in such a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Obstacle {
+    /// There is no directory to look in, hence no store.
+    NoDirectory,
+    /// A directory has the file's name: what was there is lost.
+    NoFile,
+}
+
+impl Obstacle {
+    /// What an error of opening a file of the store says about that.
+    pub(super) fn of(error: &io::Error) -> Option<Obstacle> {
+        match error.kind() {
+            io::ErrorKind::NotADirectory => Some(Obstacle::NoDirectory),
+            io::ErrorKind::IsADirectory => Some(Obstacle::NoFile),
+            _ => None,
+        }
+    }
+}
+
+/// Creates the store's directory, in the place of a file that has its name or that of the directory around it.
+///
+/// # Errors
+/// I/O.
+pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
+    let Err(error) = storage.create_dir(dir) else {
+        return Ok(());
+    };
+    if Obstacle::of(&error) != Some(Obstacle::NoDirectory) {
+        return Err(Error::io("create", dir)(error));
+    }
+    // No further up: what lies around is the team's, and no derived data.
+    for part in dir.parent().into_iter().chain([dir]) {
+        // Behind a file there is nothing to look at.
+        if let Ok(Some(stat)) = storage.stat(part)
+            && !stat.is_dir
+        {
+            storage
+                .remove_file(part)
+                .map_err(Error::io("remove", part))?;
+        }
+    }
+    storage.create_dir(dir).map_err(Error::io("create", dir))
+}
+
+/// Removes a directory that has the name of a file of the store.
+///
+/// # Errors
+/// I/O.
+pub(super) fn clear_file(storage: &dyn Storage, path: &Path) -> Result<()> {
+    match storage.stat(path) {
+        Ok(Some(stat)) if stat.is_dir => storage
+            .remove_dir_all(path)
+            .map_err(Error::io("remove", path)),
+        // Whatever else is wrong, the write that follows says.
+        _ => Ok(()),
+    }
+}
