@@ -317,10 +317,10 @@ fn a_lease_that_runs_out_ends_also_a_command_that_will_not_hear() {
     if World::new().is_none() {
         return;
     }
-    let world = World::with("--lease-ms 2000");
+    let world = World::with("--lease-ms 4000");
     let running = Running::new(
         &world,
-        "trap '' TERM; echo ready; while :; do sleep 1; done",
+        "trap '' TERM; echo ready; for n in $(seq 60); do sleep 1; done",
     );
     let (ran, took) = running.end();
     assert_eq!(ran.code, Some(137), "{ran:?}");
@@ -332,8 +332,8 @@ fn a_lease_that_is_renewed_does_not_end_the_command() {
     if World::new().is_none() {
         return;
     }
-    let world = World::with("--lease-ms 2000");
-    let running = Running::new(&world, "echo ready; sleep 4; exit 3");
+    let world = World::with("--lease-ms 4000");
+    let running = Running::new(&world, "echo ready; sleep 6; exit 3");
     world
         .cli
         .ok("task renew demo 1 --worker dev --epoch 1 --lease-ms 60000");
