@@ -187,10 +187,14 @@ impl Surroundings {
         self.paint(self.terminals.stderr)
     }
 
-    /// Colours on a terminal, unless `NO_COLOR` is set to something or the terminal is dumb.
+    /// Colours on a terminal, unless `NO_COLOR` is set to something or the terminal is dumb; everywhere where
+    /// `CLICOLOR_FORCE` asks for them and `NO_COLOR` does not forbid them.
     fn paint(&self, is_terminal: bool) -> Paint {
         let dumb = self.var("TERM").is_some_and(|value| value == "dumb");
-        Paint::new(is_terminal && !dumb && self.var_set("NO_COLOR").is_none())
+        let forced = self
+            .var_set("CLICOLOR_FORCE")
+            .is_some_and(|value| value != "0");
+        Paint::new(self.var_set("NO_COLOR").is_none() && (forced || is_terminal && !dumb))
     }
 
     /// Standard input, line by line or whole, for whoever reads it to its end. Nothing is read before it is wanted.

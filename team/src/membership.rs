@@ -32,7 +32,10 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
 
 impl Team {
     /// What is to be said of a worker that nobody knows.
-    pub(crate) fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
         self.query(|live, _| unknown_warning(live, worker))
     }
 

@@ -37,6 +37,13 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team_at(&self.team, self.at)?;
+        let unknown = match &self.owner {
+            Some(owner) => team.unknown_warning(owner)?,
+            None => None,
+        };
+        if let Some(unknown) = unknown {
+            context.note(&unknown);
+        }
         let answer = team.tasks(Tasks {
             status: self.status,
             owner: self.owner,

@@ -8,13 +8,16 @@ use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
 use std::time::Duration;
+use teamlog_team::api::OPERATIONS;
 use teamlog_team::bootstrap::events::EVENTS;
+use teamlog_team::command::artifact::ArtifactList;
 use teamlog_team::command::dead_letter::{DeadLetterList, DeadLetterShown, DeadLetterStatus};
 use teamlog_team::command::mode_show::ModeList;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::command::status::Status;
 use teamlog_team::command::tasks::Tasks;
+use teamlog_team::command::thread_search::ThreadSearch;
 use teamlog_team::engine::RefKind;
 use teamlog_team::event_type::EVENT_TYPES;
 use teamlog_team::projections::modes::Mode;
@@ -52,6 +55,12 @@ pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
         }
         "ID" if arg.get_id() == "run" && command != "start" => Source::runs,
         "TRACE" => Source::traces,
+        "THREAD" => Source::threads,
+        "NAME" if arg.get_id() == "name" && command == "get" => Source::artifacts,
+        "OPERATION" => |_, begun| {
+            let names = OPERATIONS.iter().map(|operation| operation.name);
+            Some(beginning(names, begun))
+        },
         "MESSAGE_ID" => Source::messages,
         "KEY" if matches!(command, "get" | "set" | "unset") => {
             |_, begun| Some(beginning(Setting::all().map(Setting::key), begun))
@@ -225,6 +234,36 @@ impl Source {
         let runs = self.team()?.status(status).ok()?.bootstrap_runs.into_iter();
         let runs = runs.map(|run| (run.run, run.state.name().to_owned()));
         Some(offered(runs, begun, |state| state))
+    }
+
+    fn threads(&self, begun: &str) -> Option<Candidates> {
+        let search = ThreadSearch {
+            limit: Some(OFFERED_MAX),
+            ..ThreadSearch::default()
+        };
+        let threads = self
+            .team()?
+            .thread_search(&search)
+            .ok()?
+            .threads
+            .into_iter();
+        let threads = threads.map(|thread| (thread.id, thread.title));
+        Some(offered(threads, begun, |title| title))
+    }
+
+    fn artifacts(&self, begun: &str) -> Option<Candidates> {
+        let list = ArtifactList {
+            limit: Some(OFFERED_MAX),
+            ..ArtifactList::default()
+        };
+        let artifacts = self
+            .team()?
+            .artifact_list(&list)
+            .ok()?
+            .artifacts
+            .into_iter();
+        let artifacts = artifacts.map(|artifact| (artifact.name, artifact.kind));
+        Some(offered(artifacts, begun, |kind| kind.name().to_owned()))
     }
 
     fn traces(&self, begun: &str) -> Option<Candidates> {

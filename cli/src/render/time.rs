@@ -24,6 +24,9 @@ pub fn span(micros: i64) -> String {
 pub fn ago(now_micros: i64, then_micros: i64) -> String {
     let gap = now_micros.saturating_sub(then_micros);
     let size = gap.saturating_abs();
+    if gap <= -SECOND {
+        return format!("in {}", about(size));
+    }
     let text = match size {
         0..SECOND => return "just now".to_owned(),
         SECOND..MINUTE => format!("{}s", size / SECOND),
@@ -31,10 +34,17 @@ pub fn ago(now_micros: i64, then_micros: i64) -> String {
         HOUR..DAY => format!("{}h", size / HOUR),
         _ => format!("{}d", size / DAY),
     };
-    if gap < 0 {
-        format!("in {text}")
-    } else {
-        format!("{text} ago")
+    format!("{text} ago")
+}
+
+/// A time that is left, to the nearest second, minute, hour or day: a quarter of an hour is `15m` a moment later too.
+pub fn about(micros: i64) -> String {
+    let nearest = |unit: i64| micros.max(0).saturating_add(unit / 2) / unit;
+    match (nearest(SECOND), nearest(MINUTE), nearest(HOUR)) {
+        (seconds @ 0..60, _, _) => format!("{seconds}s"),
+        (_, minutes @ 0..60, _) => format!("{minutes}m"),
+        (_, _, hours @ 0..24) => format!("{hours}h"),
+        _ => format!("{}d", nearest(DAY)),
     }
 }
 
@@ -107,6 +117,24 @@ mod tests {
         assert_eq!(ago(90 * SECOND, 0), "1m ago");
         assert_eq!(ago(0, 3 * HOUR), "in 3h");
         assert_eq!(ago(i64::MAX, i64::MIN), "106751991d ago");
+    }
+
+    #[test]
+    fn what_is_left_is_told_to_the_nearest_unit() {
+        for (micros, text) in [
+            (-5, "0s"),
+            (SECOND, "1s"),
+            (59 * SECOND + 600_000, "1m"),
+            (15 * MINUTE, "15m"),
+            (15 * MINUTE - 3_000, "15m"),
+            (14 * MINUTE + 20 * SECOND, "14m"),
+            (59 * MINUTE + 40 * SECOND, "1h"),
+            (23 * HOUR + 45 * MINUTE, "1d"),
+            (i64::MAX, "106751991d"),
+        ] {
+            assert_eq!(about(micros), text);
+        }
+        assert_eq!(ago(3_000, 15 * MINUTE), "in 15m");
     }
 
     #[test]

@@ -38,6 +38,7 @@ mod moving;
 mod next_steps;
 mod operations;
 mod paths;
+mod people;
 mod printed;
 mod processes;
 mod prompts;

@@ -24,7 +24,7 @@ use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
 use crate::team::{self, TeamInfo};
 use crate::threads::{self, Thread};
 use crate::usage::{self, BudgetInfo, Used, Whose};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
 
@@ -392,6 +392,13 @@ impl Live {
     /// I/O, `Derived`.
     pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
         tasks::lease_count(self.rows(), now)
+    }
+    /// Who holds a lease that runs at `now`. Reads as many tasks.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn lease_holders(&self, now: Timestamp) -> Result<BTreeSet<String>> {
+        tasks::lease_holders(self.rows(), now)
     }
     /// When the next lease runs out.
     ///

@@ -8,6 +8,7 @@ use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::error::Result;
 use crate::natural;
 use crate::tx::{Rows, end_of, key_of, numbered};
+use std::collections::BTreeSet;
 use teamlog_engine::Timestamp;
 
 /// A task by its id.
@@ -208,6 +209,17 @@ pub(crate) fn lease_count(rows: Rows<'_>, now: Timestamp) -> Result<u64> {
     let from = lease_key(now.micros().saturating_add(1), b"");
     let leases = rows.walk(&from, &end_of(&[LEASES]), false);
     leases.map(|entry| entry.map(|_| 1)).sum()
+}
+
+/// Who holds a lease that runs at `now`. Reads as many tasks.
+pub(crate) fn lease_holders(rows: Rows<'_>, now: Timestamp) -> Result<BTreeSet<String>> {
+    let from = lease_key(now.micros().saturating_add(1), b"");
+    let mut holders = BTreeSet::new();
+    for entry in rows.walk(&from, &end_of(&[LEASES]), false) {
+        let found = by_natural(rows, entry?.behind(LEASE_BYTES))?;
+        holders.extend(found.and_then(|task| Some(task.claim()?.owner.clone())));
+    }
+    Ok(holders)
 }
 
 /// When the next lease runs out.

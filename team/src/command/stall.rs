@@ -9,7 +9,7 @@ use crate::projections::Live;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::Reader;
+use teamlog_engine::{Reader, Timestamp};
 
 /// Phases in which nothing is left to decide.
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];
@@ -120,8 +120,13 @@ struct Findings {
 }
 
 impl Findings {
-    fn of(live: &Live, idle: &IdleAnswer, stopped: bool) -> Result<Findings> {
-        let polled = poll(live, |worker| recorded(live, worker))?;
+    fn of(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
+        let mut polled = poll(live, |worker| recorded(live, worker))?;
+        // A lease that runs is a sign of life, whatever the heartbeats say.
+        let holders = live.lease_holders(now)?;
+        for polled in &mut polled {
+            polled.summary.alive |= holders.contains(&polled.summary.name);
+        }
         let names = |of: &dyn Fn(&Polled) -> bool| -> Vec<String> {
             let picked = polled.iter().filter(|polled| of(polled));
             picked.map(|polled| polled.summary.name.clone()).collect()
@@ -182,10 +187,10 @@ impl Findings {
     }
 }
 
-fn stall(live: &Live, reader: &Reader) -> Result<StallAnswer> {
+fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
     let idle = idle(live, reader)?;
     let (attention, stopped) = leader_attention::last(live, reader)?.unzip();
-    let found = Findings::of(live, &idle, stopped.unwrap_or_default())?;
+    let found = Findings::of(live, &idle, stopped.unwrap_or_default(), now)?;
     let last = |kind: &str| Told::at(live, reader, live.last_reported(kind)?);
     Ok(StallAnswer {
         team_stalled: !found.stalled.is_empty() || found.attention() || found.dead_with_work(),
@@ -221,6 +226,7 @@ impl Team {
     /// # Errors
     /// The log's.
     pub fn stall_state(&mut self, _: ReadStall) -> Result<StallAnswer> {
-        self.query(stall)
+        let now = self.now();
+        self.query(|live, reader| stall(live, reader, now))
     }
 }

@@ -64,6 +64,7 @@ mod resources;
 mod scenario;
 mod settings;
 mod staff_histories;
+mod stalls;
 mod state;
 mod stories;
 mod story_formats;
