@@ -4,8 +4,11 @@
 //! and the rule. How a message is stored is the business of [`crate::fact`].
 
 mod rules;
+mod unapplied;
 
 pub use rules::{check_id, check_name};
+pub(crate) use unapplied::TASK_ID;
+pub use unapplied::{NotApplied, Unapplied};
 
 use crate::fields::Fields;
 use serde_json::value::RawValue;
@@ -134,13 +137,16 @@ impl Priority {
     }
 }
 
-/// How strict the rule for names is.
+/// How strict the rules are for what is named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Names {
     /// New names begin with neither `.` nor `-`.
     #[default]
     New,
-    /// Imported names may begin with `-`.
+    /// Names that a team may know from history may begin with `-`.
+    Known,
+    /// The same in history itself, which is taken whole: what a message says wrongly of a task is not applied, where a
+    /// new message is refused.
     Imported,
 }
 
@@ -196,7 +202,7 @@ pub struct Message {
     pub to: String,
     /// The task concerned.
     pub task_id: Option<String>,
-    /// The story it belongs to.
+    /// The story it belongs to; never empty.
     pub trace_id: Option<String>,
     /// How urgent it is.
     pub priority: Priority,
@@ -303,7 +309,7 @@ impl Envelope {
             from: required("message.from", self.from)?,
             to: required("message.to", self.to)?,
             task_id: self.task_id,
-            trace_id: self.trace_id,
+            trace_id: self.trace_id.filter(|trace| !trace.is_empty()),
             priority: match self.priority {
                 None => Priority::default(),
                 Some(name) => Priority::from_name(&name).ok_or_else(|| {

@@ -104,7 +104,9 @@ fn mail(message: &Message) -> FeedEntry {
     let fields: Map<String, Value> = serde_json::from_str(payload).unwrap_or_default();
     let text = |field: &str| fields.get(field).and_then(Value::as_str).map(str::to_owned);
     let (kind, content, line) = match message.kind {
-        MessageType::TaskAssign => ("task_assigned", text("details"), text("subject")),
+        MessageType::TaskAssign if message.task_id.is_some() => {
+            ("task_assigned", text("details"), text("subject"))
+        }
         MessageType::Message => ("message", text("body"), text("body")),
         _ => ("message", None, None),
     };

@@ -19,7 +19,7 @@ pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
 /// # Errors
 /// `invalid_input`, naming field, value and rule.
 pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
-    Ok(check_name(field, value, Names::Imported)?)
+    Ok(check_name(field, value, Names::Known)?)
 }
 
 /// Checks a free identifier: not empty, bounded, no control characters.

@@ -8,7 +8,7 @@ use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::import_events::ImportEvents;
 use teamlog_team::command::import_messages::ImportMessages;
-use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::import_report::{ImportAnswer, Reasons};
 use teamlog_team::command::import_team_chat::ImportTeamChat;
 use teamlog_team::engine::Format;
 use teamlog_team::engine::storage::Files;
@@ -39,7 +39,7 @@ pub struct Args {
     /// Stamp events now; the original times stay in the messages
     #[arg(long, conflicts_with_all = ["events", "team_chat"])]
     restamp: bool,
-    /// Take nothing and exit 1 if any line is malformed or a duplicate
+    /// Take nothing and exit 1 if any line is malformed or a duplicate, or says of a task what is not applied to it
     #[arg(long, conflicts_with = "events")]
     strict: bool,
     /// Keep no view files beside a new team's log
@@ -68,9 +68,7 @@ impl Args {
             }
         };
         context.answer(&answer, integrity::imported)?;
-        context.out.flush()?;
-        let rejected = answer.status == "rejected";
-        Ok(if rejected { Exit::Refused } else { Exit::Done })
+        end(context, answer.status, &answer.not_applied)
     }
 
     fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
@@ -117,9 +115,7 @@ impl Args {
             .new_root(&self.team)?
             .import_team_chat(&import, &source)?;
         context.answer(&answer, moving::team_chat)?;
-        context.out.flush()?;
-        let rejected = answer.status == "rejected";
-        Ok(if rejected { Exit::Refused } else { Exit::Done })
+        end(context, answer.status, &answer.counts.not_applied)
     }
 
     fn events(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
@@ -133,4 +129,14 @@ impl Args {
             .new_root(&self.team)?
             .import_events(import, &mut source)?)
     }
+}
+
+/// What is said behind the answer, and how the command exits.
+fn end(context: &mut Context, status: &str, not_applied: &Reasons) -> Outcome {
+    context.out.flush()?;
+    if let Some(note) = integrity::left_aside(not_applied) {
+        context.note(&note);
+    }
+    let rejected = status == "rejected";
+    Ok(if rejected { Exit::Refused } else { Exit::Done })
 }

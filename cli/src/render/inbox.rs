@@ -70,7 +70,25 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         visible(&message.to),
     );
     let kept = answer.reported.as_ref().map(kept).unwrap_or_default();
-    std::iter::once(line).chain(kept).collect()
+    std::iter::once(line)
+        .chain(kept)
+        .chain(not_applied(answer))
+        .collect()
+}
+
+/// `  not applied to a task: message.payload.status must be one of …, but is "parked"`.
+fn not_applied(answer: &SendAnswer) -> Vec<String> {
+    let told = |field: &String| answer.not_applied.contains_key(field);
+    let unapplied = answer.message.unapplied().into_iter();
+    unapplied
+        .filter(|one| told(&one.field))
+        .map(|one| {
+            format!(
+                "  not applied to a task: {}",
+                visible(&one.rule.to_string())
+            )
+        })
+        .collect()
 }
 
 /// That a task stays as it is, and what would move it.

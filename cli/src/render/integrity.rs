@@ -6,7 +6,7 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::head::HeadAnswer;
-use teamlog_team::command::import_report::ImportAnswer;
+use teamlog_team::command::import_report::{ImportAnswer, Reasons};
 use teamlog_team::command::rehydrate::RehydrateAnswer;
 use teamlog_team::command::verify::{Problem, Severity, VerifyAnswer};
 
@@ -113,6 +113,38 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     shown
 }
 
+/// Counts of an import, and how many messages have something that was not applied to a task.
+pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View) -> Vec<String> {
+    let counts = counts
+        .iter()
+        .map(|(name, count, style)| ((*name).to_owned(), *count, *style));
+    let reasons = not_applied
+        .iter()
+        .map(|(reason, count)| (format!("not applied: {reason}"), *count, Style::Warn));
+    let rows: Vec<_> = counts
+        .chain(reasons)
+        .map(|(name, count, style)| {
+            let style = if count == 0 { Style::Plain } else { style };
+            vec![plain(name), number_styled(style, time::count(count))]
+        })
+        .collect();
+    lines(&rows, 2, view.paint)
+}
+
+/// What an import says on standard error where it left something of a message aside; `None` where it did not.
+pub fn left_aside(not_applied: &Reasons) -> Option<String> {
+    let parts: Vec<String> = not_applied
+        .iter()
+        .map(|(reason, count)| format!("{reason} {}", time::count(*count)))
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!(
+            "some messages say of a task what is not applied to it: {}",
+            parts.join(", ")
+        )
+    })
+}
+
 /// What `import` took and what it left.
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     let elapsed = elapsed(answer.elapsed_ms);
@@ -126,15 +158,8 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
         ("duplicates", answer.duplicates, Style::Warn),
         ("malformed", answer.malformed, Style::Bad),
     ];
-    let rows: Vec<_> = counts
-        .into_iter()
-        .map(|(name, count, style)| {
-            let style = if count == 0 { Style::Plain } else { style };
-            vec![plain(name), number_styled(style, time::count(count))]
-        })
-        .collect();
     let mut shown = vec![heading(view, &answer.team, &state)];
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(counted(&counts, &answer.not_applied, view));
     if !answer.problems.is_empty() {
         shown.push(String::new());
     }

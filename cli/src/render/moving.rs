@@ -1,8 +1,9 @@
 //! What was moved: converted, backed up, restored.
 
 use crate::render::escape::visible;
+use crate::render::integrity;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
+use crate::render::table::{Cell, lines, number, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::command::convert::ConvertAnswer;
@@ -144,18 +145,15 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
             counts.tasks_from_messages,
             Style::Plain,
         ),
+        ("events kept", counts.events_kept, Style::Good),
         ("events passed by", counts.events_passed_by, Style::Plain),
+        ("settings", counts.settings, Style::Good),
         ("duplicates", counts.duplicates, Style::Warn),
         ("orphans", counts.orphans, Style::Warn),
         ("malformed", counts.malformed, Style::Bad),
     ];
-    let row = |(name, count, style): (&str, u64, Style)| -> Vec<Cell> {
-        let style = if count == 0 { Style::Plain } else { style };
-        vec![plain(name), number_styled(style, time::count(count))]
-    };
-    let rows: Vec<_> = rows.into_iter().map(row).collect();
     let mut shown = vec![heading(view, &answer.team, &state)];
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(integrity::counted(&rows, &counts.not_applied, view));
     if !answer.problems.is_empty() {
         shown.push(String::new());
     }

@@ -71,13 +71,19 @@ pub struct Event {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StaleMessage {
+    pub id: String,
     pub message_id: String,
     pub agent: String,
     #[serde(rename = "type")]
     pub kind: String,
     pub from: String,
+    pub to: String,
     pub task_id: Option<String>,
+    pub trace_id: Option<String>,
+    pub priority: String,
     pub created_at: String,
+    pub schema_version: u32,
+    pub payload: Value,
     pub age_minutes: u64,
 }
 
@@ -89,6 +95,7 @@ answers! {
         event: Event,
         reason: Option<String>,
         cooldown_remaining_seconds: Option<u64>,
+        not_applied: Option<BTreeMap<String, String>>,
     }
     Read {
         team: String,
@@ -206,6 +213,7 @@ answers! {
         imported: u64,
         duplicates: u64,
         malformed: u64,
+        not_applied: BTreeMap<String, u64>,
         problems: Vec<LineProblem>,
         problems_omitted: u64,
         first_seq: Option<u64>,

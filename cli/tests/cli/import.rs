@@ -1,6 +1,6 @@
 //! `import --messages`: sorted, counted, strict, restamped.
 
-use crate::answers::{Event, Import, Read, Status, TaskShow};
+use crate::answers::{Event, Import, Read, Sent, Status, TaskShow};
 use crate::harness::{Cli, Ran, parse, parse_lines};
 
 const GOOD: &str = r#"{"id":"m3","type":"task_update","from":"dev","to":"lead","task_id":"T-1","created_at":"2024-03-01T12:00:00Z","payload":{"status":"done"}}
@@ -139,4 +139,54 @@ fn a_pipe_will_do() {
     let ran = Ran::of(&mut cli.command("import fresh --events -"));
     assert_eq!(ran.code, Some(1), "nothing is no log: {ran:?}");
     assert!(!cli.dir().join("teams/fresh").exists());
+}
+
+const UNAPPLIED: &str = r#"{"id":"m1","type":"task_assign","from":"lead","to":"dev","created_at":"2024-01-01T00:00:00Z","payload":{"subject":"which?"}}
+{"id":"m2","type":"task_update","from":"dev","to":"lead","task_id":"T-1","trace_id":"","created_at":"2024-01-02T00:00:00Z","payload":{"status":"parked"}}
+"#;
+
+#[test]
+fn what_no_task_can_take_gets_in_and_a_note_says_so() {
+    let cli = Cli::new();
+    cli.file("m.jsonl", UNAPPLIED);
+    let strict = cli.run("import old --messages m.jsonl --strict --json");
+    assert_eq!(strict.code, Some(1), "{strict:?}");
+    assert!(!cli.dir().join("teams/old").exists());
+    let ran = cli.run("import old --messages m.jsonl --json");
+    let report: Import = parse(&ran.stdout);
+    assert_eq!(
+        (ran.code, report.imported, report.malformed),
+        (Some(0), 2, 0)
+    );
+    let counts: Vec<(&str, u64)> = report
+        .not_applied
+        .iter()
+        .map(|(reason, count)| (&**reason, *count))
+        .collect();
+    assert_eq!(counts, [("no_task_id", 1), ("unknown_status", 1)]);
+    let note = "{\"note\":\"some messages say of a task what is not applied to it: no_task_id 1, unknown_status 1\"}\n";
+    assert_eq!(ran.stderr, note);
+    let shown = cli.run("import people --messages m.jsonl");
+    assert!(
+        shown
+            .stdout
+            .contains("\n  not applied: no_task_id      1\n"),
+        "{shown:?}"
+    );
+    assert!(
+        shown
+            .stdout
+            .contains("line 2  not_applied  message.payload.status must be one of")
+    );
+    assert_eq!(cli.json::<Read>("read old --agent dev").count, 1);
+
+    let sent = "task-update old --from dev --to lead --task-id T-1 --status parked --trace-id ''";
+    let answer: Sent = cli.json(sent);
+    assert_eq!((&*answer.status, answer.message.trace_id), ("sent", None));
+    assert_eq!(answer.not_applied.unwrap()["status"], "unknown_status");
+    let shown = cli.ok(sent);
+    assert!(
+        shown.contains("\n  not applied to a task: message.payload.status must be one of"),
+        "{shown}"
+    );
 }

@@ -5,7 +5,7 @@
 //! | `team_created` | `{members[], open, views}` |
 //! | `members_added` | `{members[]}` |
 //! | `team_closed` | `{reason}` |
-//! | `message_sent` | `{message:{envelope}}` |
+//! | `message_sent` | `{message:{envelope}, sent_at?, not_applied?:{field: reason}}` |
 //! | `message_duplicate` | `{message_id, from, to}` |
 //! | `message_suppressed` | `{message:{envelope}, reason:"cooldown"\|"unread", remaining_seconds}` |
 //! | `message_acked`, `message_ack_duplicate` | `{message_id, agent}` |
@@ -15,13 +15,15 @@ use super::{
     AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamClosed, TeamCreated, event,
 };
 use crate::message::{
-    Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, check_id,
-    check_name,
+    Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
+    check_id, check_name,
 };
 use crate::tasks::Status;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
@@ -53,7 +55,12 @@ struct StoredSent<'a> {
     message: &'a RawValue,
     #[serde(default)]
     sent_at: Option<Timestamp>,
+    #[serde(borrow, default)]
+    not_applied: LeftOut<'a>,
 }
+
+/// Fields of a task message that its fold passes by; why is for people.
+type LeftOut<'a> = BTreeMap<Cow<'a, str>, IgnoredAny>;
 
 /// An envelope as stored; `type` and the like are checked once it is read.
 #[derive(Deserialize)]
@@ -199,16 +206,16 @@ pub(super) fn team_closed_json(fact: &TeamClosed) -> Json {
 }
 
 pub(super) fn envelope(payload: &str) -> Decoded<&str> {
-    Ok(enveloped(payload)?.0)
+    Ok(enveloped(payload)?.message.get())
 }
 
-fn enveloped(payload: &str) -> Decoded<(&str, Option<Timestamp>)> {
+fn enveloped(payload: &str) -> Decoded<StoredSent<'_>> {
     let stored: StoredSent<'_> = read(payload)?;
     let text = stored.message.get();
     if text.len() < 2 || !text.starts_with('{') {
         return Err("message is not an object".to_owned());
     }
-    Ok((text, stored.sent_at))
+    Ok(stored)
 }
 
 /// Who an envelope says that it is from.
@@ -262,18 +269,24 @@ pub(super) fn sent(payload: &str) -> Decoded<Sent> {
     if let Some(text) = sole_envelope(payload)
         && let Ok(stored) = read(text)
     {
-        return sent_as(stored, SENT_OPENING.len()..SENT_OPENING.len() + text.len());
+        let envelope = SENT_OPENING.len()..SENT_OPENING.len() + text.len();
+        return sent_as(stored, envelope, &LeftOut::new());
     }
-    let (text, sent_at) = enveloped(payload)?;
+    let stored = enveloped(payload)?;
+    let text = stored.message.get();
     let start = payload.find(text).unwrap_or_default();
-    let sent = sent_as(read(text)?, start..start + text.len())?;
+    let sent = sent_as(read(text)?, start..start + text.len(), &stored.not_applied)?;
     Ok(Sent {
-        sent_at: sent_at.unwrap_or(sent.created_at),
+        sent_at: stored.sent_at.unwrap_or(sent.created_at),
         ..sent
     })
 }
 
-fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> {
+fn sent_as(
+    stored: StoredEnvelope<'_>,
+    envelope: Range<usize>,
+    left_out: &LeftOut<'_>,
+) -> Decoded<Sent> {
     if stored.schema_version != SCHEMA_VERSION {
         return Err(format!(
             "message.schema_version is {}, not 1",
@@ -287,10 +300,16 @@ fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> 
         name("message.task_id", task)?;
     }
     let kind = MessageType::from_name(&stored.kind).ok_or("message.type is not known")?;
+    let said = match left_out.is_empty() {
+        true => Cow::Borrowed(stored.payload.get()),
+        false => Cow::Owned(without(stored.payload.get(), left_out)?),
+    };
     let change = match (kind, &stored.task_id) {
-        (MessageType::TaskAssign, Some(_)) => Some(assignment(stored.payload.get())?),
-        (MessageType::TaskUpdate, Some(_)) => Some(update(stored.payload.get())?),
-        (MessageType::TaskAssign | MessageType::TaskUpdate, None) => {
+        (MessageType::TaskAssign, Some(_)) => Some(assignment(&said)?),
+        (MessageType::TaskUpdate, Some(_)) => Some(update(&said)?),
+        (MessageType::TaskAssign | MessageType::TaskUpdate, None)
+            if !left_out.contains_key(TASK_ID) =>
+        {
             return Err("message.task_id is missing".to_owned());
         }
         _ => None,
@@ -314,6 +333,13 @@ fn sent_as(stored: StoredEnvelope<'_>, envelope: Range<usize>) -> Decoded<Sent> 
         change,
         envelope,
     })
+}
+
+/// A payload without the fields that are not applied.
+fn without(payload: &str, left_out: &LeftOut<'_>) -> Decoded<String> {
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = read(payload)?;
+    fields.retain(|name, _| !left_out.contains_key(name));
+    serde_json::to_string(&fields).map_err(|error| error.to_string())
 }
 
 /// The body of plain mail; whoever puts something else than text there has a message without one.
@@ -396,7 +422,8 @@ impl Message {
         self.sent_at(self.created_at)
     }
 
-    /// The same of a message that is sent now. Where its sender gave it another time, the event says both.
+    /// The same of a message that is sent now. Where its sender gave it another time, the event says both; and what of it is
+    /// not applied to a task, if anything.
     ///
     /// # Errors
     /// As [`Message::sent`].
@@ -406,6 +433,14 @@ impl Message {
             text.push_str(",\"sent_at\":\"");
             text.push_str(&now.to_string());
             text.push('"');
+        }
+        let left_out = self.unapplied();
+        for (at, one) in left_out.iter().enumerate() {
+            text.push_str(if at == 0 { ",\"not_applied\":{" } else { "," });
+            text.push_str(&format!("\"{}\":\"{}\"", one.field, one.reason.name()));
+        }
+        if !left_out.is_empty() {
+            text.push('}');
         }
         text.push('}');
         let payload = match self.is_shallow() {

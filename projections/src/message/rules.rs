@@ -1,9 +1,9 @@
 //! The rules of an envelope's fields, and how errors show their values.
 
-use super::{InvalidMessage, Message, MessageType, Names};
+use super::unapplied::unapplied;
+use super::{InvalidMessage, Message, MessageType, Names, NotApplied, Unapplied};
 use crate::fields::Fields;
 use crate::tasks::Status;
-use serde_json::value::RawValue;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
 
 /// Errors show so many characters of a value.
@@ -68,16 +68,11 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
     let payload = message.payload.as_str();
     let fields: Fields<'_> = serde_json::from_str(payload)
         .map_err(|_| InvalidMessage::new("message.payload", shown(payload), "must be an object"))?;
-    if matches!(
-        message.kind,
-        MessageType::TaskAssign | MessageType::TaskUpdate
-    ) {
-        if message.task_id.is_none() {
-            let rule = format!("is required for {}", message.kind.name());
-            return Err(InvalidMessage::new("message.task_id", "missing", rule));
-        }
-        for (name, raw) in &fields.0 {
-            check_task_field(message.kind, name, raw, names)?;
+    if message.is_about_a_task() && names != Names::Imported {
+        let found = unapplied(message.kind, &fields, names);
+        let wrong = |one: &Unapplied| one.reason == NotApplied::WrongType;
+        if let Some(wrong) = found.into_iter().find(wrong) {
+            return Err(wrong.rule);
         }
     }
     // The envelope nests the payload deeper than it stands alone.
@@ -87,51 +82,8 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
     }
 }
 
-/// Checks one field of the payload of a task message; `null` stands for absent, unknown fields are free.
-fn check_task_field(
-    kind: MessageType,
-    name: &str,
-    raw: &RawValue,
-    names: Names,
-) -> Result<(), InvalidMessage> {
-    let wrong = |field, rule: &str| Err(InvalidMessage::new(field, shown(raw.get()), rule));
-    let text = || serde_json::from_str::<Option<String>>(raw.get());
-    match (kind, name) {
-        (MessageType::TaskAssign, "subject") if text().is_err() => {
-            wrong("message.payload.subject", "must be a string")
-        }
-        (MessageType::TaskAssign, "details") if text().is_err() => {
-            wrong("message.payload.details", "must be a string")
-        }
-        (MessageType::TaskAssign, "deps") => {
-            let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
-                return wrong("message.payload.deps", "must be an array of task ids");
-            };
-            // History points at tasks of other trackers, whose ids are none of ours; such a dependency stays unknown.
-            let check = |dep: &String| match names {
-                Names::New => check_name("message.payload.deps", dep, names),
-                Names::Imported => check_id("message.payload.deps", dep),
-            };
-            deps.iter().flatten().try_for_each(check)
-        }
-        (MessageType::TaskUpdate, "status") => match text() {
-            Ok(None) => Ok(()),
-            Ok(Some(status)) if Status::from_name(&status).is_some() => Ok(()),
-            _ => wrong("message.payload.status", &statuses()),
-        },
-        (MessageType::TaskUpdate, "note") if text().is_err() => {
-            wrong("message.payload.note", "must be a string")
-        }
-        (MessageType::TaskUpdate, "blocked")
-            if serde_json::from_str::<Option<bool>>(raw.get()).is_err() =>
-        {
-            wrong("message.payload.blocked", "must be true or false")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn statuses() -> String {
+/// Which statuses there are.
+pub(super) fn statuses() -> String {
     let names: Vec<_> = Status::ALL.into_iter().map(Status::name).collect();
     format!("must be one of {}, done, skipped", names.join(", "))
 }

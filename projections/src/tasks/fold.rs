@@ -18,7 +18,7 @@ impl Projection for TasksProjection {
         "tasks"
     }
     fn version(&self) -> u32 {
-        6
+        7
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
@@ -178,7 +178,7 @@ fn govern(task: &mut TaskRow, sent: &Sent, change: &TaskChange) {
             task.status = status as u8;
         }
         task.last_update_from = Some(sent.from.clone());
-        task.owner.get_or_insert_with(|| sent.from.clone());
+        task.owner.get_or_insert_with(|| sent.to.clone());
     }
     describe(task, change);
     if task.trace_id.is_none() {

@@ -301,7 +301,8 @@ impl Reading<'_> {
         let team = take(&mut self.input, TEAM).unwrap_or_default();
         if self.operation.mutates {
             control.key = key.or(control.key);
-            control.trace_id = take(&mut self.input, "trace_id").or(control.trace_id);
+            let trace = take(&mut self.input, "trace_id").filter(|trace| !trace.is_empty());
+            control.trace_id = trace.or(control.trace_id);
             control.actor = take(&mut self.input, "actor").or(control.actor);
         }
         if self.own.field(EXPECTED_VERSION).is_none() {

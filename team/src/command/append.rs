@@ -114,7 +114,10 @@ impl Append {
         event.foreign = true;
         event.cause = self.cause.map(Cause::Event);
         let refs = [
-            (RefKind::Trace, self.trace_id),
+            (
+                RefKind::Trace,
+                self.trace_id.filter(|trace| !trace.is_empty()),
+            ),
             (RefKind::Task, self.task_id),
             (RefKind::Agent, self.agent),
             (RefKind::Message, self.message_id),

@@ -30,7 +30,7 @@ pub struct ImportMessages {
     pub format: Option<Format>,
     /// Stamp the events now; the original times stay in the messages.
     pub restamp: bool,
-    /// Write nothing if any line is malformed or a duplicate.
+    /// Write nothing if any line is malformed, a duplicate, or says of a task what is not applied.
     pub strict: bool,
     /// A new team does without view files.
     pub no_views: bool,
@@ -75,6 +75,7 @@ impl Root {
     ) -> Result<Found> {
         let latest = (!import.restamp).then(|| self.options().clock.now());
         let mut entries = index(source, latest, report)?;
+        note_unapplied(&entries, report);
         if report.rejects(import.strict) || (entries.is_empty() && report.malformed > 0) {
             return Ok(Found::Rejected);
         }
@@ -122,6 +123,7 @@ impl Team {
         let (exclusive, live) = self.exclusive()?;
         team::open(&live)?;
         let mut entries = admitted(&live, entries, report)?;
+        note_unapplied(&entries, report);
         if report.rejects(import.strict) {
             return Ok(Found::Rejected);
         }
@@ -148,6 +150,13 @@ impl Team {
             first,
             last,
         })
+    }
+}
+
+/// Tells of the messages that will be recorded what of them changes no task.
+fn note_unapplied(entries: &[Entry], report: &mut Report) {
+    for entry in entries.iter().filter(|entry| !entry.unapplied.is_empty()) {
+        report.unapplied(entry.line, &entry.unapplied);
     }
 }
 

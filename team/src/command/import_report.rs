@@ -1,8 +1,10 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
 use super::import_source::Found;
+use crate::projections::message::Unapplied;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Most problems that a report lists.
@@ -13,14 +15,15 @@ pub const PROBLEMS_MAX: usize = 100;
 pub struct LineProblem {
     /// The line, from 1.
     pub line: u64,
-    /// `malformed` or `duplicate`.
-    #[schemars(extend("enum" = ["malformed", "duplicate"]))]
+    /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, and something of it changed no task.
+    #[schemars(extend("enum" = ["malformed", "duplicate", "not_applied"]))]
     pub kind: &'static str,
     /// Field, value and rule.
     pub message: String,
 }
 
-/// `{status, team, imported, duplicates, malformed, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
+/// `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
+/// first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ImportAnswer {
     /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
@@ -36,6 +39,9 @@ pub struct ImportAnswer {
     pub duplicates: u64,
     /// Lines that are no message.
     pub malformed: u64,
+    /// How many messages say something that was not applied to a task, by reason: `no_task_id`, `unknown_status`,
+    /// `wrong_type`.
+    pub not_applied: Reasons,
     /// The first problems, in order of lines.
     pub problems: Vec<LineProblem>,
     /// Problems beyond those.
@@ -48,12 +54,25 @@ pub struct ImportAnswer {
     pub elapsed_ms: u64,
 }
 
+/// How many messages have something that was not applied to a task, by reason.
+pub type Reasons = BTreeMap<&'static str, u64>;
+
+/// Counts a message under each of its reasons.
+pub(crate) fn count(reasons: &mut Reasons, unapplied: &[Unapplied]) {
+    let its: BTreeSet<&'static str> = unapplied.iter().map(|one| one.reason.name()).collect();
+    for reason in its {
+        *reasons.entry(reason).or_default() += 1;
+    }
+}
+
 /// The problems so far.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub duplicates: u64,
     pub malformed: u64,
+    pub not_applied: Reasons,
     problems: Vec<LineProblem>,
+    all: u64,
 }
 
 impl Report {
@@ -71,13 +90,21 @@ impl Report {
             format!("message.id must be new, but {why}: {id:?}"),
         );
     }
+    /// A message that says something of a task in vain; it is recorded all the same.
+    pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
+        count(&mut self.not_applied, unapplied);
+        for one in unapplied {
+            self.note(line, "not_applied", one.rule.to_string());
+        }
+    }
     /// Whether a strict import stops here.
     pub fn rejects(&self, strict: bool) -> bool {
-        strict && self.duplicates + self.malformed > 0
+        strict && self.all > 0
     }
 
     /// Keeps the problems of the lowest lines.
     fn note(&mut self, line: u64, kind: &'static str, message: String) {
+        self.all += 1;
         let at = self.problems.partition_point(|known| known.line <= line);
         if at < PROBLEMS_MAX {
             let problem = LineProblem {
@@ -93,7 +120,6 @@ impl Report {
 
 impl ImportAnswer {
     pub(crate) fn new(found: Found, team: &str, report: Report, started: Instant) -> ImportAnswer {
-        let all = report.duplicates + report.malformed;
         let mut answer = ImportAnswer {
             status: "rejected",
             team: team.to_owned(),
@@ -101,7 +127,8 @@ impl ImportAnswer {
             imported: 0,
             duplicates: report.duplicates,
             malformed: report.malformed,
-            problems_omitted: all - report.problems.len() as u64,
+            not_applied: report.not_applied,
+            problems_omitted: report.all - report.problems.len() as u64,
             problems: report.problems,
             first_seq: None,
             last_seq: None,

@@ -4,9 +4,10 @@ use super::import_report::Report;
 use crate::failure::{Failure, Result};
 use crate::lines::{Lines, unreadable};
 use crate::projections::Envelope;
-use crate::projections::message::{InvalidMessage, Message, Names};
+use crate::projections::message::{InvalidMessage, Message, Names, Unapplied};
 use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::Timestamp;
+use teamlog_engine::limits::EVENT_BYTES_MAX;
 
 /// One message of the input: its key, who it concerns, and where it lies.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub(crate) struct Entry {
     pub line: u64,
     offset: u64,
     pub len: u32,
+    /// What it says of a task in vain.
+    pub unapplied: Vec<Unapplied>,
     /// The message itself, as long as there was room: it need not be read again.
     held: Option<Box<Message>>,
 }
@@ -68,6 +71,7 @@ pub(crate) fn index<R: BufRead>(
                 line: line.number,
                 offset: line.offset,
                 len: line.text.len() as u32,
+                unapplied: message.unapplied(),
                 held: (line.offset < HELD_BYTES_MAX).then(|| Box::new(message)),
             }),
         }
@@ -126,7 +130,24 @@ fn message(text: &str) -> Result<Message, InvalidMessage> {
             rule: "must be given in imported history".into(),
         });
     }
-    envelope.complete(Names::Imported, Timestamp::MAX, 0)
+    let message = envelope.complete(Names::Imported, Timestamp::MAX, 0)?;
+    fitting(message)
+}
+
+/// Most bytes of an event beside its payload, generously.
+pub(crate) const EVENT_REST_BYTES_MAX: usize = 2048;
+
+/// A message that an event can hold.
+pub(crate) fn fitting(message: Message) -> Result<Message, InvalidMessage> {
+    let bytes = message.sent()?.payload.as_str().len();
+    match bytes + EVENT_REST_BYTES_MAX <= EVENT_BYTES_MAX {
+        true => Ok(message),
+        false => Err(InvalidMessage {
+            field: "message",
+            value: format!("{bytes} bytes long"),
+            rule: format!("must fit into an event of {EVENT_BYTES_MAX} bytes"),
+        }),
+    }
 }
 
 fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, InvalidMessage> {

@@ -1,24 +1,24 @@
 //! `import --team-chat`: a directory of the message protocol as it was kept in files: inboxes, acks, dead letters, and
-//! snapshots of tasks whose messages are gone. All of it gets into a new team, built aside, or none.
+//! snapshots of tasks whose messages are gone, and what else happened. All of it gets into a new team, built aside, or none.
 
 use super::append::DEFAULT_ACTOR;
 use super::backup::millis;
+use super::import_report::Reasons;
+use super::team_chat_history::{Item, history};
 use super::team_chat_source::{Chat, FileProblem, read_chat};
 use crate::aside::Aside;
 use crate::failure::Result;
 use crate::names;
-use crate::projections::fact::{MessageAcked, TeamCreated};
-use crate::projections::messages::MessageInfo;
-use crate::projections::{Message, MessageType};
+use crate::projections::fact::TeamCreated;
 use crate::refusal::{Code, Refusal};
 use crate::root::Root;
 use crate::team::input_fault;
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Instant;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Durability, Format, Json, NewEvent, Timestamp, Writer};
+use teamlog_engine::{Durability, Format, Json, NewEvent, Writer};
 
 /// How a directory is imported. The team must not exist.
 #[derive(Debug, Clone, Default)]
@@ -27,7 +27,7 @@ pub struct ImportTeamChat {
     pub team: String,
     /// Its format; `None` is `jsonl`.
     pub format: Option<Format>,
-    /// Write nothing if anything is malformed, an orphan or a duplicate.
+    /// Write nothing if anything is malformed, an orphan or a duplicate, or says of a task what is not applied.
     pub strict: bool,
     /// Do without view files.
     pub no_views: bool,
@@ -36,7 +36,7 @@ pub struct ImportTeamChat {
 }
 
 /// What the directory held and what became of it; also the payload of `log_imported`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatCounts {
     /// Files read.
     pub files: u64,
@@ -50,14 +50,21 @@ pub struct ChatCounts {
     pub tasks: u64,
     /// Snapshots that were passed by, since messages tell more of their tasks.
     pub tasks_from_messages: u64,
-    /// Events of other kinds, passed by: what they say follows from the messages.
+    /// Other events, kept as they were under their kind with the `foreign` mark.
+    pub events_kept: u64,
+    /// Events that were passed by: the message or the dead letter that they tell of is recorded.
     pub events_passed_by: u64,
+    /// Settings taken from `config.json`.
+    pub settings: u64,
     /// What is there more than once; the first counts.
     pub duplicates: u64,
     /// Acks of messages that are not there, or of somebody else's.
     pub orphans: u64,
     /// Lines and files that are not what they should be.
     pub malformed: u64,
+    /// How many messages (and snapshots) say something that was not applied to a task, by reason: `no_task_id`,
+    /// `unknown_status`, `wrong_type`.
+    pub not_applied: Reasons,
 }
 
 /// `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
@@ -108,11 +115,11 @@ impl Root {
         }
         let mut chat = read_chat(source, self.options().clock.now())?;
         let history = history(&mut chat);
-        let problems = chat.counts.malformed + chat.counts.orphans + chat.counts.duplicates;
+        let problems = chat.problems.all();
         let mut answer = ChatAnswer {
             status: "rejected",
             team: import.team.clone(),
-            counts: chat.counts,
+            counts: chat.counts.clone(),
             problems: Vec::new(),
             problems_omitted: 0,
             first_seq: None,
@@ -142,6 +149,11 @@ impl Root {
         };
         let first = history.first().map(|item| item.at.plus_micros(-1));
         append(&writer, created.event(DEFAULT_ACTOR, first))?;
+        if let Some(config) = &chat.config {
+            let mut event = config.event(DEFAULT_ACTOR);
+            event.created_at = first;
+            append(&writer, event)?;
+        }
         for item in history {
             let mut event = item.event;
             event.created_at = Some(item.at);
@@ -149,7 +161,7 @@ impl Root {
         }
         let said = Imported {
             source: "team-chat",
-            counts: chat.counts,
+            counts: chat.counts.clone(),
         };
         let payload =
             Json::of(&said).map_err(|error| Refusal::new(Code::InvalidInput, error.to_string()))?;
@@ -175,112 +187,12 @@ fn append(writer: &Writer<()>, event: NewEvent) -> Result<()> {
     Ok(())
 }
 
-/// One event to come, with its place in the order: by time, then messages before what is said of them, then by id.
-struct Item {
-    at: Timestamp,
-    rank: u8,
-    id: String,
-    event: NewEvent,
-}
-
-/// Everything that was read, in order. What is said of a message never comes before it.
-fn history(chat: &mut Chat) -> Vec<Item> {
-    let mut items = Vec::new();
-    let known: BTreeMap<&str, &Message> = chat
-        .messages
-        .iter()
-        .map(|message| (message.id.as_str(), message))
-        .collect();
-    let told: BTreeSet<&str> = chat
-        .messages
-        .iter()
-        .filter(|message| {
-            matches!(
-                message.kind,
-                MessageType::TaskAssign | MessageType::TaskUpdate
-            )
-        })
-        .filter_map(|message| message.task_id.as_deref())
-        .collect();
-    for message in known.values() {
-        match message.sent() {
-            Ok(event) => {
-                chat.counts.messages += 1;
-                items.push(item(message.created_at, 0, &message.id, event));
-            }
-            Err(error) => chat
-                .problems
-                .note("inboxes", 0, "malformed", error.to_string()),
-        }
-    }
-    for ack in &chat.acks {
-        let why = match known.get(ack.message_id.as_str()) {
-            None => format!("no inbox holds the message {:?}", ack.message_id),
-            Some(message) if message.to != ack.agent => format!(
-                "the message {:?} is to {:?}, not to {:?}",
-                ack.message_id, message.to, ack.agent
-            ),
-            Some(message) => {
-                let fact = MessageAcked {
-                    message_id: ack.message_id.clone(),
-                    agent: ack.agent.clone(),
-                };
-                let event = fact.event(message.trace_id.as_deref(), message.task_id.as_deref());
-                let at = ack.at.max(message.created_at);
-                chat.counts.acks += 1;
-                items.push(item(at, 1, &ack.message_id, event));
-                continue;
-            }
-        };
-        chat.counts.orphans += 1;
-        chat.problems.note(&ack.file, ack.line, "orphan", why);
-    }
-    for letter in &chat.dead_letters {
-        let message = known.get(letter.dead.message_id.as_str());
-        let info = MessageInfo {
-            id: letter.dead.message_id.clone(),
-            seq: 0,
-            kind: message.map_or(MessageType::Message, |message| message.kind),
-            to: message
-                .map(|message| message.to.clone())
-                .unwrap_or_default(),
-            task_id: message.and_then(|message| message.task_id.clone()),
-            trace_id: message.and_then(|message| message.trace_id.clone()),
-            acked: None,
-        };
-        let at = message.map_or(letter.at, |message| letter.at.max(message.created_at));
-        let event = letter.dead.event(DEFAULT_ACTOR, &info, at);
-        chat.counts.dead_letters += 1;
-        items.push(item(at, 2, &letter.dead.id, event));
-    }
-    for task in &chat.tasks {
-        if told.contains(task.task_id.as_str()) {
-            chat.counts.tasks_from_messages += 1;
-            continue;
-        }
-        chat.counts.tasks += 1;
-        let event = task.event(DEFAULT_ACTOR);
-        items.push(item(task.updated_at, 3, &task.task_id, event));
-    }
-    items.sort_by(|a, b| (a.at, a.rank, &a.id).cmp(&(b.at, b.rank, &b.id)));
-    items
-}
-
-fn item(at: Timestamp, rank: u8, id: &str, event: NewEvent) -> Item {
-    Item {
-        at,
-        rank,
-        id: id.to_owned(),
-        event,
-    }
-}
-
 /// The members that the directory names, and whoever occurs in a message.
 fn members(chat: &Chat) -> Vec<String> {
     let occurring = chat
         .messages
         .iter()
-        .flat_map(|message| [&message.from, &message.to]);
+        .flat_map(|read| [&read.message.from, &read.message.to]);
     let names: BTreeSet<&String> = chat.members.iter().chain(occurring).collect();
     names.into_iter().cloned().collect()
 }

@@ -9,7 +9,7 @@ use crate::blocking::{self, Turn};
 use crate::failure::Result;
 use crate::projections::deliveries::Delivery;
 use crate::projections::fact::DeliveryRequired;
-use crate::projections::message::{Message, Names};
+use crate::projections::message::{Message, Names, NotApplied};
 use crate::projections::messages::MessageInfo;
 use crate::projections::{Envelope, Live, MessageType, Policy, Setting, Status};
 use crate::refusal::{Code, Refusal};
@@ -17,6 +17,7 @@ use crate::team::{Done, Mutation, Team};
 use crate::{Recorded, budget, membership, names, next};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// What `send` is asked.
@@ -93,6 +94,9 @@ pub struct SendAnswer {
     /// Where it is about a task that only claims move: it was kept as a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
+    /// What of it was not applied to a task, by field: `no_task_id`, `unknown_status`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_applied: BTreeMap<String, NotApplied>,
     /// What was agreed on for the ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Terms>,
@@ -199,6 +203,7 @@ impl Team {
             reason: None,
             cooldown_remaining_seconds: None,
             reported: None,
+            not_applied: BTreeMap::new(),
             delivery: None,
             attempt: None,
             ack: None,
@@ -210,7 +215,11 @@ impl Team {
             answer.delivery = delivery.as_ref().map(Terms::of);
         }
         match decision {
-            Decision::Sent(message) => answer.reported = self.kept_as_report(&message)?,
+            Decision::Sent(message) => {
+                let unapplied = message.unapplied().into_iter();
+                answer.not_applied = unapplied.map(|one| (one.field, one.reason)).collect();
+                answer.reported = self.kept_as_report(&message)?;
+            }
             Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
             Decision::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
@@ -375,7 +384,7 @@ impl Job {
         let send = &self.send;
         let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];
         match given.iter().flatten().any(|name| name.starts_with('-')) {
-            true => Names::Imported,
+            true => Names::Known,
             false => Names::New,
         }
     }

@@ -135,7 +135,7 @@ impl Letter {
         };
         // Who may send and receive was held against what the team knows.
         let message = envelope
-            .complete(Names::Imported, now, 0)
+            .complete(Names::Known, now, 0)
             .map_err(Refusal::from)?;
         Ok(Posted {
             event: Some(message.sent_at(now).map_err(Refusal::from)?),

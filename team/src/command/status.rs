@@ -7,11 +7,14 @@ use crate::projections::Live;
 use crate::projections::Status as TaskStatus;
 use crate::projections::Task;
 use crate::projections::bootstrap::{RunShown, State};
+use crate::projections::message::SCHEMA_VERSION;
 use crate::projections::messages::Unacked;
 use crate::projections::modes::{Mode, ModeScope, Scope};
+use crate::shapes::raw;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use teamlog_engine::{Reader, Timestamp};
 
@@ -26,25 +29,44 @@ pub struct Status {
     pub limit: Option<usize>,
 }
 
-/// A message that waits for its ack too long.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+/// A message that waits for its ack too long: its envelope, and how long it waits.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StaleMessage {
     /// The message.
-    pub message_id: String,
-    /// Its recipient.
-    pub agent: String,
+    pub id: String,
     /// Its type.
     #[serde(rename = "type")]
     #[schemars(with = "crate::projections::MessageType")]
     pub kind: &'static str,
     /// Its sender.
     pub from: String,
+    /// Its recipient.
+    pub to: String,
     /// Its task.
     pub task_id: Option<String>,
+    /// The story it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    #[schemars(with = "crate::projections::Priority")]
+    pub priority: &'static str,
     /// Its time.
     #[schemars(with = "Timestamp")]
     pub created_at: String,
-    /// Whole minutes since.
+    /// Version of the envelope.
+    pub schema_version: u32,
+    /// What it says.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub payload: Option<Box<RawValue>>,
+    /// Fields that the envelope does not know, as they came.
+    #[serde(flatten)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub extra: BTreeMap<String, Option<Box<RawValue>>>,
+    /// The message, once more.
+    pub message_id: String,
+    /// Its recipient, once more.
+    pub agent: String,
+    /// Whole minutes since it was recorded.
     pub age_minutes: u64,
 }
 
@@ -294,15 +316,27 @@ fn stale_message(
     unacked: Unacked,
     now: Timestamp,
 ) -> Result<StaleMessage> {
+    const ADDED: [&str; 3] = ["message_id", "agent", "age_minutes"];
     let message = super::sent(live, reader, unacked.seq)?;
     let age = now.micros() - unacked.recorded_at.micros();
+    let extra = message.extra.into_iter();
     Ok(StaleMessage {
-        message_id: unacked.id,
-        agent: unacked.to,
+        id: message.id,
         kind: message.kind.name(),
         from: message.from,
+        to: message.to,
         task_id: message.task_id,
+        trace_id: message.trace_id,
+        priority: message.priority.name(),
         created_at: message.created_at.to_string(),
+        schema_version: SCHEMA_VERSION,
+        payload: raw(message.payload),
+        extra: extra
+            .filter(|(name, _)| !ADDED.contains(&name.as_str()))
+            .map(|(name, value)| (name, raw(value)))
+            .collect(),
+        message_id: unacked.id,
+        agent: unacked.to,
         age_minutes: u64::try_from(age / 60_000_000).unwrap_or(0),
     })
 }

@@ -4,15 +4,19 @@
 //! file and line and left out.
 
 use super::import_report::PROBLEMS_MAX;
+use super::import_source::fitting;
 use super::import_team_chat::ChatCounts;
+use super::team_chat_config::settings;
+use super::team_chat_events::OldEvent;
 use crate::failure::{Failure, Result};
 use crate::lines::Lines;
-use crate::projections::fact::{DeliveryDead, TaskImported};
-use crate::projections::message::{Names, check_id, check_name};
-use crate::projections::{Envelope, Message};
+use crate::projections::fact::{ConfigChanged, DeliveryDead, TaskImported};
+use crate::projections::message::{Names, NotApplied, check_id, check_name};
+use crate::projections::{Envelope, Message, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
@@ -31,8 +35,9 @@ pub struct FileProblem {
     pub file: String,
     /// The line, from 1; 0 for the file as a whole.
     pub line: u64,
-    /// `malformed`, `duplicate`, or `orphan`: an ack without its message.
-    #[schemars(extend("enum" = ["malformed", "duplicate", "orphan"]))]
+    /// `malformed`, `duplicate`, `orphan`: an ack without its message, or `not_applied`: the message is in the log, and
+    /// something of it changed no task.
+    #[schemars(extend("enum" = ["malformed", "duplicate", "orphan", "not_applied"]))]
     pub kind: &'static str,
     /// Field, value and rule.
     pub message: String,
@@ -46,6 +51,11 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
+    /// How many there are.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
     pub fn note(&mut self, file: &str, line: u64, kind: &'static str, message: String) {
         self.all += 1;
         let at = self
@@ -70,14 +80,32 @@ impl Problems {
     }
 }
 
-/// An ack, with its place for the case that nothing is there to be acknowledged.
+/// A message, and where it was found.
+pub(crate) struct ReadMessage {
+    pub message: Message,
+    pub file: String,
+    pub line: u64,
+}
+
+/// An ack, with its event for the case that nothing is there to be acknowledged.
 pub(crate) struct ReadAck {
     pub message_id: String,
     pub agent: String,
     pub at: Timestamp,
+    pub event: OldEvent,
     pub file: String,
     pub line: u64,
 }
+
+/// A snapshot of a task, and what of it cannot be taken.
+pub(crate) struct ReadTask {
+    pub task: TaskImported,
+    pub left_out: Vec<LeftOut>,
+    pub file: String,
+}
+
+/// Why something of a snapshot is left out, and the same in words.
+pub(crate) type LeftOut = (NotApplied, String);
 
 /// A dead letter.
 pub(crate) struct ReadLetter {
@@ -89,10 +117,13 @@ pub(crate) struct ReadLetter {
 #[derive(Default)]
 pub(crate) struct Chat {
     pub members: Vec<String>,
-    pub messages: Vec<Message>,
+    pub config: Option<ConfigChanged>,
+    pub messages: Vec<ReadMessage>,
     pub acks: Vec<ReadAck>,
+    /// Events that are no acks.
+    pub events: Vec<(Timestamp, OldEvent)>,
     pub dead_letters: Vec<ReadLetter>,
-    pub tasks: Vec<TaskImported>,
+    pub tasks: Vec<ReadTask>,
     pub counts: ChatCounts,
     pub problems: Problems,
 }
@@ -101,14 +132,6 @@ pub(crate) struct Chat {
 struct LegacyTeam {
     #[serde(default)]
     members: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct LegacyEvent<'a> {
-    kind: String,
-    created_at: String,
-    #[serde(borrow, default)]
-    payload: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -140,10 +163,12 @@ pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat>
         latest,
         chat: Chat::default(),
         messages: HashMap::new(),
+        events: HashMap::new(),
         acks: HashMap::new(),
         letters: HashMap::new(),
     };
     reading.team()?;
+    reading.config()?;
     let kinds = [
         ("inboxes", Sort::Message),
         ("events", Sort::Event),
@@ -151,6 +176,9 @@ pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat>
     ];
     for (dir, sort) in kinds {
         for file in reading.files(dir, ".jsonl")? {
+            if let Sort::Message = sort {
+                reading.inbox(&file);
+            }
             reading.lines(&file, sort)?;
         }
     }
@@ -174,6 +202,7 @@ struct Reading<'a> {
     chat: Chat,
     /// Where each id was first seen.
     messages: HashMap<String, String>,
+    events: HashMap<String, String>,
     acks: HashMap<String, String>,
     letters: HashMap<String, String>,
 }
@@ -269,6 +298,35 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// How long deliveries wait for acks.
+    fn config(&mut self) -> Result<()> {
+        let file = "config.json";
+        let Some(bytes) = self.read(file, SNAPSHOT_BYTES_MAX)? else {
+            return Ok(());
+        };
+        match settings(&bytes) {
+            Err(why) => self.malformed(file, 0, why),
+            Ok((changed, problems)) => {
+                self.chat.counts.settings = changed.changes.len() as u64;
+                self.chat.config = Some(changed).filter(|changed| !changed.changes.is_empty());
+                for problem in problems {
+                    self.malformed(file, 0, problem);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever has an inbox is a member, also where nothing lies in it.
+    fn inbox(&mut self, file: &str) {
+        let name = file.trim_start_matches("inboxes/");
+        let member = name.strip_suffix(".jsonl").unwrap_or(name);
+        match check_name("members", member, Names::Imported) {
+            Ok(()) => self.chat.members.push(member.to_owned()),
+            Err(error) => self.malformed(file, 0, error.to_string()),
+        }
+    }
+
     /// An envelope, with the id and the time that history knows.
     fn envelope(&self, text: &str) -> Result<Message, String> {
         let envelope = Envelope::parse(text).map_err(|error| error.to_string())?;
@@ -279,9 +337,7 @@ impl Reading<'_> {
             .complete(Names::Imported, Timestamp::MAX, 0)
             .map_err(|error| error.to_string())?;
         self.time(&message.created_at.to_string())?;
-        // What cannot stand in an event is not taken.
-        message.sent().map_err(|error| error.to_string())?;
-        Ok(message)
+        fitting(message).map_err(|error| error.to_string())
     }
 
     fn message(&mut self, file: &str, line: u64, text: &str) {
@@ -291,27 +347,44 @@ impl Reading<'_> {
                 if let Some(first) = self.messages.get(&message.id).cloned() {
                     return self.duplicate(file, line, "message.id", &message.id, &first);
                 }
-                self.messages
-                    .insert(message.id.clone(), format!("{file} line {line}"));
-                self.chat.messages.push(message);
+                self.found(message, file, line);
             }
         }
     }
 
-    /// Of the events only acks say what nothing else does.
+    fn found(&mut self, message: Message, file: &str, line: u64) {
+        self.messages
+            .insert(message.id.clone(), format!("{file} line {line}"));
+        self.chat.messages.push(ReadMessage {
+            message,
+            file: file.to_owned(),
+            line,
+        });
+    }
+
+    /// Acks are recorded as acks; whether another event says what nothing else does is seen once all is read.
     fn event(&mut self, file: &str, line: u64, text: &str) {
-        let event: LegacyEvent<'_> = match serde_json::from_str(text) {
-            Ok(event) => event,
-            Err(error) => return self.malformed(file, line, error.to_string()),
+        let read = OldEvent::parse(text)
+            .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));
+        let (at, event) = match read {
+            Ok(read) => read,
+            Err(why) => return self.malformed(file, line, why),
         };
-        if event.kind != "message_acked" {
-            self.chat.counts.events_passed_by += 1;
-            return;
+        if let Some(id) = &event.id {
+            if let Some(first) = self.events.get(id).cloned() {
+                return self.duplicate(file, line, "id", id, &first);
+            }
+            self.events
+                .insert(id.clone(), format!("{file} line {line}"));
         }
-        match self.ack(&event) {
+        if event.kind != "message_acked" {
+            return self.chat.events.push((at, event));
+        }
+        match acked(&event) {
             Err(why) => self.malformed(file, line, why),
-            Ok((ack, at)) => {
+            Ok(ack) => {
                 if let Some(first) = self.acks.get(&ack.message_id).cloned() {
+                    self.chat.events.push((at, event));
                     return self.duplicate(file, line, "the ack", &ack.message_id, &first);
                 }
                 self.acks
@@ -320,21 +393,12 @@ impl Reading<'_> {
                     message_id: ack.message_id,
                     agent: ack.agent,
                     at,
+                    event,
                     file: file.to_owned(),
                     line,
                 });
             }
         }
-    }
-
-    fn ack(&self, event: &LegacyEvent<'_>) -> Result<(LegacyAck, Timestamp), String> {
-        let payload = event.payload.map_or("null", RawValue::get);
-        let ack: LegacyAck = serde_json::from_str(payload)
-            .map_err(|error| format!("payload must name message_id and agent ({error})"))?;
-        check_id("payload.message_id", &ack.message_id).map_err(|error| error.to_string())?;
-        check_name("payload.agent", &ack.agent, Names::Imported)
-            .map_err(|error| error.to_string())?;
-        Ok((ack, self.time(&event.created_at)?))
     }
 
     fn letter(&mut self, file: &str, line: u64, text: &str) {
@@ -351,9 +415,7 @@ impl Reading<'_> {
                 if let Some(message) = message
                     && !self.messages.contains_key(&message.id)
                 {
-                    self.messages
-                        .insert(message.id.clone(), format!("{file} line {line}"));
-                    self.chat.messages.push(message);
+                    self.found(message, file, line);
                 }
             }
         }
@@ -385,13 +447,57 @@ impl Reading<'_> {
         };
         let parsed = std::str::from_utf8(&bytes)
             .map_err(|_| "the file must be UTF-8".to_owned())
-            .and_then(TaskImported::parse)
-            .and_then(|task| self.time(&task.updated_at.to_string()).map(|_| task));
+            .and_then(snapshot)
+            .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
         match parsed {
-            Ok(task) => self.chat.tasks.push(task),
+            Ok((task, left_out)) => self.chat.tasks.push(ReadTask {
+                task,
+                left_out,
+                file: file.to_owned(),
+            }),
             Err(why) => self.malformed(file, 0, why),
         }
         Ok(())
+    }
+}
+
+fn acked(event: &OldEvent) -> Result<LegacyAck, String> {
+    let ack: LegacyAck = serde_json::from_str(&event.payload())
+        .map_err(|error| format!("payload must name message_id and agent ({error})"))?;
+    check_id("payload.message_id", &ack.message_id).map_err(|error| error.to_string())?;
+    check_name("payload.agent", &ack.agent, Names::Imported).map_err(|error| error.to_string())?;
+    Ok(ack)
+}
+
+/// A snapshot; what no task can have is left out.
+fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
+    let mut fields: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if fields.get("trace_id").is_some_and(|trace| trace == "") {
+        fields.remove("trace_id");
+    }
+    let mut left_out = Vec::new();
+    for field in ["status", "subject", "details", "note", "blocked"] {
+        let value = fields.get(field).filter(|value| !value.is_null());
+        if let Some((reason, rule)) = value.and_then(|value| unfit(field, value)) {
+            let value = fields.remove(field).unwrap_or_default();
+            left_out.push((reason, format!("{field} {rule}, but is {value}")));
+        }
+    }
+    let task = TaskImported::parse(&Value::Object(fields).to_string())?;
+    Ok((task, left_out))
+}
+
+/// Why a task cannot have that value.
+fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
+    let wrong_type = |rule| Some((NotApplied::WrongType, rule));
+    match (field, value) {
+        ("status", Value::String(status)) => Status::from_name(status)
+            .is_none()
+            .then_some((NotApplied::UnknownStatus, "must be one of a task")),
+        ("blocked", Value::Bool(_)) | ("subject" | "details" | "note", Value::String(_)) => None,
+        ("blocked", _) => wrong_type("must be true or false"),
+        _ => wrong_type("must be a string"),
     }
 }
 

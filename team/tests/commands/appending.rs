@@ -155,7 +155,7 @@ fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
             "colour",
         ),
         (
-            "{\"kind\":\"step_done\",\"trace_id\":\"\"}",
+            "{\"kind\":\"step_done\",\"trace_id\":\"a\\u0001\"}",
             Code::InvalidInput,
             "trace_id",
         ),

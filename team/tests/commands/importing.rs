@@ -176,6 +176,74 @@ fn duplicates_and_malformed_lines_are_counted_and_named() {
 }
 
 #[test]
+fn what_no_task_can_take_is_a_message_all_the_same_once() {
+    let lines = [
+        line("m1", "2026-01-01T08:00:00Z", "task_assign", "{}").replace(r#""task_id":"t1","#, ""),
+        line(
+            "m2",
+            "2026-01-02T08:00:00Z",
+            "task_update",
+            r#"{"status":"parked"}"#,
+        ),
+        line(
+            "m3",
+            "2026-01-03T08:00:00Z",
+            "task_update",
+            r#"{"note":[1]}"#,
+        ),
+        line("m4", "2026-01-04T08:00:00Z", "handoff", "{}").replace(r#""tr""#, r#""""#),
+    ];
+    let world = World::new();
+    let strict = ImportMessages {
+        strict: true,
+        ..ImportMessages::default()
+    };
+    let rejected = import(&world, strict, &lines).unwrap();
+    assert_eq!((rejected.status, rejected.imported), ("rejected", 0));
+    let answer = import(&world, ImportMessages::default(), &lines).unwrap();
+    assert_eq!(
+        (answer.status, answer.imported, answer.malformed),
+        ("ok", 4, 0)
+    );
+    assert_eq!(
+        json(&answer.not_applied),
+        serde_json::json!({"no_task_id": 1, "unknown_status": 1, "wrong_type": 1})
+    );
+    let found: Vec<(u64, &str)> = answer
+        .problems
+        .iter()
+        .map(|problem| (problem.line, problem.kind))
+        .collect();
+    assert_eq!(
+        found,
+        [(1, "not_applied"), (2, "not_applied"), (3, "not_applied")]
+    );
+    let mut team = world.root.team("demo").unwrap();
+    let all = events(&mut team);
+    assert_eq!(all[4]["trace_id"], serde_json::Value::Null);
+    settled_digest(&mut team);
+    // Once more, it is known, and says nothing of tasks.
+    let again = import(&world, ImportMessages::default(), &lines).unwrap();
+    assert_eq!(
+        (again.imported, again.duplicates, again.not_applied.len()),
+        (0, 4, 0)
+    );
+    assert_eq!(events(&mut team).len(), all.len());
+    // What was exported is read back.
+    let text = export(&mut team);
+    let how = ImportEvents {
+        team: "copy".into(),
+        ..ImportEvents::default()
+    };
+    world
+        .root
+        .import_events(how, &mut Cursor::new(text.clone()))
+        .unwrap();
+    let mut copy = world.root.team("copy").unwrap();
+    assert_eq!(export(&mut copy), text);
+}
+
+#[test]
 fn junk_alone_creates_no_team() {
     let world = World::new();
     let answer = import(&world, ImportMessages::default(), &["junk".into()]).unwrap();

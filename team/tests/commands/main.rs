@@ -57,6 +57,7 @@ mod operations;
 mod past;
 mod prompt_corpus;
 mod prompts;
+mod public_tool;
 mod real_messages;
 mod replaying;
 mod residents;

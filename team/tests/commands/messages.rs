@@ -5,6 +5,7 @@ use teamlog_team::command::ack::{Ack, AckStatus};
 use teamlog_team::command::init::Init;
 use teamlog_team::command::read::Read;
 use teamlog_team::command::send::{Send, SendStatus};
+use teamlog_team::command::task_show::TaskShow;
 use teamlog_team::command::task_update::TaskUpdate;
 use teamlog_team::{Code, Root, RootOptions};
 
@@ -325,16 +326,62 @@ fn broken_envelopes_are_refused_by_field_value_and_rule() {
         assert!(refusal.message.contains(said), "{refusal}");
         assert!(refusal.message.contains(field), "{refusal}");
     }
-    let bad_status = TaskUpdate {
-        from: "dev".into(),
-        to: "lead".into(),
-        task_id: "t1".into(),
-        status: Some("finished".into()),
-        ..TaskUpdate::default()
+    let mistyped = Send {
+        kind: "task_update".into(),
+        task_id: Some("t1".into()),
+        payload: Some(r#"{"status":3}"#.into()),
+        ..base
     };
-    let refusal = refused(team.task_update(bad_status), Code::InvalidInput);
+    let refusal = refused(team.send(mistyped), Code::InvalidInput);
     assert!(refusal.message.contains("status"), "{refusal}");
     assert_eq!(kinds(&mut team), ["team_created"]);
+}
+
+#[test]
+fn what_no_task_can_take_is_sent_and_the_answer_says_so() {
+    let world = World::new();
+    let mut team = world.demo();
+    let assigned = Send {
+        kind: "task_assign".into(),
+        trace_id: Some(String::new()),
+        payload: Some(r#"{"subject":"which?"}"#.into()),
+        ..message("lead", "dev")
+    };
+    let answer = team.send(assigned).unwrap();
+    assert_eq!(
+        json(&answer.not_applied),
+        serde_json::json!({"task_id": "no_task_id"})
+    );
+    assert_eq!(answer.message.trace_id, None);
+    let finished = TaskUpdate {
+        note: Some("really".into()),
+        ..crate::world::update("t1", "finished")
+    };
+    let answer = team.task_update(finished).unwrap();
+    assert_eq!(
+        json(&answer)["not_applied"],
+        serde_json::json!({"status": "unknown_status"})
+    );
+    let show = TaskShow {
+        task_id: "t1".into(),
+        ..TaskShow::default()
+    };
+    let task = json(&team.task_show(show).unwrap())["task"].clone();
+    let found = [
+        &task["status"],
+        &task["owner"],
+        &task["note"],
+        &task["last_update_from"],
+    ];
+    assert_eq!(
+        serde_json::json!(found),
+        serde_json::json!(["pending", "lead", "really", "dev"]),
+        "a task born of an update is its recipient's"
+    );
+    let known = crate::world::update("t1", "done");
+    assert!(json(&team.task_update(known).unwrap())["not_applied"].is_null());
+    assert_eq!(crate::world::status(&mut team).task_count, 1);
+    crate::world::settled_digest(&mut team);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_team::command::import_team_chat::{ChatAnswer, ImportTeamChat};
 use teamlog_team::command::read::Read;
 use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::doctor::DoctorCheck;
 use teamlog_team::{Code, Result, Root};
 
 fn envelope(id: &str, kind: &str, to: &str, at: &str, rest: &str) -> String {
@@ -59,10 +60,10 @@ fn directory() -> Memory {
         (
             "events/2026-01-02.jsonl",
             [
-                r#"{"id":"e1","kind":"message_sent","team":"old","created_at":"2026-01-01T09:00:00Z","payload":{}}"#.to_owned(),
+                r#"{"id":"e1","kind":"message_sent","team":"old","created_at":"2026-01-01T09:00:00Z","payload":{"message":{"id":"m1"}}}"#.to_owned(),
                 // Its clock was behind: it still comes after its message.
                 acked("m1", "dev", "01T08:00:00"),
-                acked("m1", "dev", "01T09:30:00"),
+                acked("m1", "dev", "01T09:30:00").replace("ev_m1", "ev_m1b"),
                 acked("m3", "qa", "01T09:30:00"),
                 acked("nothing", "dev", "01T09:30:00"),
                 r#"{"kind":"message_acked","created_at":"2026-01-01T09:00:00Z","payload":{}}"#.to_owned(),
@@ -105,7 +106,8 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
         counts,
         serde_json::json!({
             "files": 7, "messages": 4, "acks": 1, "dead_letters": 1, "tasks": 1, "tasks_from_messages": 1,
-            "events_passed_by": 1, "duplicates": 2, "orphans": 2, "malformed": 3,
+            "events_kept": 3, "events_passed_by": 1, "settings": 0, "duplicates": 2, "orphans": 2, "malformed": 3,
+            "not_applied": {},
         })
     );
     let places: Vec<(String, u64, &str)> = answer
@@ -134,6 +136,9 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
             "message_sent",
             "message_sent",
             "message_acked",
+            "message_acked",
+            "message_acked",
+            "message_acked",
             "message_sent",
             "message_sent",
             "delivery_dead_letter",
@@ -148,9 +153,15 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
         .map(|event| event["message_id"].as_str().unwrap())
         .collect();
     assert_eq!(ids, ["m1", "m3", "m2", "m4"]);
-    assert_eq!(all[8]["payload"]["messages"], 4);
-    assert_eq!(all[8]["payload"]["source"], "team-chat");
-    assert_eq!((answer.first_seq, answer.last_seq), (Some(1), Some(9)));
+    let foreign = |event: &serde_json::Value| event["foreign"] == true;
+    assert_eq!(
+        all.iter().map(foreign).collect::<Vec<_>>()[3..7],
+        [false, true, true, true],
+        "acks of nothing, or once more, move nothing"
+    );
+    assert_eq!(all[11]["payload"]["messages"], 4);
+    assert_eq!(all[11]["payload"]["source"], "team-chat");
+    assert_eq!((answer.first_seq, answer.last_seq), (Some(1), Some(12)));
 
     let said = status(&mut team);
     assert_eq!(said.members, ["dev", "idle", "lead", "qa"]);
@@ -236,8 +247,248 @@ fn both_formats_and_every_stop_give_the_same_team_or_none() {
                 root.import_team_chat(&how, &directory()).unwrap();
             }
             let mut team = root.team("old").unwrap();
-            assert_eq!(kinds(&mut team).len(), 9, "call {call}");
+            assert_eq!(kinds(&mut team).len(), 12, "call {call}");
             assert_eq!(settled_digest(&mut team).len(), digest.len());
         }
     }
+}
+
+fn directory_of(files: &[(&str, &str)]) -> Memory {
+    let memory = Memory::new();
+    for (path, text) in files {
+        let path = Path::new(path);
+        memory.create_dir(path.parent().unwrap()).unwrap();
+        memory.replace(path, text.as_bytes(), true).unwrap();
+    }
+    memory
+}
+
+#[test]
+fn what_no_task_can_take_is_in_the_log_and_counted() {
+    let files = [
+        (
+            "inboxes/dev.jsonl",
+            r#"{"id":"m1","type":"task_assign","from":"lead","to":"dev","created_at":"2026-01-01T00:00:00Z","payload":{"subject":"s"}}
+{"id":"m2","type":"task_update","from":"lead","to":"dev","task_id":"T-1","trace_id":"","created_at":"2026-01-02T00:00:00Z","payload":{"status":"parked","progress":0.5}}
+{"id":"m3","type":"task_update","from":"lead","to":"dev","task_id":"T-1","created_at":"2026-01-03T00:00:00Z","payload":{"note":7,"status":"paused","blocked":"yes"}}
+"#,
+        ),
+        ("tasks/T-2.json", &*snapshot("T-2", "parked")),
+    ];
+    let directory = directory_of(&files);
+    let world = World::new();
+    let strict = import(&world.root, &directory, true).unwrap();
+    assert_eq!(strict.status, "rejected");
+    assert!(world.root.teams().unwrap().is_empty());
+
+    let answer = import(&world.root, &directory, false).unwrap();
+    let counts = &answer.counts;
+    assert_eq!(
+        (answer.status, counts.messages, counts.malformed),
+        ("ok", 3, 0)
+    );
+    assert_eq!(
+        json(&counts.not_applied),
+        serde_json::json!({"no_task_id": 1, "unknown_status": 3, "wrong_type": 1})
+    );
+    let places: Vec<(&str, u64, &str)> = answer
+        .problems
+        .iter()
+        .map(|problem| (&*problem.file, problem.line, problem.kind))
+        .collect();
+    let inbox = |line| ("inboxes/dev.jsonl", line, "not_applied");
+    assert_eq!(
+        places,
+        [
+            inbox(1),
+            inbox(2),
+            inbox(3),
+            inbox(3),
+            inbox(3),
+            ("tasks/T-2.json", 0, "not_applied")
+        ]
+    );
+    assert!(
+        answer.problems[1].message.contains("parked"),
+        "{:?}",
+        answer.problems
+    );
+
+    let mut team = world.root.team("old").unwrap();
+    let all = events(&mut team);
+    assert_eq!(
+        all[1]["payload"]["not_applied"],
+        serde_json::json!({"task_id": "no_task_id"})
+    );
+    assert_eq!(
+        all[2]["payload"]["not_applied"],
+        serde_json::json!({"status": "unknown_status"})
+    );
+    assert_eq!(all[2]["trace_id"], serde_json::Value::Null);
+    let last = serde_json::json!({"blocked": "wrong_type", "note": "wrong_type", "status": "unknown_status"});
+    assert_eq!(all[3]["payload"]["not_applied"], last);
+    assert_eq!(
+        all[3]["payload"]["message"]["payload"]["status"], "paused",
+        "as it came"
+    );
+    let show = |task: &str| TaskShow {
+        task_id: task.into(),
+        ..TaskShow::default()
+    };
+    let task = json(&team.task_show(show("T-1")).unwrap())["task"].clone();
+    let found = [
+        &task["status"],
+        &task["owner"],
+        &task["progress"],
+        &task["snapshot_version"],
+    ];
+    assert_eq!(
+        serde_json::json!(found),
+        serde_json::json!(["pending", "dev", 0.5, 2])
+    );
+    let task = json(&team.task_show(show("T-2")).unwrap())["task"].clone();
+    assert_eq!(
+        (task["status"].as_str(), task["owner"].as_str()),
+        (Some("pending"), Some("qa"))
+    );
+    assert_eq!(
+        team.read(Read {
+            agent: "dev".into(),
+            ..Read::default()
+        })
+        .unwrap()
+        .count,
+        3
+    );
+    settled_digest(&mut team);
+    assert!(team.verify(None).unwrap().ok);
+    let check = DoctorCheck {
+        team: "old".into(),
+        sample_size: 0,
+        program: "teamlog".into(),
+        backups: Vec::new(),
+    };
+    let check = json(&world.root.doctor_check(check, &mut |_, _| {}).unwrap());
+    let unwell: Vec<_> = check["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["status"] == "unhealthy")
+        .collect();
+    assert!(unwell.is_empty(), "{unwell:?}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named_by_file_and_line_and_the_rest_gets_in() {
+    let long = "x".repeat(1 << 20);
+    let inbox = format!(
+        r#"{{"id":"m1","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T00:00:00Z","payload":{{"x":"{long}"}}}}
+{{"id":"m2","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T00:00:00Z"}}
+{{"id":"m3","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T00:00:00Z","payload":{{"x":{}1{}}}}}
+"#,
+        "[".repeat(62),
+        "]".repeat(62)
+    );
+    let event = |id: &str, rest: &str| {
+        format!(r#"{{"id":"{id}","created_at":"2026-01-01T00:00:00Z",{rest}}}"#)
+    };
+    let of_events = [
+        event(
+            "e1",
+            r#""kind":"message_suppressed","trace_id":"tr","payload":{"message_id":"m9"}"#,
+        ),
+        event("e1", r#""kind":"message_suppressed","payload":{}"#),
+        event("e2", r#""kind":"Not a kind","payload":{}"#),
+        event("e3", r#""payload":{}"#),
+        event(
+            "e4",
+            &format!(r#""kind":"noted","payload":{{"x":"{long}"}}"#),
+        ),
+        "[]".to_owned(),
+        event(
+            "e5",
+            r#""kind":"inbox_read","payload":{"agent":"dev","count":3}"#,
+        ),
+        event(
+            "e6",
+            r#""kind":"message_sent","trace_id":"tr","payload":{"message":{"id":"lost","from":"lead","to":"dev"}}"#,
+        ),
+    ];
+    let of_events = of_events.join("\n");
+    let files = [
+        ("inboxes/dev.jsonl", &*inbox),
+        ("inboxes/idle.jsonl", ""),
+        ("events/2026-01-01.jsonl", &*of_events),
+        (
+            "config.json",
+            r#"{"ack_policy":{"default":{"max_retries":7},"handoff":{"max_retries":-1}}}"#,
+        ),
+    ];
+    let world = World::new();
+    let answer = import(&world.root, &directory_of(&files), false).unwrap();
+    let places: Vec<(&str, u64, &str)> = answer
+        .problems
+        .iter()
+        .map(|problem| (&*problem.file, problem.line, problem.kind))
+        .collect();
+    let day = "events/2026-01-01.jsonl";
+    let inbox = "inboxes/dev.jsonl";
+    assert_eq!(
+        places,
+        [
+            ("config.json", 0, "malformed"),
+            (day, 2, "duplicate"),
+            (day, 3, "malformed"),
+            (day, 4, "malformed"),
+            (day, 5, "malformed"),
+            (day, 6, "malformed"),
+            (inbox, 1, "malformed"),
+            (inbox, 3, "malformed"),
+        ],
+        "{:?}",
+        answer.problems
+    );
+    let counts = &answer.counts;
+    assert_eq!(
+        (counts.messages, counts.events_kept, counts.settings),
+        (1, 3, 1)
+    );
+    let mut team = world.root.team("old").unwrap();
+    assert_eq!(status(&mut team).members, ["dev", "idle", "lead"]);
+    let kept: Vec<serde_json::Value> = events(&mut team)
+        .into_iter()
+        .filter(|event| event["foreign"] == true)
+        .collect();
+    let told: Vec<[&str; 3]> = kept
+        .iter()
+        .map(|event| {
+            ["kind", "actor", "message_id"].map(|field| event[field].as_str().unwrap_or("-"))
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["message_suppressed", "teamlog", "m9"],
+            ["inbox_read", "dev", "-"],
+            ["message_sent", "lead", "lost"]
+        ]
+    );
+    assert_eq!(kept[0]["payload"]["id"], "e1");
+    assert_eq!(
+        status(&mut team).message_count,
+        1,
+        "a kept event moves nothing"
+    );
+    let trace = teamlog_team::command::trace::Trace {
+        trace_id: "tr".into(),
+        ..Default::default()
+    };
+    assert_eq!(team.trace(trace).unwrap().count, 2);
+    // Nobody else gives a reserved kind the mark.
+    let own = teamlog_team::command::append::Append {
+        kind: "message_suppressed".into(),
+        ..Default::default()
+    };
+    refused(team.append(own), Code::ReservedKind);
+    settled_digest(&mut team);
 }

@@ -1,0 +1,138 @@
+//! What a task message says that cannot be applied to a task. It is a message like any other; its event says what was
+//! left out, so that a later version which could apply it leaves old tasks as they were.
+
+use super::rules::{quoted, shown, statuses};
+use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
+use crate::fields::Fields;
+use crate::tasks::Status;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// The field of an envelope that names the task.
+pub(crate) const TASK_ID: &str = "task_id";
+
+/// Why something that a message says is not applied to a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotApplied {
+    /// The message names no task.
+    NoTaskId,
+    /// The status is none that a task can have.
+    UnknownStatus,
+    /// The field holds another type of value than a task has there. Only imported history has this; a message that is sent
+    /// now is refused.
+    WrongType,
+}
+
+impl NotApplied {
+    /// The name in events and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            NotApplied::NoTaskId => "no_task_id",
+            NotApplied::UnknownStatus => "unknown_status",
+            NotApplied::WrongType => "wrong_type",
+        }
+    }
+}
+
+/// One thing that a message says of a task in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unapplied {
+    /// The field: `task_id`, or one of the payload.
+    pub field: String,
+    /// Why.
+    pub reason: NotApplied,
+    /// The same in words.
+    pub rule: InvalidMessage,
+}
+
+impl Message {
+    /// What it says that is not applied to a task. Where it names none, that is all of it.
+    pub fn unapplied(&self) -> Vec<Unapplied> {
+        if !self.is_about_a_task() {
+            return Vec::new();
+        }
+        if self.task_id.is_none() {
+            let rule = format!("is required for a {} to change a task", self.kind.name());
+            return vec![Unapplied {
+                field: TASK_ID.to_owned(),
+                reason: NotApplied::NoTaskId,
+                rule: InvalidMessage::new("message.task_id", "missing", rule),
+            }];
+        }
+        match serde_json::from_str(self.payload.as_str()) {
+            Ok(fields) => unapplied(self.kind, &fields, Names::Imported),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Whether it is of a type by which tasks change.
+    pub fn is_about_a_task(&self) -> bool {
+        matches!(self.kind, MessageType::TaskAssign | MessageType::TaskUpdate)
+    }
+}
+
+/// What the payload of a task message says in vain.
+pub(super) fn unapplied(kind: MessageType, fields: &Fields<'_>, names: Names) -> Vec<Unapplied> {
+    let faults = fields.0.iter().filter_map(|(name, raw)| {
+        let (reason, rule) = field(kind, name, raw, names).err()?;
+        Some(Unapplied {
+            field: name.to_string(),
+            reason,
+            rule,
+        })
+    });
+    faults.collect()
+}
+
+/// Checks one field of the payload of a task message; `null` stands for absent, unknown fields are free.
+fn field(
+    kind: MessageType,
+    name: &str,
+    raw: &RawValue,
+    names: Names,
+) -> Result<(), (NotApplied, InvalidMessage)> {
+    let invalid = |field, rule: &str| InvalidMessage::new(field, shown(raw.get()), rule);
+    let wrong = |field, rule: &str| Err((NotApplied::WrongType, invalid(field, rule)));
+    let text = || serde_json::from_str::<Option<String>>(raw.get());
+    match (kind, name) {
+        (MessageType::TaskAssign, "subject") if text().is_err() => {
+            wrong("message.payload.subject", "must be a string")
+        }
+        (MessageType::TaskAssign, "details") if text().is_err() => {
+            wrong("message.payload.details", "must be a string")
+        }
+        (MessageType::TaskAssign, "deps") => {
+            let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
+                return wrong("message.payload.deps", "must be an array of task ids");
+            };
+            // History points at tasks of other trackers, whose ids are none of ours; such a dependency stays unknown.
+            let check = |dep: &String| match names {
+                Names::New | Names::Known => check_name("message.payload.deps", dep, names),
+                Names::Imported => check_id("message.payload.deps", dep),
+            };
+            let checked = deps.iter().flatten().try_for_each(check);
+            checked.map_err(|rule| (NotApplied::WrongType, rule))
+        }
+        (MessageType::TaskUpdate, "status") => match text() {
+            Ok(None) => Ok(()),
+            Ok(Some(status)) if Status::from_name(&status).is_some() => Ok(()),
+            Ok(Some(status)) => {
+                let status = shown(&quoted(&status));
+                let rule = InvalidMessage::new("message.payload.status", status, statuses());
+                Err((NotApplied::UnknownStatus, rule))
+            }
+            Err(_) => wrong("message.payload.status", &statuses()),
+        },
+        (MessageType::TaskUpdate, "note") if text().is_err() => {
+            wrong("message.payload.note", "must be a string")
+        }
+        (MessageType::TaskUpdate, "blocked")
+            if serde_json::from_str::<Option<bool>>(raw.get()).is_err() =>
+        {
+            wrong("message.payload.blocked", "must be true or false")
+        }
+        _ => Ok(()),
+    }
+}
