@@ -8,7 +8,7 @@
 
 use crate::codec::SegmentHeader;
 use crate::copy::copy_groups;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
 use crate::head::{HEAD_FILE, Head, HeadFile};
 use crate::identity::{Format, Identity, LOG_FILE, LogId};
@@ -233,7 +233,7 @@ impl Site<'_> {
             let path = dir.join(name);
             self.storage
                 .replace(&path, &bytes, true)
-                .map_err(Error::io("write", path))?;
+                .map_err(Error::io(REPLACE, path))?;
         }
         self.sync(&self.archive())?;
         self.sync(self.dir)
@@ -256,7 +256,7 @@ impl Site<'_> {
         let path = self.dir.join(LOG_FILE);
         self.storage
             .replace(&path, &new.encode(), true)
-            .map_err(Error::io("replace", path))
+            .map_err(Error::io(REPLACE, path))
     }
 
     /// Takes the other slot too, so that no handle goes on with the log before.

@@ -130,6 +130,26 @@ pub enum Error {
     },
 }
 
+/// Whether what was to be written found no room: the disk is full, or a quota or the limit for the size of a file is
+/// reached.
+pub fn is_no_space(kind: io::ErrorKind) -> bool {
+    [
+        io::ErrorKind::StorageFull,
+        io::ErrorKind::QuotaExceeded,
+        io::ErrorKind::FileTooLarge,
+    ]
+    .contains(&kind)
+}
+
+/// Whether the system lets this process do nothing there: a read-only file system, or no permission.
+pub fn is_not_permitted(kind: io::ErrorKind) -> bool {
+    [
+        io::ErrorKind::ReadOnlyFilesystem,
+        io::ErrorKind::PermissionDenied,
+    ]
+    .contains(&kind)
+}
+
 fn lock_lost(path: &Path, holder: Option<&str>, written: bool) -> String {
     let holder = holder.map_or_else(String::new, |holder| {
         format!(" and is now locked by {holder}")
@@ -146,13 +166,8 @@ impl Error {
     /// Whether there was no room for what was to be written: the disk is full, or a quota or the limit for the size of a
     /// file is reached.
     pub fn is_no_space(&self) -> bool {
-        let full = [
-            io::ErrorKind::StorageFull,
-            io::ErrorKind::QuotaExceeded,
-            io::ErrorKind::FileTooLarge,
-        ];
         match self {
-            Error::Io { source, .. } => self.is_of_writing() && full.contains(&source.kind()),
+            Error::Io { source, .. } => self.is_of_writing() && is_no_space(source.kind()),
             _ => false,
         }
     }
@@ -170,11 +185,7 @@ impl Error {
 
     /// Whether the system lets this process write nothing there: a read-only file system, or no permission.
     pub(crate) fn is_read_only(&self) -> bool {
-        let read_only = [
-            io::ErrorKind::ReadOnlyFilesystem,
-            io::ErrorKind::PermissionDenied,
-        ];
-        matches!(self, Error::Io { source, .. } if read_only.contains(&source.kind()))
+        matches!(self, Error::Io { source, .. } if is_not_permitted(source.kind()))
     }
 
     /// Whether it is a failed sync, after which nobody knows what the disk holds. A durable replacement may have failed in
@@ -223,6 +234,7 @@ impl Error {
                 seq: *seq,
                 why: why.clone(),
             },
+            Error::Poisoned(why) => Error::Poisoned(why.clone()),
             other => Error::Poisoned(other.to_string()),
         }
     }

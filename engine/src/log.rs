@@ -1,7 +1,7 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
 use crate::clock::{Clock, SystemClock};
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
 use crate::event_id::{IdSource, RandomIds};
 use crate::head::{self, Head, HeadFile};
@@ -126,7 +126,7 @@ impl Log {
         // Last, for a directory with this file is a log.
         storage
             .replace(&path, &identity.encode(), true)
-            .map_err(Error::io("write", path))?;
+            .map_err(Error::io(REPLACE, path))?;
         for above in dir.ancestors().skip(1) {
             storage.sync_dir(above).map_err(Error::io("sync", above))?;
         }

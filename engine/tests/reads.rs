@@ -249,6 +249,35 @@ fn what_keeps_a_salvage_from_being_finished_is_told() {
 }
 
 #[test]
+fn a_salvage_that_cannot_be_looked_at_is_not_taken_for_none() {
+    for format in FORMATS {
+        let memory = salvage_cut_short(format);
+        // Without a head nothing but the salvage tells that the segments are not the whole log.
+        storage(&memory).remove_file(&dir().join("head")).unwrap();
+        let built = dir().join("salvage").join("log.json");
+        let mut looked = 0;
+        for call in 0.. {
+            let faulty = Faulty::new(storage(&memory.snapshot()));
+            faulty.arm(call, Fault::Os(5));
+            let locked = open_on(&faulty).and_then(|log| log.lock());
+            let Some((name, path)) = faulty.calls().get(call).cloned() else {
+                assert_eq!(texts(&open(&storage(&memory), &options().1)), ["two"]);
+                break;
+            };
+            if path == built && ["open", "read_at"].contains(&name) {
+                let error = locked.err().unwrap();
+                assert!(
+                    matches!(&error, Error::Io { path, .. } if *path == built),
+                    "{error}"
+                );
+                looked += 1;
+            }
+        }
+        assert!(looked >= 2, "{looked}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_no_space_whatever_the_limit_is_called() {
     let errors = NOT_WRITTEN.map(|errno| {
         let source = std::io::Error::from_raw_os_error(errno);

@@ -9,6 +9,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::refusal::{Code, Refusal};
+use crate::root::RootOptions;
 use crate::team::{Team, input_fault};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::BTreeMap;
@@ -56,8 +57,45 @@ enum Seat {
     Dead(String),
 }
 
+impl Seat {
+    /// Takes the writer away. Whoever does so first finds out whether a sync failed: the seat is never empty then.
+    fn leave(&mut self) -> Option<Box<Writer<Live>>> {
+        let (next, writer) = match std::mem::replace(self, Seat::Empty) {
+            Seat::Taken { writer, .. } => (
+                writer.unsynced().map_or(Seat::Empty, Seat::Dead),
+                Some(writer),
+            ),
+            other => (other, None),
+        };
+        *self = next;
+        writer
+    }
+}
+
 /// While it lives, the writer of a team stays away.
 pub(crate) struct Pause(Arc<Resident>);
+
+impl Pause {
+    /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the seat is dead.
+    ///
+    /// # Errors
+    /// `sync_failed`; what `work` gives.
+    pub fn guard<A>(
+        &self,
+        options: &RootOptions,
+        team: &str,
+        work: impl FnOnce() -> Result<A>,
+    ) -> Result<A> {
+        if let Seat::Dead(why) = &*self.0.read() {
+            return Err(may_not_write(options, team, why));
+        }
+        let done = work();
+        if let Some(why) = done.as_ref().err().and_then(unsynced) {
+            self.0.end(why);
+        }
+        done
+    }
+}
 
 impl Drop for Pause {
     fn drop(&mut self) {
@@ -161,14 +199,13 @@ impl Resident {
                 Err(failure)
             }
             Err(CommitError::Failed(error)) => {
-                let unsynced = error.is_of_sync().then(|| error.to_string());
                 let failure = input_fault(error);
                 if failure.is_derived() {
                     writer.with_state(Live::repair)?;
                 }
                 if writer.is_poisoned() {
                     drop(seat);
-                    self.vacate(unsynced);
+                    self.vacate();
                 }
                 Err(failure)
             }
@@ -225,26 +262,30 @@ impl Resident {
     pub fn pause(self: &Arc<Resident>) -> Pause {
         *locked(&self.pauses) += 1;
         let pause = Pause(Arc::clone(self));
-        self.vacate(None);
+        self.vacate();
         pause
     }
 
     fn close(&self) -> Result<()> {
-        match std::mem::replace(&mut *self.write(), Seat::Empty) {
-            Seat::Taken { writer, .. } => Ok(writer.close().map(drop)?),
-            Seat::Empty | Seat::Dead(_) => Ok(()),
+        match self.write().leave() {
+            Some(writer) => Ok(writer.close().map(drop)?),
+            None => Ok(()),
         }
     }
 
-    /// Empties the seat, or ends it for good where `dead` says why.
-    fn vacate(&self, dead: Option<String>) {
+    /// Ends the seat for good, for a sync that failed outside the writer.
+    fn end(&self, why: String) {
         let mut seat = self.write();
-        let next = match (&*seat, dead) {
-            (Seat::Dead(why), _) => Seat::Dead(why.clone()),
-            (_, Some(why)) => Seat::Dead(why),
-            (_, None) => Seat::Empty,
-        };
-        if let Seat::Taken { writer, .. } = std::mem::replace(&mut *seat, next) {
+        drop(seat.leave());
+        if let Seat::Empty = *seat {
+            *seat = Seat::Dead(why);
+        }
+    }
+
+    /// Empties the seat, or ends it for good where a sync failed.
+    fn vacate(&self) {
+        let mut seat = self.write();
+        if let Some(writer) = seat.leave() {
             locked(&self.before).add(writer.counts());
             // Nothing is buffered, and a writer that failed has nothing left to say.
             let _ = writer.release();
@@ -258,7 +299,7 @@ impl Resident {
             self.wait_until_resumed(team, deadline)?;
             let seat = self.read();
             match &*seat {
-                Seat::Dead(why) => return Err(may_not_write(team, why)),
+                Seat::Dead(why) => return Err(may_not_write(&team.options, team.name(), why)),
                 Seat::Taken { log, .. } if *log == team.log.identity().log => return Ok(seat),
                 Seat::Taken { .. } | Seat::Empty => drop(seat),
             }
@@ -283,12 +324,13 @@ impl Resident {
             return Err(not_in_time(team, "somebody else"));
         }
         // The lock of the log before comes back first.
-        *seat = Seat::Empty;
+        drop(seat.leave());
+        if let Seat::Dead(_) = &*seat {
+            return Ok(());
+        }
         let opened = team.exclusive_alone();
-        if let Err(failure) = &opened
-            && let Some(error) = failure.engine().filter(|error| error.is_of_sync())
-        {
-            *seat = Seat::Dead(error.to_string());
+        if let Some(why) = opened.as_ref().err().and_then(unsynced) {
+            *seat = Seat::Dead(why);
         }
         let (exclusive, live) = opened?;
         let log = exclusive.identity().log;
@@ -357,6 +399,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the sync said, where one failed.
+fn unsynced(failure: &Failure) -> Option<String> {
+    let error = failure.engine().filter(|error| error.is_of_sync())?;
+    Some(error.to_string())
+}
+
 /// The log's lock was not to be had in time.
 fn not_in_time(team: &Team, holder: &str) -> Failure {
     let waited = team.options.lock_deadline.as_millis();
@@ -369,13 +417,12 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
 }
 
 /// A sync failed in this process: what the disk holds is for the next one to find out.
-fn may_not_write(team: &Team, why: &str) -> Failure {
+fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
-        "this process no longer writes to team {}, since a sync failed and it does not know what the disk holds: {why}",
-        team.name()
+        "this process no longer writes to team {team}, since a sync failed and it does not know what the disk holds: {why}"
     );
     let refusal = Refusal::new(Code::SyncFailed, message);
-    match &team.options.restart {
+    match &options.restart {
         Some(restart) => refusal.hint(restart).into(),
         None => refusal.into(),
     }
@@ -384,4 +431,89 @@ fn may_not_write(team: &Team, why: &str) -> Failure {
 /// Only for the compiler: whoever is seated has a writer.
 fn unseated() -> Failure {
     Error::Poisoned("the writer left its seat".into()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::init::Init;
+    use crate::root::Root;
+    use teamlog_engine::storage::{Fault, Faulty, Memory};
+    use teamlog_engine::{Durability, Json, NewEvent};
+
+    type Recorded = Result<Committed<()>, CommitError<Failure>>;
+
+    /// Records a fact through the writer.
+    fn record(writer: &Writer<Live>) -> Recorded {
+        writer.commit(Durability::Synced, |_, _| {
+            let payload = Json::parse("{}").unwrap();
+            let mut event = NewEvent::new("noted", "lead", payload);
+            event.foreign = true;
+            Ok(((), vec![event]))
+        })
+    }
+
+    /// A team that stays, on a storage that fails where it is told to.
+    fn team() -> (Faulty, Team, Arc<Resident>) {
+        let faulty = Faulty::new(Arc::new(Memory::new()));
+        let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
+        root.init(Init::of("demo")).unwrap();
+        let resident = root.residents().unwrap().of("demo");
+        (faulty, root.team("demo").unwrap(), resident)
+    }
+
+    fn fail_next_sync(faulty: &Faulty, resident: &Resident, team: &Team) {
+        let before = faulty.count();
+        drop(resident.commit(team, record).unwrap());
+        let calls = faulty.calls();
+        let sync = calls[before..]
+            .iter()
+            .position(|call| call.0 == "sync_data");
+        faulty.arm(calls.len() + sync.unwrap(), Fault::Os(5));
+    }
+
+    #[test]
+    fn who_hears_only_that_the_writer_is_dead_ends_the_seat_all_the_same() {
+        let (faulty, team, resident) = team();
+        drop(resident.commit(&team, record).unwrap());
+        fail_next_sync(&faulty, &resident, &team);
+        let late = resident.commit(&team, |writer| {
+            // Another thread's, which has not come to the seat yet.
+            record(writer).unwrap_err();
+            record(writer)
+        });
+        let late = late.map(drop).unwrap_err();
+        assert!(matches!(late.engine(), Some(Error::Poisoned(_))), "{late}");
+        let Seat::Dead(why) = &*resident.read() else {
+            panic!("the seat could be taken again");
+        };
+        assert!(why.contains("cannot sync"), "{why}");
+    }
+
+    #[test]
+    fn whoever_takes_the_writer_away_first_ends_the_seat() {
+        for how in ["pause", "close", "another log"] {
+            let (faulty, team, resident) = team();
+            drop(resident.commit(&team, record).unwrap());
+            fail_next_sync(&faulty, &resident, &team);
+            {
+                let seat = resident.seated(&team).unwrap();
+                let Seat::Taken { writer, .. } = &*seat else {
+                    panic!("nobody is seated");
+                };
+                record(writer).unwrap_err();
+            }
+            match how {
+                "pause" => drop(resident.pause()),
+                "close" => drop(resident.close()),
+                _ => {
+                    if let Seat::Taken { log, .. } = &mut *resident.write() {
+                        *log = LogId([0; 16]);
+                    }
+                    resident.open(&team).unwrap_err();
+                }
+            }
+            assert!(resident.is_dead(), "{how}");
+        }
+    }
 }

@@ -137,6 +137,10 @@ impl Root {
         let residents = self.residents.as_ref()?;
         Some(residents.of(team).pause())
     }
+    #[cfg(test)]
+    pub(crate) fn residents(&self) -> Option<&Residents> {
+        self.residents.as_deref()
+    }
     /// The storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage

@@ -219,15 +219,21 @@ impl Team {
     /// # Errors
     /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
-        self.changeable()?;
-        self.stand_alone();
-        self.lock_alone()
+        self.alone(Team::lock_alone)
     }
 
-    /// Keeps the writer that stays away while this handle lives, for what takes the log's lock by itself.
-    pub(crate) fn stand_alone(&mut self) {
+    /// Keeps the writer that stays away while this handle lives, and does what takes the log's lock by itself.
+    ///
+    /// # Errors
+    /// `past_read_only`, `sync_failed`; what `work` gives.
+    pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
+        self.changeable()?;
         if let Some(resident) = self.resident() {
             self.pause = Some(resident.pause());
+        }
+        match &self.pause {
+            Some(pause) => pause.guard(&self.options, self.name(), || work(self)),
+            None => work(self),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, digest, pieces};
 use crate::codec::Predecessor;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::identity::LOG_FILE;
 use crate::lock;
 use crate::place::Place;
@@ -107,7 +107,7 @@ impl Run<'_> {
     fn replace(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         self.to
             .replace(path, bytes, true)
-            .map_err(Error::io("write", path))
+            .map_err(Error::io(REPLACE, path))
     }
 
     /// The backup that is there, if it is of this log; it must be a past of it. Another team's is never touched; that of

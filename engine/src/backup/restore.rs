@@ -6,7 +6,7 @@
 
 use super::{Backup, FILES_DIR, RESTORED, digest, pieces};
 use crate::copy::copy_groups;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
 use crate::head::HEAD_FILE;
 use crate::identity::{Format, Identity, LOG_FILE};
@@ -140,7 +140,7 @@ impl Backup {
             let path = dir.join(name);
             storage
                 .replace(&path, &bytes, true)
-                .map_err(Error::io("write", path))?;
+                .map_err(Error::io(REPLACE, path))?;
         }
         for above in dir.ancestors().skip(1) {
             storage.sync_dir(above).map_err(Error::io("sync", above))?;

@@ -6,7 +6,7 @@
 use super::archive;
 use super::survey::{Lost, Sight, Survey};
 use crate::convert::ARCHIVE_DIR;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::event_id::EventId;
 use crate::head::{self, HEAD_FILE, Head};
 use crate::identity::{Identity, LOG_FILE};
@@ -298,7 +298,7 @@ fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Resul
     let aside = scene.dir.join(SHORTENED);
     storage
         .replace(&aside, &bytes, true)
-        .map_err(Error::io("write", &aside))?;
+        .map_err(Error::io(REPLACE, &aside))?;
     storage
         .rename(&aside, path)
         .map_err(Error::io("rename", aside))?;

@@ -4,7 +4,7 @@
 //! is another log's. Whoever meets that takes the lock and finishes; the head comes last, so that it tells.
 
 use crate::codec::SegmentHeader;
-use crate::error::{Error, Result};
+use crate::error::{Error, REPLACE, Result};
 use crate::head::HEAD_FILE;
 use crate::identity::{Format, Identity, LOG_FILE};
 use crate::segment::{EVENTS_DIR, SegmentName};
@@ -20,7 +20,7 @@ pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     let path = dir.join(LOG_FILE);
     storage
         .replace(&path, &identity.encode(), true)
-        .map_err(Error::io("write", path))
+        .map_err(Error::io(REPLACE, path))
 }
 
 /// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. Doing it twice is doing it
@@ -67,6 +67,8 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     let new = dir.join(NEW_DIR);
     match Identity::load(storage, &new) {
         Ok(built) if built == *identity => {}
+        // What cannot be read now may be owed all the same.
+        Err(error @ Error::Io { .. }) => return Err(error),
         _ => return Ok(false),
     }
     let head = new.join(HEAD_FILE);

@@ -49,9 +49,16 @@ pub(crate) struct Core<S> {
     pub jobs: usize,
     pub counts: WriterCounts,
     /// Why this handle does nothing more.
-    pub poisoned: Option<String>,
+    pub poisoned: Option<Poison>,
     /// Dropped last: the lock outlives every write.
     pub lock: LogLock,
+}
+
+/// What ended a handle.
+pub(crate) struct Poison {
+    pub why: String,
+    /// Whether a sync failed, so that nobody knows what the disk holds.
+    pub unsynced: bool,
 }
 
 /// A group as bytes.
@@ -122,13 +129,15 @@ impl<S: State> Core<S> {
     pub fn usable(&self) -> Result<()> {
         self.poisoned
             .as_ref()
-            .map_or(Ok(()), |why| Err(Error::Poisoned(why.clone())))
+            .map_or(Ok(()), |poison| Err(Error::Poisoned(poison.why.clone())))
     }
 
     /// Ends this handle: a thread panicked, and nobody knows how much of its group was written.
     pub fn poison(&mut self) {
-        self.poisoned
-            .get_or_insert_with(|| "a writing thread panicked".into());
+        self.poisoned.get_or_insert_with(|| Poison {
+            why: "a writing thread panicked".into(),
+            unsynced: false,
+        });
     }
 
     /// Runs a step that must not be half done: its failure ends this handle.
@@ -136,7 +145,10 @@ impl<S: State> Core<S> {
         self.usable()?;
         let result = step(self);
         if let Err(error) = &result {
-            self.poisoned = Some(error.to_string());
+            self.poisoned = Some(Poison {
+                why: error.to_string(),
+                unsynced: error.is_of_sync(),
+            });
         }
         result
     }
@@ -183,6 +195,11 @@ impl<S: State> Core<S> {
             true => self.flush(),
             false => Ok(()),
         }
+    }
+
+    /// Seq of the last event that was stamped: a decision sees all up to it.
+    pub fn last_seq(&self) -> u64 {
+        self.last().0
     }
 
     /// The last event that was stamped.

@@ -6,6 +6,8 @@
 pub(crate) mod core;
 mod counts;
 mod round;
+#[cfg(test)]
+mod round_test;
 
 pub use counts::{JOBS_OF_GROUPS, WriterCounts};
 
@@ -18,7 +20,7 @@ use crate::reader::Reader;
 use crate::timestamp::Timestamp;
 use core::Core;
 use crossbeam_channel::{Receiver, Sender, bounded};
-use round::{Job, Queue, Queued, Reply, Waiting};
+use round::{Job, Queue, Queued, Reply, Round, Waiting};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -225,6 +227,14 @@ impl<S: State> Writer<S> {
         self.locked().poisoned.is_some()
     }
 
+    /// What the sync said that failed in this handle; `None` where none did. Nobody knows what the disk holds then, so
+    /// the log is not to be opened again by this process.
+    pub fn unsynced(&self) -> Option<String> {
+        let core = self.locked();
+        let poison = core.poisoned.as_ref().filter(|poison| poison.unsynced);
+        poison.map(|poison| poison.why.clone())
+    }
+
     /// What was written through this handle so far.
     pub fn counts(&self) -> WriterCounts {
         self.locked().counts
@@ -342,16 +352,16 @@ impl<S: State> Writer<S> {
             Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.launch(),
             other => other,
         };
-        let mut written = std::mem::take(&mut core.written);
+        let mut round = Round {
+            durable: core.head.last_seq,
+            failed: flushed.err(),
+            written: std::mem::take(&mut core.written),
+        };
         core.keeps = false;
         drop(core);
-        let failed = flushed.as_ref().err().map(Error::again);
-        let answer = own.answer(flushed, &mut written);
+        let answer = own.answer(&mut round);
         for job in followers {
-            job.answer(
-                failed.as_ref().map_or(Ok(()), |error| Err(error.again())),
-                &mut written,
-            );
+            job.answer(&mut round);
         }
         answer
     }

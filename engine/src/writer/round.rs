@@ -33,9 +33,18 @@ pub(super) trait Queued<S>: Send {
     fn run(&mut self, core: &mut Core<S>);
     /// Whether it gave events.
     fn recorded(&self) -> bool;
-    fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]);
+    fn answer(self: Box<Self>, round: &mut Round);
     /// Makes the thread that waits for it the leader.
     fn promote(self: Box<Self>);
+}
+
+/// What came of a round: some of its groups may be durable where a later one failed.
+pub(super) struct Round {
+    /// Seq of the last durable event.
+    pub durable: u64,
+    pub failed: Option<Error>,
+    /// The events of the durable groups.
+    pub written: Vec<Event<'static>>,
 }
 
 /// What a follower is told.
@@ -137,10 +146,7 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
                 .guarded(|core| core.push(more))
                 .map_err(CommitError::Failed)?;
         }
-        let last_seq = core
-            .pending
-            .last()
-            .map_or(core.head.last_seq, |last| last.seq);
+        let last_seq = core.last_seq();
         let copies = match self.durability {
             Durability::Buffered => core.pending[core.pending.len() - count..].to_vec(),
             Durability::Synced => Vec::new(),
@@ -153,12 +159,8 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
         })
     }
 
-    /// The answer, once the round's group is written (or was not).
-    pub fn answer(
-        self,
-        flushed: Result<()>,
-        written: &mut [Event<'static>],
-    ) -> Result<Committed<R>, CommitError<E>> {
+    /// The answer, once the round's groups are written (or were not).
+    pub fn answer(self, round: &mut Round) -> Result<Committed<R>, CommitError<E>> {
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
             Some(Err(error)) => return Err(error),
@@ -168,17 +170,18 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
                 )));
             }
         };
-        match flushed {
-            Err(error) if self.durability == Durability::Synced => {
-                return Err(CommitError::Failed(error));
-            }
-            _ => {}
-        }
         let mut events = decided.events;
         if self.durability == Durability::Synced {
+            // What an earlier group of the round holds is durable, whatever became of the later ones.
+            if let Some(error) = &round.failed
+                && decided.last_seq > round.durable
+            {
+                return Err(CommitError::Failed(error.again()));
+            }
             let first_seq = decided.last_seq + 1 - decided.count as u64;
-            let start = written.partition_point(|event| event.seq < first_seq);
-            let own = written
+            let start = round.written.partition_point(|event| event.seq < first_seq);
+            let own = round
+                .written
                 .get_mut(start..start + decided.count)
                 .unwrap_or_default();
             events.extend(own.iter_mut().map(take_event));
@@ -217,11 +220,9 @@ where
     fn recorded(&self) -> bool {
         self.job.recorded()
     }
-    fn answer(self: Box<Self>, flushed: Result<()>, written: &mut [Event<'static>]) {
+    fn answer(self: Box<Self>, round: &mut Round) {
         // A follower that went away has nobody to tell.
-        let _ = self
-            .reply
-            .send(Reply::Answer(self.job.answer(flushed, written)));
+        let _ = self.reply.send(Reply::Answer(self.job.answer(round)));
     }
     fn promote(self: Box<Self>) {
         let Waiting { job, reply } = *self;

@@ -46,7 +46,7 @@ impl Team {
         let started = Instant::now();
         // Recovers, and says so.
         drop(self.lock()?);
-        let converted = self.log.convert(format)?;
+        let converted = self.alone(|team| Ok(team.log.convert(format)?))?;
         let mut answer = ConvertAnswer {
             status: "unchanged",
             team: self.name().to_owned(),

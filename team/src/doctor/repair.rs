@@ -58,10 +58,9 @@ impl Team {
                 cut,
             ));
         }
-        self.changeable()?;
-        self.stand_alone();
         let actor = repair.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
-        let (cut, exclusive) = self.log.cut(repair.to, actor).map_err(input_fault)?;
+        let (cut, exclusive) =
+            self.alone(|team| team.log.cut(repair.to, actor).map_err(input_fault))?;
         if cut.is_empty() {
             return Ok(self.answer("unchanged", cut));
         }

@@ -34,14 +34,21 @@ impl Root {
             self.team(team)?;
         }
         let actor = actor.unwrap_or(DEFAULT_ACTOR);
-        let _alone = self.pause(team);
-        let salvaged = salvage(
-            self.storage(),
-            &dir,
-            &self.log_options(),
-            actor,
-            &mut |reader| born_again(reader, actor),
-        )?;
+        let alone = self.pause(team);
+        let salvage = || {
+            let mut more = |reader: &Reader| born_again(reader, actor);
+            Ok(salvage(
+                self.storage(),
+                &dir,
+                &self.log_options(),
+                actor,
+                &mut more,
+            )?)
+        };
+        let salvaged = match &alone {
+            Some(pause) => pause.guard(self.options(), team, salvage)?,
+            None => salvage()?,
+        };
         let rebuilt = self.team(team)?.rehydrate(options, progress)?;
         Ok(RehydrateAnswer {
             salvaged,

@@ -223,6 +223,105 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
     root.close().unwrap();
 }
 
+/// A way to run a command on the whole log.
+type Whole = fn(&Root) -> Result<(), Failure>;
+
+const WHOLE: [(&str, Whole); 4] = [
+    ("convert", |root| {
+        root.team("demo")?.convert(Format::Binary).map(drop)
+    }),
+    ("rehydrate", |root| {
+        let rehydrated = root
+            .team("demo")?
+            .rehydrate(Rehydrate::default(), &mut |_, _| {});
+        rehydrated.map(drop)
+    }),
+    ("repair", |root| {
+        let repair = Repair {
+            to: 3,
+            yes: true,
+            ..Repair::default()
+        };
+        root.team("demo")?.repair(repair).map(drop)
+    }),
+    ("salvage", |root| {
+        let salvaged = root.salvage("demo", None, Rehydrate::default(), &mut |_, _| {});
+        salvaged.map(drop)
+    }),
+];
+
+/// A team of four events, damaged where a salvage is to have something to do.
+fn for_whole(how: &str) -> (tempfile::TempDir, Faulty, Root) {
+    let dir = tempfile::tempdir().unwrap();
+    let (faulty, root) = on_disk(dir.path());
+    let mut team = root.team("demo").unwrap();
+    for _ in 0..3 {
+        drop(team.send(message("lead", "dev")).unwrap());
+    }
+    if how == "salvage" {
+        root.close().unwrap();
+        let events = dir.path().join("teams/demo/events");
+        let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
+        let mut bytes = std::fs::read(segment.path()).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(segment.path(), bytes).unwrap();
+    }
+    if how == "rehydrate" {
+        root.close().unwrap();
+        let events = dir.path().join("teams/demo/events");
+        let segment = std::fs::read_dir(events).unwrap().next().unwrap().unwrap();
+        let mut torn = std::fs::read(segment.path()).unwrap();
+        torn.extend_from_slice(b"torn");
+        std::fs::write(segment.path(), torn).unwrap();
+    }
+    (dir, faulty, root)
+}
+
+#[test]
+fn behind_a_failed_sync_in_a_command_on_the_whole_log_nothing_is_written_any_more() {
+    for (how, run) in WHOLE {
+        let (_dir, faulty, root) = for_whole(how);
+        let before = faulty.count();
+        run(&root).unwrap();
+        let calls = faulty.calls();
+        let own = &calls[before..];
+        let syncs = own.iter().enumerate().filter(|(_, (name, path))| {
+            ["sync_data", "sync_all", "sync_dir"].contains(name)
+                && !path.to_string_lossy().contains("derived")
+        });
+        let syncs: Vec<usize> = syncs.map(|(at, _)| at).collect();
+        assert!(!syncs.is_empty(), "{how}");
+        for at in syncs {
+            let what = format!("{how}, {:?}", own[at]);
+            let (_dir, faulty, root) = for_whole(how);
+            let again = faulty.count();
+            faulty.arm(again + at, Fault::Os(5));
+            let failed = run(&root).unwrap_err();
+            let error = failed.engine().unwrap();
+            assert!(error.is_of_sync(), "{what}: {failed}");
+            let mut team = root.team("demo").unwrap();
+            let later = team.send(message("lead", "dev")).map(drop);
+            refused(later, Code::SyncFailed);
+        }
+    }
+}
+
+#[test]
+fn behind_a_failed_sync_no_command_on_the_whole_log_runs() {
+    for (how, run) in WHOLE {
+        let dir = tempfile::tempdir().unwrap();
+        let (faulty, root) = on_disk(dir.path());
+        let mut team = root.team("demo").unwrap();
+        drop(team.send(message("lead", "dev")).unwrap());
+        fail_next(&faulty, &mut team, "sync_data", Fault::Os(5));
+        team.send(message("lead", "dev")).map(drop).unwrap_err();
+        let failed = run(&root).unwrap_err();
+        let code = failed.refusal().map(|refusal| refusal.code);
+        assert_eq!(code, Some(Code::SyncFailed), "{how}: {failed}");
+    }
+}
+
 #[test]
 fn a_damaged_log_is_no_sound_team() {
     let dir = tempfile::tempdir().unwrap();

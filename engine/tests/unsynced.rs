@@ -1,0 +1,157 @@
+//! A failed sync is known as one, wherever it is, and stays known: nobody can tell then what the disk holds.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use support::*;
+use teamlog_engine::backup::{self, Backup};
+use teamlog_engine::repair::salvage;
+use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_engine::{Clock, Durability, Error, Format, Log, LogOptions, NewLog, SeededIds};
+
+fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+/// Small segments, and other ids for each seed.
+fn small(seed: u64) -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ids: Arc::new(SeededIds(seed.into())),
+        ..options().1
+    }
+}
+
+/// A log of six groups in several segments.
+fn log(format: Format) -> Memory {
+    let memory = Memory::new();
+    let writer = writer(&create(&arc(&memory), format, &small(1)));
+    for n in 0..6 {
+        let text = format!("{n} {}", "x".repeat(500));
+        writer
+            .append(vec![said(&text)], Durability::Synced)
+            .unwrap();
+    }
+    writer.close().unwrap();
+    memory
+}
+
+/// The same, with damage in the fifth event.
+fn damaged(format: Format) -> Memory {
+    let memory = log(format);
+    let reader = open(&arc(&memory), &small(1)).reader().unwrap();
+    let place = reader.find_seq(5).unwrap().unwrap();
+    let name = &reader.segments().unwrap()[place.segment as usize - 1];
+    let path = dir().join("events").join(name);
+    memory.corrupt(&path, place.offset + 60, 4).unwrap();
+    memory
+}
+
+/// Fails each call of `act` in turn, and asks of every failed sync whether it is known as one. Gives how many of them were
+/// part of a durable replacement.
+fn known(
+    what: &str,
+    start: &Memory,
+    act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
+) -> usize {
+    let mut replaced = 0;
+    for call in 0.. {
+        let faulty = Faulty::new(arc(&start.snapshot()));
+        faulty.arm(call, Fault::Os(5));
+        let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+        let done = act(&storage);
+        let Some((name, path)) = faulty.calls().get(call).cloned() else {
+            done.unwrap();
+            break;
+        };
+        if ["sync_data", "sync_all", "sync_dir"].contains(&name) {
+            let Err(error) = done else {
+                panic!("{what}, {call}, {name} {path:?}: it was acknowledged");
+            };
+            assert!(
+                error.is_of_sync(),
+                "{what}, {call}, {name} {path:?}: {error}"
+            );
+            replaced += usize::from(path.extension().is_some_and(|end| end == "tmp"));
+        }
+    }
+    replaced
+}
+
+#[test]
+fn in_what_changes_or_makes_a_whole_log() {
+    for format in FORMATS {
+        let opened = |storage: &Arc<dyn Storage>| Log::open(storage.clone(), &dir(), small(2));
+        let cut = known("cut", &damaged(format), |storage| {
+            opened(storage)?.cut(3, "lead").map(drop)
+        });
+        let salvaged = known("salvage", &damaged(format), |storage| {
+            salvage(storage, &dir(), &small(2), "lead", &mut |_| Ok(Vec::new())).map(drop)
+        });
+        let converted = known("convert", &log(format), |storage| {
+            let other = match format {
+                Format::Jsonl => Format::Binary,
+                Format::Binary => Format::Jsonl,
+            };
+            opened(storage)?.convert(other).map(drop)
+        });
+        let created = known("create", &Memory::new(), |storage| {
+            let new = NewLog {
+                team: "demo".into(),
+                format,
+                origin: "init".into(),
+            };
+            Log::create(storage.clone(), &dir(), new, small(2)).map(drop)
+        });
+        let (at, now) = (Path::new("demo"), options().0.now());
+        let reader = open(&arc(&log(format)), &small(2)).reader().unwrap();
+        let kept = known("backup", &Memory::new(), |storage| {
+            backup::keep(&reader, storage, at, now, Duration::ZERO).map(drop)
+        });
+        let to = Memory::new();
+        backup::keep(&reader, &arc(&to), at, now, Duration::ZERO).unwrap();
+        let backup = Backup::open(arc(&to), at, small(3)).unwrap();
+        let restored = known("restore", &Memory::new(), |storage| {
+            let restored = backup.restore(storage.clone(), &dir(), "demo", None, small(4));
+            restored.map(drop)
+        });
+        // Each has files that it replaces, so the test looks at what it is about.
+        let replaced = [cut, salvaged, converted, created, kept, restored];
+        assert!(replaced.iter().all(|count| *count > 0), "{replaced:?}");
+    }
+}
+
+#[test]
+fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
+    for format in FORMATS {
+        for (name, unsynced) in [("sync_data", true), ("write_at", false)] {
+            let memory = log(format);
+            let faulty = Faulty::new(arc(&memory));
+            let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
+            // Segments with room, so that each append makes the same calls.
+            let segment_bytes_max = LogOptions::default().segment_bytes_max;
+            let roomy = LogOptions {
+                segment_bytes_max,
+                ..small(2)
+            };
+            let writer = writer(&open(&storage, &roomy));
+            let before = faulty.count();
+            let append = |text| writer.append(vec![said(text)], Durability::Synced);
+            append("one").unwrap();
+            assert_eq!(writer.unsynced(), None);
+            let calls = faulty.calls();
+            let at = calls[before..].iter().position(|call| call.0 == name);
+            faulty.arm(calls.len() + at.unwrap(), Fault::Os(5));
+            let first = append("two").unwrap_err();
+            assert_eq!(first.is_of_sync(), unsynced, "{first}");
+            // Whoever comes behind that only hears that the handle is dead.
+            let later = append("three").unwrap_err();
+            assert!(matches!(later, Error::Poisoned(_)), "{later}");
+            assert!(!later.is_of_sync());
+            assert_eq!(writer.unsynced(), unsynced.then(|| first.to_string()));
+        }
+    }
+}
