@@ -164,10 +164,12 @@ impl Root {
     /// stays.
     ///
     /// # Errors
-    /// I/O.
+    /// I/O, the first; what can be removed is removed all the same.
     pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
         let mut leftovers = self.leftovers()?;
         let mut status = "unchanged";
+        // One that cannot be removed keeps none of the others.
+        let mut failed = None;
         for leftover in &mut leftovers {
             if leftover.holder.is_some() {
                 continue;
@@ -176,8 +178,13 @@ impl Root {
                 status = "planned";
                 continue;
             }
-            leftover.holder = self.remove_leftover(Path::new(&leftover.path))?;
-            leftover.removed = leftover.holder.is_none();
+            match self.remove_leftover(Path::new(&leftover.path)) {
+                Ok(holder) => {
+                    leftover.removed = holder.is_none();
+                    leftover.holder = holder;
+                }
+                Err(failure) => failed = failed.or(Some(failure)),
+            }
             if leftover.removed {
                 status = "cleaned";
             }
@@ -187,7 +194,10 @@ impl Root {
             let synced = self.storage().sync_dir(teams);
             synced.map_err(Error::io("sync", teams))?;
         }
-        Ok(CleanAnswer { status, leftovers })
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(CleanAnswer { status, leftovers }),
+        }
     }
 
     fn leftover(&self, name: &str, purpose: Purpose, team: &str) -> Result<Leftover> {
@@ -230,7 +240,12 @@ impl Root {
             Some(Ok(held)) => Some(held),
             _ => None,
         };
-        match storage.remove_dir_all(dir) {
+        let removed = match storage.remove_dir_all(dir) {
+            // A file that somebody gave such a name.
+            Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
+            removed => removed,
+        };
+        match removed {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Error::io("remove", dir)(error).into());
             }

@@ -174,6 +174,19 @@ fn what_somebody_still_builds_is_left_alone() {
 }
 
 #[test]
+fn what_cannot_be_a_directory_keeps_none_of_the_others() {
+    let cli = world();
+    let teams = cli.dir().join("teams");
+    fs::write(teams.join(".new-a-00000000000000aa"), "a file").unwrap();
+    std::os::unix::fs::symlink("demo", teams.join(".new-b-00000000000000aa")).unwrap();
+    fs::create_dir(teams.join(".new-c-00000000000000aa")).unwrap();
+    let cleaned: Value = cli.json("doctor clean --yes");
+    assert_eq!(cleaned["status"], "cleaned", "{cleaned}");
+    assert_eq!(staging(&cli), Vec::<String>::new());
+    cli.ok("verify demo");
+}
+
+#[test]
 fn directories_of_older_versions_left_without_a_lock_file_are_found_too() {
     let cli = world();
     let teams = cli.dir().join("teams");
