@@ -26,7 +26,7 @@ use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use teamlog_team::engine::Error as EngineError;
-use teamlog_team::failure::{code_of, details_of};
+use teamlog_team::failure::{code_of, code_of_io, details_of};
 use teamlog_team::projections::Error as ProjectionError;
 use teamlog_team::{Code, Failure, Refusal};
 
@@ -135,7 +135,7 @@ impl CommandError {
         let exit = io_exit(source);
         CommandError::new(
             exit,
-            io_code(source),
+            code_of_io(source),
             format!("cannot {doing} {what}: {source}"),
         )
     }
@@ -190,6 +190,13 @@ impl CommandError {
             hints.push('\n');
         }
         hints.push_str(hint);
+        self
+    }
+
+    /// The same with a message that goes on.
+    #[must_use]
+    pub fn adding(mut self, text: &str) -> CommandError {
+        self.body.message.push_str(text);
         self
     }
 
@@ -440,19 +447,9 @@ impl From<Failure> for CommandError {
 }
 
 fn io_exit(source: &io::Error) -> Exit {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Exit::NotPermitted,
+    match code_of_io(source) {
+        "not_permitted" => Exit::NotPermitted,
         _ => Exit::Io,
-    }
-}
-
-fn io_code(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "not_permitted",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            "no_space"
-        }
-        _ => "io",
     }
 }
 

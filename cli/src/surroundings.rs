@@ -35,7 +35,7 @@ enum Whose {
     Callers(Arc<Caller>),
 }
 
-/// What this process has done with its standard input.
+/// What this process has done with its standard input, and with what else can be read only once.
 #[derive(Debug, Default)]
 struct Own {
     /// What was read of it before the command could.
@@ -44,6 +44,8 @@ struct Own {
     whole: bool,
     /// Whether the command has begun to read.
     begun: AtomicBool,
+    /// Whether the command opened a file that cannot be read from its beginning once more, as a pipe cannot.
+    spent: AtomicBool,
 }
 
 struct Caller {
@@ -214,7 +216,10 @@ impl Surroundings {
     /// Whether a command can still be begun anew, as if it had not been.
     pub fn is_untouched(&self) -> bool {
         match &self.whose {
-            Whose::Ours(own) => own.whole || !own.begun.load(Ordering::Relaxed),
+            Whose::Ours(own) => {
+                let begun = own.begun.load(Ordering::Relaxed) && !own.whole;
+                !begun && !own.spent.load(Ordering::Relaxed)
+            }
             Whose::Callers(_) => false,
         }
     }
@@ -229,6 +234,7 @@ impl Surroundings {
                     read: bytes,
                     whole,
                     begun: AtomicBool::new(false),
+                    spent: AtomicBool::new(false),
                 })),
                 ..self
             },
@@ -246,7 +252,14 @@ impl Surroundings {
                 let far = FarInput::new(caller.io.clone(), handle);
                 Ok(Source::There(Box::new(far)))
             }
-            _ => File::open(self.path(typed)).map(Source::Here),
+            Whose::Callers(_) => File::open(self.path(typed)).map(Source::Here),
+            Whose::Ours(own) => {
+                let file = File::open(self.path(typed))?;
+                if !file.metadata()?.is_file() {
+                    own.spent.store(true, Ordering::Relaxed);
+                }
+                Ok(Source::Here(file))
+            }
         }
     }
 

@@ -2,8 +2,9 @@
 
 use crate::refusal::Refusal;
 use serde_json::{Map, Value};
-use std::io::ErrorKind;
+use std::io;
 use teamlog_engine as engine;
+use teamlog_engine::error::{is_no_space, is_not_permitted};
 use teamlog_projections as projections;
 
 /// This crate's result.
@@ -49,10 +50,8 @@ impl Failure {
 pub fn code_of(error: &engine::Error) -> &'static str {
     match error {
         error if error.is_no_space() => "no_space",
-        engine::Error::Io { source, .. } => match source.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "not_permitted",
-            _ => "io",
-        },
+        engine::Error::Io { source, .. } if is_not_permitted(source.kind()) => "not_permitted",
+        engine::Error::Io { .. } => "io",
         engine::Error::Poisoned(_) => "poisoned",
         engine::Error::Derived { .. } => "derived_unusable",
         engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. } => "locked",
@@ -66,6 +65,15 @@ pub fn code_of(error: &engine::Error) -> &'static str {
         engine::Error::TooLarge { .. } => "too_large",
         engine::Error::Invalid { .. } => "invalid_input",
         _ => "failed",
+    }
+}
+
+/// The same for what the system reported outside the log.
+pub fn code_of_io(error: &io::Error) -> &'static str {
+    match error.kind() {
+        kind if is_not_permitted(kind) => "not_permitted",
+        kind if is_no_space(kind) => "no_space",
+        _ => "io",
     }
 }
 

@@ -4,10 +4,12 @@ use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
 use crate::surroundings::{Source, Surroundings};
+use serde_json::Map;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use teamlog_team::Failure;
 use teamlog_team::command::append::Append;
-use teamlog_team::command::append_batch::AppendBatch;
+use teamlog_team::command::append_batch::{AppendBatch, Stopped};
 use teamlog_team::engine::EventId;
 
 #[derive(Debug, clap::Args)]
@@ -125,7 +127,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
         batch_size,
         actor: context.doer(),
     };
-    let answer = team.append_batch(batch, &mut *source)?;
+    let answer = team.append_batch(batch, &mut *source).map_err(stopped)?;
     context.answer(&answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => format!(
@@ -136,6 +138,26 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
         }]
     })?;
     context.done(team, Exit::Done)
+}
+
+/// A batch that ended early, with what of it is recorded. A refusal says that by itself.
+fn stopped(stopped: Stopped) -> CommandError {
+    let Stopped {
+        failure,
+        recorded,
+        next_line,
+    } = stopped;
+    let failed = matches!(failure, Failure::Failed(_)) && recorded.last_seq.is_some();
+    let error = CommandError::from(failure);
+    if !failed {
+        return error;
+    }
+    let mut details = Map::new();
+    details.insert("appended".to_owned(), recorded.count.into());
+    details.insert("last_seq".to_owned(), recorded.last_seq.into());
+    details.insert("first_line".to_owned(), next_line.into());
+    let told = format!("{}, which is all before line {next_line}", recorded.told());
+    error.adding(&told).with_details(details)
 }
 
 /// The lines of a file, or of standard input for `-`.

@@ -486,6 +486,53 @@ fn a_write_past_the_limit_for_files_is_an_error_and_kills_nothing() {
     cli.ok("append demo --kind build_finished");
 }
 
+#[test]
+fn a_batch_that_fails_in_the_middle_says_what_is_recorded() {
+    let cli = Cli::with_team();
+    let line = format!(
+        "{{\"kind\":\"seen\",\"payload\":{{\"text\":\"{}\"}}}}\n",
+        "x".repeat(10_000)
+    );
+    cli.file("facts", &line.repeat(60));
+    let mut limited = cli.command("");
+    limited = {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", "ulimit -f 400; exec \"$0\" \"$@\""])
+            .arg(limited.get_program())
+            .args([
+                "append",
+                "demo",
+                "--batch",
+                "facts",
+                "--batch-size",
+                "1",
+                "--json",
+            ])
+            .current_dir(cli.dir());
+        shell
+    };
+    let ran = Ran::of(&mut limited);
+    assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
+    let line: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+    let error = &line["error"];
+    assert_eq!(error["code"], "no_space", "{ran:?}");
+    let appended = error["details"]["appended"].as_u64().unwrap();
+    let found = cli.ok("replay demo --json --kind seen").lines().count();
+    assert!(appended > 0 && appended == found as u64, "{found}: {ran:?}");
+    assert_eq!(error["details"]["last_seq"], appended + 1);
+    assert_eq!(error["details"]["first_line"], appended + 1);
+    let told = format!(
+        "; {appended} recorded before, up to event {}, which is all before line {}",
+        appended + 1,
+        appended + 1
+    );
+    assert!(
+        error["message"].as_str().unwrap().ends_with(&told),
+        "{ran:?}"
+    );
+}
+
 /// A daemon whose teams lie on a small disk of its own.
 struct Served {
     daemon: Daemon,

@@ -148,7 +148,9 @@ fn a_stop_waits_for_no_input() {
     let error = error_of(&batch);
     assert_eq!(error.code, "daemon_gone");
     assert!(
-        error.message.contains("1 of it recorded, up to event"),
+        error
+            .message
+            .contains("1 recorded before, up to event 2, which is all before line 2"),
         "{error:?}"
     );
     let import = Ran::from_output(import.wait_with_output().unwrap());
@@ -194,6 +196,39 @@ fn a_batch_that_loses_the_lock_to_a_daemon_in_the_middle_is_not_begun_anew() {
     for (kind, times) in [("seen", 1), ("heard", 0), ("felt", 0)] {
         let found = cli.ok(&format!("replay demo --json --kind {kind}"));
         assert_eq!(found.lines().count(), times, "{kind}: {found}");
+    }
+    stops_soon(daemon);
+}
+
+#[test]
+fn a_batch_from_a_pipe_is_not_begun_anew_once_it_was_opened() {
+    let cli = Cli::with_team();
+    let pipe = cli.dir().join("facts");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let mut batch = begun(
+        &cli,
+        "append demo --batch facts --batch-size 1 --lock-timeout 0.3 --json",
+    );
+    // Opens once the command has opened the other end, which it does before it knows of a daemon.
+    let mut input = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind by_the_daemon");
+    input
+        .write_all(b"{\"kind\":\"seen\"}\n{\"kind\":\"heard\"}\n")
+        .unwrap();
+    drop(input);
+    let until_it_ends = Instant::now();
+    while batch.try_wait().unwrap().is_none() {
+        assert!(until_it_ends.elapsed() < PATIENCE, "it was handed over");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let batch = Ran::from_output(batch.wait_with_output().unwrap());
+    assert_eq!((batch.code, &*batch.stdout), (Some(75), ""), "{batch:?}");
+    assert_eq!(error_of(&batch).code, "locked");
+    for kind in ["seen", "heard"] {
+        let found = cli.ok(&format!("replay demo --json --kind {kind}"));
+        assert_eq!(found.lines().count(), 0, "{kind}: {found}");
     }
     stops_soon(daemon);
 }

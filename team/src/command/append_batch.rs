@@ -36,6 +36,27 @@ pub struct BatchAnswer {
     pub last_seq: Option<u64>,
 }
 
+impl BatchAnswer {
+    /// What a failure adds to its message; nothing where nothing was recorded.
+    pub fn told(&self) -> String {
+        self.last_seq.map_or_else(String::new, |last| {
+            format!("; {} recorded before, up to event {last}", self.count)
+        })
+    }
+}
+
+/// Why a batch was not appended to its end, and what of it is recorded.
+#[derive(Debug, thiserror::Error)]
+#[error("{failure}{}", recorded.told())]
+pub struct Stopped {
+    /// What happened.
+    pub failure: Failure,
+    /// What was recorded before.
+    pub recorded: BatchAnswer,
+    /// The first line that is not known to be recorded.
+    pub next_line: u64,
+}
+
 /// Events of one atomic group, unless the caller says otherwise.
 pub const BATCH_SIZE: usize = 1_000;
 /// More than the framing of one event adds to its line.
@@ -64,36 +85,59 @@ impl Team {
     /// and the refusal's details say how much.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); `partly_appended`; the log's, the source's.
+    /// `invalid_input`, `reserved_kind`, `too_large` (each with the line); `partly_appended`; the log's, the source's. Each
+    /// with what is recorded.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,
         source: &mut dyn BufRead,
-    ) -> Result<BatchAnswer> {
+    ) -> Result<BatchAnswer, Stopped> {
+        let mut recorded = BatchAnswer::default();
+        let mut next_line = 1;
+        match self.append_groups(batch, source, &mut recorded, &mut next_line) {
+            Ok(()) => Ok(recorded),
+            Err(failure) => Err(Stopped {
+                failure,
+                recorded,
+                next_line,
+            }),
+        }
+    }
+
+    fn append_groups(
+        &mut self,
+        batch: AppendBatch,
+        source: &mut dyn BufRead,
+        answer: &mut BatchAnswer,
+        next_line: &mut u64,
+    ) -> Result<()> {
         let size = batch
             .batch_size
             .unwrap_or(BATCH_SIZE)
             .clamp(1, GROUP_EVENTS_MAX);
-        let mut answer = BatchAnswer::default();
         let mut lines = Lines::new(source);
         let mut group = Group::default();
         while let Some(line) = lines
             .next()
-            .map_err(|failure| read_so_far(failure, &answer))?
+            .map_err(|failure| read_so_far(failure, answer))?
         {
             let event = read_line(&line.text, batch.actor.as_deref())
-                .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &answer))?;
+                .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), answer))?;
             let bytes = line.text.len() + FRAMING_BYTES;
             if group.events.len() >= size || group.bytes + bytes > GROUP_BYTES_MAX {
-                self.append_group(&mut group, &mut answer)?;
+                self.append_group(&mut group, answer, next_line)?;
             }
             group.push(event, bytes, line.number);
         }
-        self.append_group(&mut group, &mut answer)?;
-        Ok(answer)
+        self.append_group(&mut group, answer, next_line)
     }
 
-    fn append_group(&mut self, group: &mut Group, answer: &mut BatchAnswer) -> Result<()> {
+    fn append_group(
+        &mut self,
+        group: &mut Group,
+        answer: &mut BatchAnswer,
+        next_line: &mut u64,
+    ) -> Result<()> {
         if group.events.is_empty() {
             return Ok(());
         }
@@ -119,6 +163,7 @@ impl Team {
             .last()
             .map(|event| event.seq)
             .or(answer.last_seq);
+        *next_line = lines.1 + 1;
         // The tail must not grow with the input.
         self.finish()
             .map_err(|failure| cut_short(failure, lines.1 + 1, answer))
@@ -208,13 +253,10 @@ fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
         }
         _ => return failure,
     };
-    let Some(last) = answer.last_seq else {
+    if answer.last_seq.is_none() {
         return failure;
-    };
-    let message = format!(
-        "{failure}; {} recorded before, up to event {last}",
-        answer.count
-    );
+    }
+    let message = format!("{failure}{}", answer.told());
     let refusal = Refusal::new(Code::PartlyAppended, message).hint(hint);
     so_far(refusal.detail("first_line", from).into(), answer)
 }
@@ -224,13 +266,11 @@ fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     match failure {
         Failure::Failed(Error::Engine(engine::Error::Io { source, .. })) => {
             let recorded = match answer.last_seq {
-                Some(last) => format!("{} of it recorded, up to event {last}", answer.count),
-                None => "nothing of it was recorded".to_owned(),
+                // It is said with every failure.
+                Some(_) => "",
+                None => "; nothing of it was recorded",
             };
-            unreadable(io::Error::new(
-                source.kind(),
-                format!("{source}; {recorded}"),
-            ))
+            unreadable(io::Error::new(source.kind(), format!("{source}{recorded}")))
         }
         failure => so_far(failure, answer),
     }

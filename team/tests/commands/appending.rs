@@ -1,9 +1,12 @@
 use crate::world::{SECOND, World, assign, events, json, kinds, refused};
+use std::sync::Arc;
+use teamlog_engine::storage::{Fault, Faulty, Memory};
 use teamlog_team::Code;
 use teamlog_team::Team;
 use teamlog_team::command::append::Append;
 use teamlog_team::command::append_batch::{AppendBatch, BatchAnswer};
-use teamlog_team::{Failure, Result};
+use teamlog_team::command::init::Init;
+use teamlog_team::{Failure, Result, Root, RootOptions};
 
 fn fact(kind: &str) -> Append {
     Append {
@@ -17,7 +20,57 @@ fn batch(team: &mut Team, size: usize, lines: &str) -> Result<BatchAnswer, Failu
         batch_size: Some(size),
         actor: Some("ci".into()),
     };
-    team.append_batch(batch, &mut lines.as_bytes())
+    let appended = team.append_batch(batch, &mut lines.as_bytes());
+    appended.map_err(|stopped| stopped.failure)
+}
+
+#[test]
+fn whatever_ends_a_batch_is_told_with_what_is_recorded() {
+    let lines = "{\"kind\":\"seen\"}\n\n{\"kind\":\"heard\"}\n{\"kind\":\"felt\"}\n";
+    let append = |faulty: &Faulty| {
+        let root = Root::on(Arc::new(faulty.clone()), RootOptions::default());
+        let mut team = root.team("demo").unwrap();
+        let batch = AppendBatch {
+            batch_size: Some(1),
+            ..AppendBatch::default()
+        };
+        team.append_batch(batch, &mut lines.as_bytes())
+    };
+    let start = Memory::new();
+    let root = Root::on(Arc::new(start.clone()), RootOptions::default());
+    drop(root.init(Init::of("demo")).unwrap());
+    let (mut ends, mut met) = (std::collections::BTreeSet::new(), 0);
+    for call in 0.. {
+        let faulty = Faulty::new(Arc::new(start.snapshot()));
+        let opened = {
+            let root = Root::on(Arc::new(faulty.clone()), RootOptions::default());
+            drop(root.team("demo").unwrap());
+            faulty.count()
+        };
+        faulty.arm(2 * opened + call, Fault::Os(5));
+        match append(&faulty) {
+            Err(stopped) => {
+                let recorded = stopped.recorded;
+                let next = [1, 2, 4, 5][recorded.count as usize];
+                assert_eq!(stopped.next_line, next, "{stopped}");
+                let told = format!(
+                    "; {} recorded before, up to event {}",
+                    recorded.count,
+                    recorded.count + 1
+                );
+                assert_eq!(
+                    stopped.to_string().ends_with(&told),
+                    recorded.count > 0,
+                    "{stopped}"
+                );
+                ends.insert(recorded.count);
+                met += 1;
+            }
+            Ok(_) if faulty.count() > 2 * opened + call => {}
+            Ok(_) => break,
+        }
+    }
+    assert!(met > 10 && ends.iter().copied().eq(0..3), "{met} {ends:?}");
 }
 
 #[test]
