@@ -8,7 +8,6 @@ use crate::link::Called;
 use crate::output::Output;
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
-use crate::render::shell::quoted;
 use crate::root;
 use crate::surroundings::Surroundings;
 use schemars::JsonSchema;
@@ -22,6 +21,7 @@ use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::membership::LEADER;
 use teamlog_team::modes::denial::session_option;
 use teamlog_team::projections::modes::is_session_id;
+use teamlog_team::shell::quoted;
 use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
 
 /// The surroundings of one command.

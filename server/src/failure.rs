@@ -4,6 +4,7 @@ use crate::lock::Running;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use teamlog_team::failure::code_of_io;
 
 /// This crate's result.
 pub type Result<T, E = StartError> = std::result::Result<T, E>;
@@ -57,15 +58,7 @@ impl StartError {
             | StartError::SocketDirectory(_)
             | StartError::SocketTaken(_) => "invalid_input",
             StartError::Team(_) => "team",
-            StartError::Io { source, .. } => match source.kind() {
-                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    "not_permitted"
-                }
-                io::ErrorKind::StorageFull
-                | io::ErrorKind::QuotaExceeded
-                | io::ErrorKind::FileTooLarge => "no_space",
-                _ => "io",
-            },
+            StartError::Io { source, .. } => code_of_io(source),
         }
     }
 

@@ -47,6 +47,7 @@ mod resident;
 pub mod resource;
 pub mod root;
 mod shapes;
+pub mod shell;
 pub mod staging;
 pub mod story;
 pub mod task_record;

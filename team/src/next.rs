@@ -30,12 +30,3 @@ pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> Strin
         "teamlog task-update {team} --from {from} --to {to} --task-id {task} --status {status} --note TEXT"
     )
 }
-
-/// A text that a shell takes as one word.
-pub(crate) fn word(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
-    match text.chars().all(is_plain) && !text.is_empty() {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
-}

@@ -3,8 +3,8 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
-use crate::render::shell::quoted;
 use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
+use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

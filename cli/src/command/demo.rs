@@ -5,7 +5,6 @@ mod history;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible;
-use crate::render::shell::quoted;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, event, integrity, timeline};
@@ -24,6 +23,7 @@ use teamlog_team::command::trace::{Trace, TraceAnswer};
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
+use teamlog_team::shell::quoted;
 use teamlog_team::{Team, projections};
 
 #[derive(Debug, clap::Args)]

@@ -4,9 +4,9 @@ use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::doctor;
 use crate::render::progress::Progress;
-use crate::render::shell::quoted;
 use std::path::PathBuf;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
+use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

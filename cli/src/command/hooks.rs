@@ -11,7 +11,6 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::{visible, visible_lines};
-use crate::render::shell::quoted;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -19,6 +18,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use teamlog_team::shell::quoted;
 
 /// Far more than the settings of an agent have.
 const FILE_BYTES_MAX: u64 = 1 << 20;

@@ -3,11 +3,11 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
-use crate::render::shell::quoted;
 use crate::surroundings::Surroundings;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::command::send::{Require, Send, SendStatus};
+use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

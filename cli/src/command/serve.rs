@@ -4,7 +4,6 @@ use crate::context::Context;
 use crate::exit::{self, CommandError, Exit, Outcome};
 use crate::forward::{Resident, control};
 use crate::render::escape::visible;
-use crate::render::shell::quoted;
 use crate::render::style::Style;
 use crate::render::time;
 use schemars::JsonSchema;
@@ -19,6 +18,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::forward::Forwarding;
 use teamlog_server::{Daemon, Running, ServeOptions, StartError, running, stream};
 use teamlog_team::RootOptions;
+use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -1,7 +1,7 @@
 //! The daemon went away before it said how a command ended.
 
 use crate::exit::{CommandError, Exit};
-use crate::render::shell::quoted;
+use teamlog_team::shell::quoted;
 
 /// Whether a command may be typed again where it is unknown whether it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,7 +22,6 @@ pub mod paths;
 pub mod pretty;
 pub mod progress;
 pub mod prompt;
-pub mod shell;
 pub mod status;
 pub mod style;
 pub mod table;

@@ -8,7 +8,7 @@ use crate::listed;
 use crate::membership;
 use crate::projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 use crate::team::Team;
-use crate::{next, report, tokens};
+use crate::{next, report, shell, tokens};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -374,7 +374,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     if answer.unread.total > 0 {
         commands.push(format!("teamlog read {team} --agent {agent} --unread"));
         if let Some(mail) = answer.unread.items.first().filter(|_| !closed) {
-            let id = next::word(&mail.message_id);
+            let id = shell::quoted(&mail.message_id);
             commands.push(format!(
                 "teamlog ack {team} --agent {agent} --message-id {id}"
             ));

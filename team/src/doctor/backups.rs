@@ -4,9 +4,10 @@
 use super::scene::Scene;
 use super::{Check, Health};
 use crate::root::team_dir;
+use crate::shell::quoted;
 use crate::vault::Vault;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use teamlog_engine::backup::Backup;
 use teamlog_engine::repair::{Lost, SALVAGED};
 use teamlog_engine::verify::Severity;
@@ -214,16 +215,6 @@ fn restore(scene: &Scene<'_>, known: &Known) -> String {
     format!(
         "{} restore {} {name} --from {team} --log {log}",
         scene.program(),
-        quoted(&known.directory)
+        quoted(&known.directory.to_string_lossy())
     )
-}
-
-/// A path as one word of a shell's command.
-fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+=:,@%".contains(&byte);
-    match text.bytes().all(plain) && !text.is_empty() {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }
