@@ -90,3 +90,37 @@ fn holder(storage: &dyn Storage, path: &Path) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// Notes when it is given back.
+    #[derive(Debug)]
+    struct Noted(&'static str, Arc<Mutex<Vec<&'static str>>>);
+
+    impl Held for Noted {
+        fn identity(&self) -> (u64, u64) {
+            (0, 0)
+        }
+    }
+
+    impl Drop for Noted {
+        fn drop(&mut self) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+
+    #[test]
+    fn the_directory_is_free_before_the_file_is() {
+        let given_back = Arc::default();
+        let held = |what| Box::new(Noted(what, Arc::clone(&given_back)));
+        drop(LogLock {
+            path: PathBuf::from(LOCK_FILE),
+            _dir: held("directory"),
+            file: held("file"),
+        });
+        assert_eq!(*given_back.lock().unwrap(), ["directory", "file"]);
+    }
+}

@@ -241,6 +241,25 @@ fn what_somebody_else_wrote_behind_the_head_is_not_written_over() {
 }
 
 #[test]
+fn a_new_segment_takes_the_place_of_no_file() {
+    for format in FORMATS {
+        let storage = arc(&Memory::new());
+        let (clock, options) = options();
+        let writer = writer(&create(&storage, format, &options));
+        let append = |text| writer.append(vec![said(text)], Durability::Synced);
+        append("one").unwrap();
+        clock.advance(86_400_000_000);
+        let next =
+            Path::new("teams/demo/events").join(format!("2026-11-22.{}", format.extension()));
+        storage.replace(&next, b"theirs", true).unwrap();
+        let error = append("two").unwrap_err();
+        let told = matches!(&error, Error::Corrupt { path, .. } if *path == next);
+        assert!(told, "{error}");
+        assert_eq!(storage.read(&next, 100).unwrap(), b"theirs");
+    }
+}
+
+#[test]
 fn both_parts_of_the_lock_are_waited_for_and_name_their_holder() {
     for format in FORMATS {
         let root = tempfile::tempdir().unwrap();
