@@ -141,12 +141,12 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
 }
 
 /// A batch that ended early, with what of it is recorded. A refusal says that by itself.
-fn stopped(stopped: Stopped) -> CommandError {
+fn stopped(stopped: Box<Stopped>) -> CommandError {
     let Stopped {
         failure,
         recorded,
         next_line,
-    } = stopped;
+    } = *stopped;
     let failed = matches!(failure, Failure::Failed(_)) && recorded.last_seq.is_some();
     let error = CommandError::from(failure);
     if !failed {

@@ -91,16 +91,17 @@ impl Team {
         &mut self,
         batch: AppendBatch,
         source: &mut dyn BufRead,
-    ) -> Result<BatchAnswer, Stopped> {
+    ) -> Result<BatchAnswer, Box<Stopped>> {
         let mut recorded = BatchAnswer::default();
         let mut next_line = 1;
         match self.append_groups(batch, source, &mut recorded, &mut next_line) {
             Ok(()) => Ok(recorded),
-            Err(failure) => Err(Stopped {
+            // Boxed, since it is larger than what is answered by far.
+            Err(failure) => Err(Box::new(Stopped {
                 failure,
                 recorded,
                 next_line,
-            }),
+            })),
         }
     }
 
