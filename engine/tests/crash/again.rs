@@ -202,3 +202,21 @@ fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
         }
     }
 }
+
+#[test]
+fn a_quarantine_file_is_named_once() {
+    for format in FORMATS {
+        let (memory, now, next) = with_next_group(format);
+        let torn = [&now, &next[..next.len() - 1]].concat();
+        put(&memory, &segment(format), &torn);
+        let log = open(&arc(&memory), &options().1);
+        drop(log.lock().unwrap());
+        let named = || {
+            let all = events(&log);
+            all.iter().filter(|event| event.kind == QUARANTINED).count()
+        };
+        assert_eq!(named(), 1);
+        assert_eq!(log.lock().unwrap().name_quarantined().unwrap(), 0);
+        assert_eq!(named(), 1);
+    }
+}
