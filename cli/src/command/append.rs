@@ -127,7 +127,9 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
         batch_size,
         actor: context.doer(),
     };
-    let answer = team.append_batch(batch, &mut *source).map_err(stopped)?;
+    let answer = team
+        .append_batch(batch, &mut *source)
+        .map_err(|early| stopped(*early))?;
     context.answer(&answer, |answer, _| {
         vec![match (answer.first_seq, answer.last_seq) {
             (Some(first), Some(last)) => format!(
@@ -141,12 +143,12 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
 }
 
 /// A batch that ended early, with what of it is recorded. A refusal says that by itself.
-fn stopped(stopped: Box<Stopped>) -> CommandError {
+fn stopped(stopped: Stopped) -> CommandError {
     let Stopped {
         failure,
         recorded,
         next_line,
-    } = *stopped;
+    } = stopped;
     let failed = matches!(failure, Failure::Failed(_)) && recorded.last_seq.is_some();
     let error = CommandError::from(failure);
     if !failed {
