@@ -13,7 +13,7 @@ use teamlog_engine::{Durability, Event, NewEvent, RefKind, Timestamp};
 use teamlog_projections::Live;
 use teamlog_projections::fact::ResponseStored;
 
-/// Kinds that follow from what a command, or time, did.
+/// Kinds that follow from what any command, or time, did.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
 
 /// What may stand beside the input of any command.
@@ -70,6 +70,12 @@ pub(crate) trait Act: Clone + Send + 'static {
     /// Whether the input says who does it. Where it does not, some commands record the holder or the leader.
     fn names_actor(&self) -> bool {
         true
+    }
+
+    /// Whether an event of its own only follows from what it does: it keeps the story of what it is about, and is nobody's
+    /// doing.
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        CONSEQUENCES.contains(&&*event.kind)
     }
 
     /// Decides. Pure: state, input and time. An error records nothing.
@@ -188,7 +194,7 @@ impl Control {
             Ruling::Denied(refusal, events) => (Stage::Denied(refusal), events),
         };
         for event in &mut events {
-            self.mark(event, act.names_actor());
+            self.mark(act, event);
         }
         Ok((stage, events))
     }
@@ -226,11 +232,10 @@ impl Control {
         }
     }
 
-    /// What the caller said of what the command records. What only follows from it belongs to the story of its own task,
-    /// and is nobody's doing.
-    fn mark(&self, event: &mut NewEvent, named: bool) {
-        if !CONSEQUENCES.contains(&&*event.kind) {
-            let unnamed = !named || event.actor == DEFAULT_ACTOR;
+    /// What the caller said of what the command records.
+    fn mark<A: Act>(&self, act: &A, event: &mut NewEvent) {
+        if !act.is_consequence(event) {
+            let unnamed = !act.names_actor() || event.actor == DEFAULT_ACTOR;
             let user = self.user.as_ref().filter(|_| unnamed);
             if let Some(actor) = self.actor.as_ref().or(user) {
                 event.actor.clone_from(actor);

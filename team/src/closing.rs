@@ -1,7 +1,11 @@
 //! What ends when a team closes: everything that would stay active for ever, since nothing moves in a closed team.
 //!
 //! Sessions end, modes are canceled, claims given back, open deliveries become dead letters, open dispatch requests fail; each by its
-//! own event, with the reason `team_closed` where its kind has one.
+//! own event, with the reason `team_closed` where its kind has one. Each event belongs to the story of what ends by it.
+//!
+//! Runs of the bootstrap contract do not end: the contract knows two ends, the fallback, whose reason must be that no team
+//! could be had, and the synthesis, and it would be wrong to record either. Nothing of a run is active in a closed team:
+//! nothing is recorded in it, and it is in time nowhere.
 
 use crate::blocking;
 use crate::command::append::DEFAULT_ACTOR;
@@ -13,7 +17,6 @@ use crate::modes::reconcile::end_session;
 use crate::projections::fact::mode::SessionEnd;
 use crate::projections::fact::{DeliveryDead, DispatchMoved, DispatchStep, TaskAct};
 use crate::projections::messages::{Dispatch, MessageInfo};
-use crate::projections::modes::Scope;
 use crate::projections::{Live, MessageType, Status};
 use std::collections::BTreeSet;
 use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
@@ -29,8 +32,8 @@ const SCOPES_MAX: usize = 200;
 
 /// Whether something is still active.
 pub(crate) fn is_due(live: &Live) -> Result<bool> {
-    let root = live.mode_scope(&Scope::Root)?;
-    Ok(root.is_some_and(|root| !root.active().is_empty())
+    let board = Board::new(live, Timestamp::default());
+    Ok(!mode_end::open_at_root(&board)?.is_empty()
         || !open_sessions(live)?.is_empty()
         || live.next_lease()?.is_some()
         || !live.open_deliveries(1)?.is_empty()

@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::team::Team;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use teamlog_engine::{Event, Reader, RefKind, Timestamp};
+use teamlog_engine::{Event, NewEvent, Reader, RefKind, Timestamp};
 use teamlog_projections::Live;
 
 /// An answer as it goes out.
@@ -83,6 +83,10 @@ impl<A: Act> Act for Exchanged<A> {
 
     fn names_actor(&self) -> bool {
         self.act.names_actor()
+    }
+
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        self.act.is_consequence(event)
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {

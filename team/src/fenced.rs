@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::holding::{Hold, Scene, Standing};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::{Event, NewEvent, Timestamp};
 
 /// A claim as its holder presents it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -125,6 +125,10 @@ impl<A: Act> Act for Fenced<A> {
 
     fn names_actor(&self) -> bool {
         self.act.names_actor()
+    }
+
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        self.act.is_consequence(event)
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {

@@ -136,6 +136,11 @@ impl Act for Closing {
     type Answer = CleanupAnswer;
     const WHEN_CLOSED: bool = true;
 
+    /// Whoever closes a team says so by three events; what ends thereby are other stories, which end by themselves.
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
+    }
+
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         if live.is_closed()? {
             return Ok(Ruling::Granted((), Vec::new()));

@@ -10,7 +10,7 @@ use super::mode_start::put;
 use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::modes::board::Board;
-use crate::modes::reconcile::{Ending, Exit, end, ended, not_active};
+use crate::modes::reconcile::{Ending, Exit, end, ended, is_waiting, not_active};
 use crate::modes::shown::{Decided, ModeAnswer, scope};
 use crate::modes::{phase, skill};
 use crate::names;
@@ -201,11 +201,23 @@ impl Act for Job {
     }
 }
 
-/// Cancels every mode that is active at the root.
+/// The modes of the root that are active, or wait there for their user.
+pub(crate) fn open_at_root(board: &Board<'_>) -> Result<Vec<Mode>> {
+    let mut open = Vec::new();
+    for mode in Mode::ALL {
+        let state = board.state(&Scope::Root, mode)?;
+        if state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
+            open.push(mode);
+        }
+    }
+    Ok(open)
+}
+
+/// Cancels all of those.
 pub(crate) fn cancel_root(board: &mut Board<'_>, reason: &str) -> Result<()> {
-    for place in board.places(&Scope::Root)? {
-        let ending = How::Canceled(Some(reason.to_owned())).ending(place.mode)?;
-        end(board, &Scope::Root, place.mode, ending)?;
+    for mode in open_at_root(board)? {
+        let ending = How::Canceled(Some(reason.to_owned())).ending(mode)?;
+        end(board, &Scope::Root, mode, ending)?;
     }
     Ok(())
 }

@@ -1,10 +1,13 @@
 //! What ends when a team closes, what does not, and which team is meant where none is named.
 
+use crate::claims::{claim, new};
 use crate::mailbox;
+use crate::mode_calls::{show, write};
 use crate::world::*;
 use serde_json::Value;
 use std::path::Path;
 use teamlog_engine::{Durability, Format, Log, LogOptions};
+use teamlog_team::act::Control;
 use teamlog_team::command::cleanup::{Cleanup, OrphanCleanup};
 use teamlog_team::command::init::Init;
 use teamlog_team::command::mode_start::ModeStart;
@@ -12,6 +15,7 @@ use teamlog_team::command::send::{Require, Send};
 use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::projections::fact::TeamClosed;
+use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 
 fn forced() -> Cleanup {
@@ -142,6 +146,81 @@ fn closing_a_team_ends_what_is_active_in_the_same_group() {
 }
 
 #[test]
+fn who_closes_a_team_and_why_is_said_of_the_closing_and_not_of_what_ends_thereby() {
+    let by = |actor: &str, trace: &str| Control {
+        actor: Some(actor.into()),
+        trace_id: Some(trace.into()),
+        ..Control::default()
+    };
+    let world = World::new();
+    let mut team = world.demo();
+    team.under(by("dev", "tr-work"));
+    let start = ModeStart {
+        mode: "autopilot".into(),
+        ..ModeStart::default()
+    };
+    team.mode_start(start).unwrap();
+    let id = team.task_create(new("held")).unwrap().task.id;
+    team.task_claim(claim(&id, "dev")).unwrap();
+    let required = Send {
+        delivery: Some(Require::default()),
+        trace_id: Some("tr-work".into()),
+        ..message("lead", "dev")
+    };
+    team.send(required).unwrap();
+    team.under(Control::default());
+    mailbox::send(&mut team, "dev", "look");
+    let before = events(&mut team).len();
+    team.under(by("lead", "tr-close"));
+    team.cleanup(forced()).unwrap();
+    let group = events(&mut team).split_off(before);
+    let said = |event: &Value| (event["actor"].clone(), event["trace_id"].clone());
+    let (mut closing, mut work, mut others) = (0, 0, 0);
+    for event in &group {
+        match event["kind"].as_str().unwrap() {
+            "shutdown_gated" | "phase_changed" | "team_closed" => {
+                assert_eq!(said(event), ("lead".into(), "tr-close".into()), "{event}");
+                closing += 1;
+            }
+            "mode_canceled" | "task_released" | "delivery_dead_letter" => {
+                assert_eq!(said(event), ("teamlog".into(), "tr-work".into()), "{event}");
+                work += 1;
+            }
+            _ => {
+                assert_eq!(said(event), ("teamlog".into(), Value::Null), "{event}");
+                others += 1;
+            }
+        }
+    }
+    assert_eq!((closing, work), (3, 3), "{group:#?}");
+    assert!(others > 0, "{group:#?}");
+}
+
+#[test]
+fn an_interview_that_waits_at_the_root_ends_with_its_team() {
+    let world = World::new();
+    let mut team = world.demo();
+    let started = ModeStart {
+        mode: "deep-interview".into(),
+        ..ModeStart::default()
+    };
+    team.mode_start(started).unwrap();
+    let question =
+        serde_json::json!({"question_enforcement": {"obligation_id": "q", "status": "pending"}});
+    write(&mut team, Mode::DeepInterview, "", question).unwrap();
+    assert_eq!(show(&mut team, Mode::DeepInterview, "")["active"], false);
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    let state = show(&mut team, Mode::DeepInterview, "")["state"].clone();
+    assert_eq!(state["current_phase"], "cancelled", "{state}");
+    assert_eq!(state["question_enforcement"]["status"], "cleared");
+    assert_ne!(state["input_lock"]["active"], true);
+    let before = events(&mut team).len();
+    team.orphan_cleanup(OrphanCleanup {}).unwrap();
+    assert_eq!(events(&mut team).len(), before, "once is enough");
+    settled_digest(&mut team);
+}
+
+#[test]
 fn an_orphans_cleanup_ends_the_same() {
     let world = World::new();
     let mut team = busy(&world, Format::Jsonl);
@@ -223,5 +302,6 @@ fn the_team_that_is_meant_where_none_is_named_is_never_a_closed_one() {
     world.root.init(Init::of("next")).unwrap();
     assert_eq!(world.root.only_team().unwrap(), "next");
     world.root.init(Init::of("third")).unwrap();
-    refused(world.root.only_team(), Code::InvalidInput);
+    let refusal = refused(world.root.only_team(), Code::InvalidInput);
+    assert_eq!(refusal.hint.as_deref(), Some("known teams: next, third"));
 }
