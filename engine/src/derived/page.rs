@@ -94,6 +94,13 @@ impl Pages {
     pub fn count(&self) -> u32 {
         (self.bytes.len() / PAGE) as u32
     }
+    /// How many blocks have been read so far, each counted once.
+    pub fn blocks_read(&self) -> u64 {
+        let words = self.checked.iter();
+        words
+            .map(|word| u64::from(word.load(Ordering::Relaxed).count_ones()))
+            .sum()
+    }
     /// The whole file.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes

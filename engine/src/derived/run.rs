@@ -89,6 +89,12 @@ impl Run {
             .as_ref()
             .map_or(0, |body| usize::from(body.footer.height))
     }
+    /// How many blocks have been read so far, each counted once.
+    pub fn blocks_read(&self) -> u64 {
+        self.body
+            .as_ref()
+            .map_or(0, |body| body.pages.blocks_read())
+    }
     /// The root of its tree; `None` if it has no entries.
     ///
     /// # Errors

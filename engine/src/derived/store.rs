@@ -162,6 +162,10 @@ impl Store {
         while walk.step()? {}
         Ok(self.runs.len())
     }
+    /// How many blocks of its runs have been read since they were opened, each counted once: what queries cost so far.
+    pub fn blocks_read(&self) -> u64 {
+        self.runs.iter().map(|run| run.blocks_read()).sum()
+    }
     /// The view of the runs that end before `seq`. A run written on it takes the place of everything behind it.
     pub fn before(&self, seq: u64) -> Store {
         let runs = self.runs.iter().take_while(|run| run.meta().last.seq < seq);

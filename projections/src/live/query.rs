@@ -365,6 +365,13 @@ impl Live {
     pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
         tasks::freed(self.rows(), limit)
     }
+    /// The ids of the tasks that holders of claims completed after `since`, in natural order.
+    ///
+    /// # Errors
+    /// I/O, `Derived`.
+    pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
+        tasks::completed_since(self.rows(), since)
+    }
     /// Claimed tasks whose lease ran out by `now`, the earliest first.
     ///
     /// # Errors

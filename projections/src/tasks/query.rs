@@ -1,8 +1,8 @@
 //! Questions about tasks. Each costs as much as what it answers.
 
 use super::row::{
-    BLOCKED, BY_STATUS, COUNTS, CountsRow, LEASE_BYTES, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK,
-    TaskRow, lease_key, natural_key, owned_key, owner_prefix, task_key,
+    BLOCKED, BY_STATUS, COMPLETED, COUNTS, CountsRow, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK,
+    TIMED_BYTES, TaskRow, natural_key, owned_key, owner_prefix, task_key, timed_key,
 };
 use super::{Status, Task, TaskCounts, TaskFilter, TaskPage, ready};
 use crate::error::Result;
@@ -196,27 +196,40 @@ pub(crate) fn freed(rows: Rows<'_>, limit: usize) -> Result<Vec<Task>> {
 
 /// Claimed tasks whose lease ran out by `now`, the earliest first.
 pub(crate) fn leases_until(rows: Rows<'_>, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
-    let end = lease_key(now.micros().saturating_add(1), b"");
+    let end = timed_key(LEASES, now.micros().saturating_add(1), b"");
     let mut tasks = Vec::new();
     for entry in rows.walk(&[LEASES], &end, false).take(limit) {
-        tasks.extend(by_natural(rows, entry?.behind(LEASE_BYTES))?);
+        tasks.extend(by_natural(rows, entry?.behind(TIMED_BYTES))?);
     }
     Ok(tasks)
 }
 
+/// The ids of the tasks that holders of claims completed after `since`, in natural order. No more is read than that.
+pub(crate) fn completed_since(rows: Rows<'_>, since: Option<Timestamp>) -> Result<Vec<String>> {
+    let from = since.map_or(0, |since| since.micros().saturating_add(1));
+    let from = timed_key(COMPLETED, from, b"");
+    let mut found = Vec::new();
+    for entry in rows.walk(&from, &end_of(&[COMPLETED]), false) {
+        found.push(entry?.behind(TIMED_BYTES).to_vec());
+    }
+    found.sort_unstable();
+    let ids = found.iter().filter_map(|natural| natural::decode(natural));
+    Ok(ids.collect())
+}
+
 /// How many leases run at `now`, counted one by one.
 pub(crate) fn lease_count(rows: Rows<'_>, now: Timestamp) -> Result<u64> {
-    let from = lease_key(now.micros().saturating_add(1), b"");
+    let from = timed_key(LEASES, now.micros().saturating_add(1), b"");
     let leases = rows.walk(&from, &end_of(&[LEASES]), false);
     leases.map(|entry| entry.map(|_| 1)).sum()
 }
 
 /// Who holds a lease that runs at `now`. Reads as many tasks.
 pub(crate) fn lease_holders(rows: Rows<'_>, now: Timestamp) -> Result<BTreeSet<String>> {
-    let from = lease_key(now.micros().saturating_add(1), b"");
+    let from = timed_key(LEASES, now.micros().saturating_add(1), b"");
     let mut holders = BTreeSet::new();
     for entry in rows.walk(&from, &end_of(&[LEASES]), false) {
-        let found = by_natural(rows, entry?.behind(LEASE_BYTES))?;
+        let found = by_natural(rows, entry?.behind(TIMED_BYTES))?;
         holders.extend(found.and_then(|task| Some(task.claim()?.owner.clone())));
     }
     Ok(holders)
@@ -251,10 +264,10 @@ pub(crate) fn counts(rows: Rows<'_>) -> Result<TaskCounts> {
 
 /// Unfinished tasks last updated before `before`, longest untouched first.
 pub(crate) fn stale(rows: Rows<'_>, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
-    let end = key_of(OPEN, &before.micros().to_be_bytes());
+    let end = timed_key(OPEN, before.micros(), b"");
     let mut tasks = Vec::new();
     for entry in rows.walk(&[OPEN], &end, false).take(limit) {
-        tasks.extend(by_natural(rows, entry?.behind(9))?);
+        tasks.extend(by_natural(rows, entry?.behind(TIMED_BYTES))?);
     }
     Ok(tasks)
 }

@@ -22,8 +22,10 @@ pub(super) const COUNTS: u8 = 0x35;
 const OWNED: u8 = 0x3C;
 /// Live claims, by the end of their lease.
 pub(super) const LEASES: u8 = 0x3D;
-/// Bytes of a key of a lease before the natural key.
-pub(super) const LEASE_BYTES: usize = 9;
+/// Bytes of a key by time before the natural key.
+pub(super) const TIMED_BYTES: usize = 9;
+/// Completed by the holder of a claim, by the time of that.
+pub(super) const COMPLETED: u8 = 0x45;
 /// The largest number that is the id of a task.
 pub(super) const NUMBERED: u8 = 0x3E;
 /// One series: messages that came too late.
@@ -176,14 +178,22 @@ impl TaskRow {
             .get(usize::from(self.status))
             .is_some_and(|status| status.is_final())
         {
-            let mut key = key_of(OPEN, &self.updated_at.to_be_bytes());
-            key.extend_from_slice(natural);
-            keys.push(key);
+            keys.push(timed_key(OPEN, self.updated_at, natural));
         }
         if let Some(claim) = self.claim() {
-            keys.push(lease_key(claim.leased_until, natural));
+            keys.push(timed_key(LEASES, claim.leased_until, natural));
+        }
+        if let Some(at) = self.completed_at() {
+            keys.push(timed_key(COMPLETED, at, natural));
         }
         keys
+    }
+
+    /// When the holder of a claim completed it: what messages say of a task tells of no completion.
+    fn completed_at(&self) -> Option<i64> {
+        let completed = self.claim_governed && self.status == Status::Completed as u8;
+        let governed = self.governed.as_ref().filter(|_| completed);
+        governed.and_then(|governed| governed.completed_at)
     }
 }
 
@@ -233,9 +243,9 @@ fn time(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros).unwrap_or_default()
 }
 
-/// The key of a live claim. Times of a log are not before 1970.
-pub(super) fn lease_key(leased_until: i64, natural: &[u8]) -> Vec<u8> {
-    let mut key = key_of(LEASES, &leased_until.to_be_bytes());
+/// The key of an index by time. Times of a log are not before 1970.
+pub(super) fn timed_key(index: u8, at: i64, natural: &[u8]) -> Vec<u8> {
+    let mut key = key_of(index, &at.to_be_bytes());
     key.extend_from_slice(natural);
     key
 }

@@ -6,7 +6,6 @@ use crate::act::{Act, Ruling};
 use crate::failure::Result;
 use crate::projections::Live;
 use crate::projections::fact::supervision::{snapshot, snapshot_written};
-use crate::projections::tasks::{Status, TaskFilter};
 use crate::refusal::Refusal;
 use crate::team::Team;
 use schemars::JsonSchema;
@@ -124,20 +123,6 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapsh
     Ok(Some((MonitorSnapshot::of(stored), seq)))
 }
 
-/// The tasks that a claim's holder completed since, in natural order: what messages say of a task tells of no completion.
-fn completed_since(live: &Live, since: Option<Timestamp>) -> Result<Vec<String>> {
-    let filter = TaskFilter {
-        status: Some(Status::Completed),
-        ..TaskFilter::default()
-    };
-    let page = live.tasks(&filter, None, usize::MAX)?;
-    let told = page.tasks.into_iter().filter(|task| {
-        let at = task.governed.completed_at;
-        task.claim_governed && since.is_none_or(|since| at.is_some_and(|at| at > since))
-    });
-    Ok(told.map(|task| task.task_id).collect())
-}
-
 impl Team {
     /// Stores a monitor's snapshot.
     ///
@@ -157,7 +142,7 @@ impl Team {
             let written = written.map(|seq| super::event(live, reader, seq));
             let since = written.transpose()?.map(|event| event.created_at);
             let seen = last(live, reader)?.map(|(snapshot, _)| snapshot);
-            let completed = completed_since(live, since)?;
+            let completed = live.completed_since(since)?;
             if seen.is_none() && completed.is_empty() {
                 return Ok(SnapshotAnswer::default());
             }

@@ -122,6 +122,40 @@ fn commands_cost_the_same_on_a_long_history() {
 }
 
 #[test]
+fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
+    use teamlog_team::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
+    let world = World::new();
+    let mut team = plain(&world, Format::Jsonl);
+    let mut grow = |count: usize| {
+        for _ in 0..count {
+            let held = crate::claims::claimed(&mut team, crate::claims::new("work"));
+            team.task_finish(crate::claims::complete(&held)).unwrap();
+            team.finish().unwrap();
+        }
+        let snapshot = serde_json::Map::new();
+        team.write_monitor_snapshot(WriteSnapshot { snapshot })
+            .unwrap();
+        let held = crate::claims::claimed(&mut team, crate::claims::new("new"));
+        team.task_finish(crate::claims::complete(&held)).unwrap();
+        team.finish().unwrap();
+    };
+    // The blocks of the state that are read. Runs are mapped, so that no call of the storage tells.
+    let measure = || {
+        let root = Root::on(world.memory.clone(), world.root.options().clone());
+        let mut team = root.team("demo").unwrap();
+        let seen = team.read_monitor_snapshot(ReadSnapshot {}).unwrap();
+        let completed = seen.snapshot.unwrap().completed_event_task_ids;
+        assert_eq!(completed.len(), 1, "only what is new");
+        team.look(|live, _| Ok(live.store().blocks_read())).unwrap()
+    };
+    grow(100);
+    let short = measure();
+    grow(1_500);
+    let long = measure();
+    assert!(long <= short + 40, "{short} blocks grew to {long}");
+}
+
+#[test]
 fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
     let world = World::new();
     // With views: a word of a worker writes its own file and no other.
