@@ -59,8 +59,9 @@ impl Hold<'_> {
         }
     }
 
-    /// Whether these may present it, each known by the name of a field. A token is a secret, so it alone suffices. An
-    /// epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim that it names.
+    /// Whether these may present it, each known by the name of a field. A token is of one claim and cannot be guessed, so it
+    /// alone suffices. An epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim
+    /// that it names.
     ///
     /// # Errors
     /// `not_holder`; the state's.

@@ -15,6 +15,7 @@ mod backup_notes;
 pub mod blocking;
 pub mod bootstrap;
 pub mod budget;
+mod claimant;
 mod closing;
 pub mod command;
 pub mod doctor;

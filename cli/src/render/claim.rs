@@ -8,6 +8,7 @@ use teamlog_team::command::claim_next::ClaimNextAnswer;
 use teamlog_team::command::task_claim::ClaimAnswer;
 use teamlog_team::command::task_create::TaskAnswer;
 use teamlog_team::command::task_finish::HolderAnswer;
+use teamlog_team::command::task_renew::RenewAnswer;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::task_record::TaskRecord;
 
@@ -29,16 +30,22 @@ pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
 /// A task that somebody took, and what shows that it is theirs.
 pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     let (task, until) = (&answer.task, &answer.leased_until);
-    let mut shown = taken(task, &answer.claim_token, until, view);
+    let mut shown = taken(task, Some(&answer.claim_token), until, view);
     shown.extend(paths::overlaps(&answer.overlaps, view));
     shown
+}
+
+/// A task whose claim was prolonged; what shows that it is theirs only to whoever may learn it.
+pub fn renewed(answer: &RenewAnswer, view: &View) -> Vec<String> {
+    let (token, until) = (answer.claim_token.as_deref(), &answer.leased_until);
+    taken(&answer.task, token, until, view)
 }
 
 /// The same, if there was one to take.
 pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     match (&answer.task, &answer.claim_token, &answer.leased_until) {
         (Some(task), Some(token), Some(until)) => {
-            let mut shown = taken(task, token, until, view);
+            let mut shown = taken(task, Some(token), until, view);
             shown.extend(paths::overlaps(&answer.overlaps, view));
             shown
         }
@@ -69,7 +76,7 @@ fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
     [line].into_iter().chain(outcome).collect()
 }
 
-fn taken(task: &TaskRecord, token: &str, until: &str, view: &View) -> Vec<String> {
+fn taken(task: &TaskRecord, token: Option<&str>, until: &str, view: &View) -> Vec<String> {
     let owner = task.owner.as_deref().unwrap_or_default();
     let ends = Timestamp::parse(until).map(|until| view.ago(until));
     vec![
@@ -84,6 +91,9 @@ fn taken(task: &TaskRecord, token: &str, until: &str, view: &View) -> Vec<String
             visible(until),
             ends.map(|ends| format!("  ({ends})")).unwrap_or_default()
         ),
-        format!("  claim {}, token {}", task.epoch, visible(token)),
+        match token {
+            Some(token) => format!("  claim {}, token {}", task.epoch, visible(token)),
+            None => format!("  claim {}", task.epoch),
+        },
     ]
 }

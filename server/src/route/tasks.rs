@@ -11,6 +11,7 @@ use teamlog_team::blocking;
 use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
 use teamlog_team::command::task_create::{TaskAnswer, TaskCreate};
 use teamlog_team::command::task_finish::HolderAnswer;
+use teamlog_team::command::task_renew::RenewAnswer;
 use teamlog_team::command::task_show::TaskShow;
 use teamlog_team::command::tasks::Tasks;
 use teamlog_team::engine::Timestamp;
@@ -301,7 +302,7 @@ impl Endpoint for Renew {
     fn answer(input: RenewInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
         let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
         let renew = fence.renew(input.ttl_ms.unwrap_or(TTL_MS));
-        asked.exchange(asked.team()?, renew, leased)
+        asked.exchange(asked.team()?, renew, renewed)
     }
 }
 
@@ -393,11 +394,19 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
 }
 
 fn leased(live: &Live, answer: &ClaimAnswer, now: Timestamp) -> Result<Exchange> {
-    let task = task(live, &answer.task.id, now)?;
+    holding(live, &answer.task.id, &answer.overlaps, now)
+}
+
+fn renewed(live: &Live, answer: &RenewAnswer, now: Timestamp) -> Result<Exchange> {
+    holding(live, &answer.task.id, &[], now)
+}
+
+fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Result<Exchange> {
+    let task = task(live, id, now)?;
     let leased = Leased {
         task_id: task.id.clone(),
         lease: task.lease.clone(),
-        overlaps: answer.overlaps.iter().map(overlap).collect(),
+        overlaps: overlaps.iter().map(overlap).collect(),
         task,
     };
     Exchange::of(Claim::FACTS.status, &leased)

@@ -10,7 +10,7 @@ use crate::command::task_claim::{ClaimAnswer, TaskClaim};
 use crate::command::task_create::{TaskAnswer, TaskCreate};
 use crate::command::task_finish::{HolderAnswer, TaskFinish};
 use crate::command::task_release::TaskRelease;
-use crate::command::task_renew::TaskRenew;
+use crate::command::task_renew::{RenewAnswer, TaskRenew};
 use crate::command::task_reopen::TaskReopen;
 use crate::command::tasks::Tasks;
 use crate::failure::{Failure, Result};
@@ -63,7 +63,7 @@ mutation! { TaskChange, TaskAnswer, "update-task", task_change, "Change what a t
 mutation! { TaskClaim, ClaimAnswer, "claim-task", task_claim, "Take a task, for a time" }
 mutation! { ClaimNext, ClaimNextAnswer, "claim-next-task", claim_next, "Take the best task that is ready for a worker" }
 mutation! { TaskFinish, HolderAnswer, "transition-task-status", task_finish, "Complete a claimed task, or fail it" }
-mutation! { TaskRenew, ClaimAnswer, "renew-task-claim", task_renew, "Prolong the lease of a claim" }
+mutation! { TaskRenew, RenewAnswer, "renew-task-claim", task_renew, "Prolong the lease of a claim" }
 mutation! { TaskRelease, HolderAnswer, "release-task-claim", task_release, "Give a claimed task back; that is no completion" }
 mutation! { TaskCancel, TaskAnswer, "cancel-task", task_cancel, "Cancel a task" }
 mutation! { TaskReopen, TaskAnswer, "reopen-task", task_reopen, "Make a failed task pending again" }

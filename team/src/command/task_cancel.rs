@@ -2,10 +2,10 @@
 
 use super::task_create::{TaskAnswer, record};
 use crate::act::{Act, Ruling};
+use crate::claimant::Claimant;
 use crate::failure::Result;
 use crate::holding::{Hold, Scene, check_expected};
 use crate::membership::LEADER;
-use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::{TaskAct, TaskCanceled};
 use crate::projections::tasks::Claim;
@@ -59,12 +59,11 @@ impl Act for TaskCancel {
     type Answer = TaskAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
-        let presenters = [("worker", self.worker.as_deref()), ("actor", actor)];
-        self.hold().admits(live, &self.task_id, presenters)?;
+        self.claimant().admits(live, actor)?;
         let Some(who) = actor.filter(|who| *who != LEADER) else {
             return Ok(());
         };
-        if !self.force || !self.hold().is_empty() {
+        if !self.force || !self.claimant().hold.is_empty() {
             return Ok(());
         }
         let scene = Scene::of(live, &self.task_id, now)?;
@@ -75,14 +74,11 @@ impl Act for TaskCancel {
     }
 
     fn names_actor(&self) -> bool {
-        // A token is its holder's own.
-        self.worker.is_some() || self.claim_token.is_some()
+        self.claimant().is_named()
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
-        if let Some(worker) = &self.worker {
-            names::check_known("worker", worker)?;
-        }
+        self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
@@ -113,11 +109,15 @@ impl Act for TaskCancel {
 }
 
 impl TaskCancel {
-    fn hold(&self) -> Hold<'_> {
-        Hold {
-            token: self.claim_token.as_deref(),
-            epoch: self.epoch,
-            force: self.force,
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
         }
     }
 
@@ -127,7 +127,7 @@ impl TaskCancel {
 
     /// Whether the claim of somebody else ends with the task.
     fn check_claim(&self, scene: &Scene) -> Result<bool, Refusal> {
-        let hold = self.hold();
+        let hold = self.claimant().hold;
         let presented = !hold.is_empty();
         if presented {
             scene.standing(hold)?;

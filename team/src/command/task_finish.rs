@@ -3,15 +3,16 @@
 use super::append::DEFAULT_ACTOR;
 use super::task_create::record;
 use crate::act::{Act, Ruling};
+use crate::claimant::Claimant;
 use crate::failure::Result;
 use crate::holding::{Hold, Scene, Standing, check_expected};
-use crate::projections::fact::{Held, TaskAct};
+use crate::projections::fact::TaskAct;
 use crate::projections::tasks::Claim;
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task_record::TaskRecord;
 use crate::team::Team;
-use crate::{blocking, evidence, names};
+use crate::{blocking, evidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
@@ -77,21 +78,17 @@ impl Act for TaskFinish {
     type Answer = HolderAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        let presenters = [("worker", self.worker.as_deref()), ("actor", actor)];
-        self.hold().admits(live, &self.task_id, presenters)
+        self.claimant().admits(live, actor)
     }
 
     fn names_actor(&self) -> bool {
-        // A token is its holder's own.
-        self.worker.is_some() || self.claim_token.is_some()
+        self.claimant().is_named()
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
         let to = self.way()?;
-        let hold = self.hold().check()?;
-        if let Some(worker) = &self.worker {
-            names::check_known("worker", worker)?;
-        }
+        let hold = self.claimant().hold.check()?;
+        self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
@@ -101,7 +98,7 @@ impl Act for TaskFinish {
             if to == Status::Completed {
                 evidence::check(&scene.task, self.result.as_deref())?;
             }
-            self.finish(live, scene, hold.held(&scene.task, &claim), to)
+            self.finish(live, scene, &claim, to)
         })
     }
 
@@ -120,11 +117,15 @@ impl Act for TaskFinish {
 }
 
 impl TaskFinish {
-    fn hold(&self) -> Hold<'_> {
-        Hold {
-            token: self.claim_token.as_deref(),
-            epoch: self.epoch,
-            force: self.force,
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
         }
     }
 
@@ -163,15 +164,14 @@ impl TaskFinish {
         }
     }
 
-    fn finish(&self, live: &Live, scene: &mut Scene, held: Held, to: Status) -> Result<()> {
-        let owner = held.worker.clone();
-        let unnamed = if self.force { DEFAULT_ACTOR } else { &owner };
-        let actor = self.worker.as_deref().unwrap_or(unnamed);
+    fn finish(&self, live: &Live, scene: &mut Scene, claim: &Claim, to: Status) -> Result<()> {
+        let by = self.claimant();
+        let held = by.hold.held(&scene.task, claim);
         let act = match to {
             Status::Completed => TaskAct::Completed(held, self.result.clone()),
             _ => TaskAct::Failed(held, self.error.clone()),
         };
-        let cause = scene.act(act, actor, Some(&owner));
+        let cause = scene.act(act, by.actor(claim), Some(&claim.owner));
         match to {
             Status::Completed => {
                 let Scene { task, events } = scene;

@@ -3,13 +3,14 @@
 use super::task_create::record;
 use super::task_finish::HolderAnswer;
 use crate::act::{Act, Ruling};
+use crate::blocking;
+use crate::claimant::Claimant;
 use crate::failure::Result;
 use crate::holding::{Hold, Scene, check_expected};
 use crate::projections::fact::TaskAct;
 use crate::projections::{Live, Status};
 use crate::refusal::Code;
 use crate::team::Team;
-use crate::{blocking, names};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Timestamp};
@@ -53,13 +54,12 @@ impl Act for TaskRelease {
     type Answer = HolderAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        let presenters = [("worker", Some(&*self.worker)), ("actor", actor)];
-        self.hold().admits(live, &self.task_id, presenters)
+        self.claimant().admits(live, actor)
     }
 
     fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
-        names::check_known("worker", &self.worker)?;
-        let hold = self.hold().check()?;
+        self.claimant().check_worker()?;
+        let hold = self.claimant().hold.check()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
         scene.ruling(|scene| {
@@ -97,11 +97,15 @@ impl Act for TaskRelease {
 }
 
 impl TaskRelease {
-    fn hold(&self) -> Hold<'_> {
-        Hold {
-            token: self.claim_token.as_deref(),
-            epoch: self.epoch,
-            force: self.force,
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: Some(&self.worker),
         }
     }
 }

@@ -1,14 +1,13 @@
 //! `renew-task-claim`: the holder of a claim gets more time.
 
-use super::append::DEFAULT_ACTOR;
-use super::task_claim::{ClaimAnswer, claimed};
 use super::task_create::record;
 use crate::act::{Act, Ruling};
+use crate::claimant::Claimant;
 use crate::failure::Result;
 use crate::holding::{Hold, Scene, check_expected, lease_end};
-use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::{Lease, TaskAct};
+use crate::task_record::TaskRecord;
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,38 +41,55 @@ pub struct TaskRenew {
     pub expected_version: Option<u64>,
 }
 
+/// `{ok, task, claimToken?, epoch, leased_until}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RenewAnswer {
+    /// Always true
+    pub ok: bool,
+    /// The task; without its `claim` where the token is left out
+    pub task: TaskRecord,
+    /// What to present to renew, complete, fail or release it; left out where the claim was renewed by force without it
+    #[serde(
+        rename = "claimToken",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub claim_token: Option<String>,
+    /// The same in short: the number of this claim among those of the task
+    pub epoch: u64,
+    /// The claim counts before that moment
+    #[schemars(with = "Timestamp")]
+    pub leased_until: String,
+}
+
 impl Team {
     /// Prolongs the lease of a claim; it never shortens one.
     ///
     /// # Errors
     /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
-    pub fn task_renew(&mut self, renew: TaskRenew) -> Result<ClaimAnswer> {
+    pub fn task_renew(&mut self, renew: TaskRenew) -> Result<RenewAnswer> {
         self.perform(renew)
     }
 }
 
 impl Act for TaskRenew {
-    /// The token of the claim.
-    type Verdict = String;
-    type Answer = ClaimAnswer;
+    /// The token of the claim, for whoever may learn it.
+    type Verdict = Option<String>;
+    type Answer = RenewAnswer;
     const GRANTS: bool = true;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
-        let presenters = [("worker", self.worker.as_deref()), ("actor", actor)];
-        self.hold().admits(live, &self.task_id, presenters)
+        self.claimant().admits(live, actor)
     }
 
     fn names_actor(&self) -> bool {
-        // A token is its holder's own.
-        self.worker.is_some() || self.claim_token.is_some()
+        self.claimant().is_named()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<String>> {
-        let hold = self.hold().check()?;
-        if let Some(worker) = &self.worker {
-            names::check_known("worker", worker)?;
-        }
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Option<String>>> {
+        let hold = self.claimant().hold.check()?;
+        self.claimant().check_worker()?;
         let until = lease_end(self.lease_ms, now)?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
@@ -85,34 +101,46 @@ impl Act for TaskRenew {
                 held: hold.held(&scene.task, &claim),
                 leased_until: until.max(claim.leased_until),
             };
-            let unnamed = if self.force {
-                DEFAULT_ACTOR
-            } else {
-                &claim.owner
-            };
-            let actor = self.worker.as_deref().unwrap_or(unnamed);
+            let actor = self.claimant().actor(&claim);
             scene.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
-            Ok(claim.token)
+            // Whoever overrides a holder does not become it.
+            Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
         })
     }
 
     fn answer(
         &self,
         live: &Live,
-        token: &String,
+        token: &Option<String>,
         _: &[Event<'static>],
         now: Timestamp,
-    ) -> Result<ClaimAnswer> {
-        Ok(claimed(record(live, &self.task_id, now)?, token.clone()))
+    ) -> Result<RenewAnswer> {
+        let mut task = record(live, &self.task_id, now)?;
+        let until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
+        // The record of a claim says its token.
+        if token.is_none() {
+            task.claim = None;
+        }
+        Ok(RenewAnswer {
+            ok: true,
+            claim_token: token.clone(),
+            epoch: task.epoch,
+            leased_until: until.unwrap_or_default(),
+            task,
+        })
     }
 }
 
 impl TaskRenew {
-    fn hold(&self) -> Hold<'_> {
-        Hold {
-            token: self.claim_token.as_deref(),
-            epoch: self.epoch,
-            force: self.force,
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Who may act on a claim: whoever has its token; with an epoch alone its holder, where it is known who acts.
+//! Who may act on a claim: whoever presents its token; with an epoch alone its holder, where it is known who acts.
 
 use crate::claims::{after, claimed, new};
 use crate::transitions::cancel;
-use crate::world::{SECOND, World, refused, settled_digest};
+use crate::world::{SECOND, World, json, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_team::act::Control;
 use teamlog_team::command::task_cancel::TaskCancel;
@@ -195,6 +195,30 @@ fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
             assert_eq!(event["payload"]["worker"], "dev", "{way}");
         }
         settled_digest(&mut team);
+    }
+}
+
+#[test]
+fn a_claim_renewed_by_force_is_answered_without_the_token_unless_it_was_presented() {
+    let (_world, mut team, token) = held();
+    let renew = |claim_token: Option<&String>, epoch, force| TaskRenew {
+        task_id: "1".into(),
+        claim_token: claim_token.cloned(),
+        epoch,
+        force,
+        ..TaskRenew::default()
+    };
+    for (renewal, told) in [
+        (renew(None, Some(1), true), false),
+        (renew(Some(&token), Some(1), true), true),
+        (renew(Some(&token), None, false), true),
+        (renew(None, Some(1), false), true),
+    ] {
+        let answer = json(&team.task_renew(renewal.clone()).unwrap());
+        assert_eq!(answer["epoch"], 1);
+        assert!(answer["leased_until"].is_string(), "{answer}");
+        assert_eq!(answer["claimToken"] == token, told, "{renewal:?}: {answer}");
+        assert_eq!(answer.to_string().contains(&token), told, "{answer}");
     }
 }
 

@@ -85,8 +85,8 @@ fn a_renewal_prolongs_and_never_shortens() {
     let renewed = team.task_renew(renew(&held)).unwrap();
     assert_eq!(renewed.leased_until, "2026-11-21T12:20:00.000000Z");
     assert_eq!(
-        (&renewed.claim_token, renewed.epoch),
-        (&held.claim_token, 1)
+        (renewed.claim_token.as_ref(), renewed.epoch),
+        (Some(&held.claim_token), 1)
     );
     world.later(14 * MINUTE);
     team.task_finish(complete(&held)).unwrap();

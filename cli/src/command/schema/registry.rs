@@ -55,6 +55,7 @@ use teamlog_team::command::status::StatusAnswer;
 use teamlog_team::command::task_claim::ClaimAnswer;
 use teamlog_team::command::task_create::TaskAnswer;
 use teamlog_team::command::task_finish::HolderAnswer;
+use teamlog_team::command::task_renew::RenewAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::command::thread_post::ThreadPostAnswer;
@@ -123,7 +124,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<TaskAnswer>("task create"),
     recorded::<ClaimNextAnswer>("task next"),
     recorded::<ClaimAnswer>("task claim"),
-    recorded::<ClaimAnswer>("task renew"),
+    recorded::<RenewAnswer>("task renew"),
     recorded::<HolderAnswer>("task complete"),
     recorded::<HolderAnswer>("task fail"),
     recorded::<HolderAnswer>("task release"),

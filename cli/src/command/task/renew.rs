@@ -38,6 +38,6 @@ impl Renew {
         };
         let asked = (&*self.target.team, "renew-task-claim");
         self.request
-            .carry_out(context, asked, input, Team::task_renew, claim::claimed)
+            .carry_out(context, asked, input, Team::task_renew, claim::renewed)
     }
 }
