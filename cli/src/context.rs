@@ -243,7 +243,10 @@ impl Context {
             (Some(team), _) => Ok(team),
             // A name that is not UTF-8 is refused as any other that cannot be a team's.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
-            (None, None) => Ok(self.data()?.only_team()?),
+            (None, None) => match self.surroundings.only_team() {
+                Some(team) => Ok(team.to_owned()),
+                None => Ok(self.data()?.only_team()?),
+            },
         }
     }
 
@@ -471,7 +474,11 @@ impl Context {
                 let verify = command(format!("verify {team} --against RECEIPT"));
                 format!("nothing was written; look at what is there: {verify}")
             }),
-            "sync_failed" => error.hinting(format!("{}\n{}", self.command("serve --stop"), self.command("serve"))),
+            "sync_failed" => error.hinting(format!(
+                "{}\n{}",
+                self.command("serve --stop"),
+                self.command("serve")
+            )),
             "derived_unusable" => error.or_hint(|| command(format!("rehydrate {team}"))),
             "worker_not_found" => match error.detail("worker").map(str::to_owned) {
                 // The leader of every team is none who works.
@@ -481,24 +488,30 @@ impl Context {
                 )),
                 _ => error,
             },
-            "setting_unknown" => {
-                error.and_hint(&command(format!("config list {team}")))
-            }
+            "setting_unknown" => error.and_hint(&command(format!("config list {team}"))),
             "dead_letter_not_found" | "delivery_open" | "already_acked" => {
                 error.or_hint(|| command(format!("dead-letter list {team}")))
             }
-            "task_not_found" => error.hinting(format!("list them with: {}", command(format!("tasks {team}")))),
-            "run_not_found" => {
-                error.hinting(format!("to begin one: {}", command(format!("bootstrap start {team}"))))
-            }
+            "task_not_found" => error.hinting(format!(
+                "list them with: {}",
+                command(format!("tasks {team}"))
+            )),
+            "run_not_found" => error.hinting(format!(
+                "to begin one: {}",
+                command(format!("bootstrap start {team}"))
+            )),
             "run_exists" | "not_launched" => {
                 error.and_hint(&command(format!("bootstrap show {team}")))
             }
-            "team_closed" => {
-                error.and_hint(&format!("to delete it: {}", command(format!("purge {team} --yes"))))
-            }
+            "team_closed" => error.and_hint(&format!(
+                "to delete it: {}",
+                command(format!("purge {team} --yes"))
+            )),
             "mode_denied" | "mode_not_found" => {
-                let session = error.detail("session_id").map(session_option).unwrap_or_default();
+                let session = error
+                    .detail("session_id")
+                    .map(session_option)
+                    .unwrap_or_default();
                 let error = match typed_here(&self.program(), error.message()) {
                     Some(typed) => error.and_hint(&typed),
                     None => error,
@@ -506,33 +519,55 @@ impl Context {
                 error.or_hint(|| command(format!("mode list {team}{session}")))
             }
             "blocked_dependency" => error.or_hint(|| command(format!("ready {team}"))),
-            "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired" | "not_holder"
-            | "resource_conflict" | "task_exists" | "version_conflict" => match error.detail("task_id").map(quoted) {
-                Some(task) => {
-                    let next = command(about_task(&error, &team, &task));
-                    error.and_hint(&next)
+            "already_terminal" | "claim_conflict" | "invalid_transition" | "lease_expired"
+            | "not_holder" | "resource_conflict" | "task_exists" | "version_conflict" => {
+                match error.detail("task_id").map(quoted) {
+                    Some(task) => {
+                        let next = command(about_task(&error, &team, &task));
+                        error.and_hint(&next)
+                    }
+                    None => error,
                 }
-                None => error,
-            },
+            }
             "team_not_found" => {
-                let error = error.and_hint(&format!("the data root is {}", self.data_root.display()));
-                error.and_hint(&format!("to create it: {}", command(format!("init {team}"))))
+                let error =
+                    error.and_hint(&format!("the data root is {}", self.data_root.display()));
+                error.and_hint(&format!(
+                    "to create it: {}",
+                    command(format!("init {team}"))
+                ))
             }
             "data_root_not_found" => {
                 error.or_hint(|| format!("to create it: {}", command(format!("init {team}"))))
             }
-            _ if error.exit() == Exit::Io => match self.outcome {
-                Unknown::Never => error,
-                Unknown::Repeat => error.or_hint(|| {
-                    "whether it was recorded is unknown; type the same again: what is recorded already changes nothing"
-                        .to_owned()
-                }),
-                Unknown::Look => error.or_hint(|| {
-                    let look = command(format!("replay {team} --reverse --limit 5 --json"));
-                    format!("whether it was recorded is unknown; look before you repeat it:\n{look}")
-                }),
+            "lock_lost" if error.hint().is_none() => {
+                let frees = "deleting the lock file frees nothing";
+                match self.if_unknown(&team) {
+                    Some(next) => error.hinting(format!("{frees}\n{next}")),
+                    None => error.hinting(frees.to_owned()),
+                }
+            }
+            _ if error.exit() == Exit::Io && error.hint().is_none() => match self.if_unknown(&team)
+            {
+                Some(next) => error.hinting(next),
+                None => error,
             },
             _ => error,
+        }
+    }
+
+    /// What to do where it is unknown whether the command was recorded, if it would have been.
+    fn if_unknown(&self, team: &str) -> Option<String> {
+        match self.outcome {
+            Unknown::Never => None,
+            Unknown::Repeat => Some(
+                "whether it was recorded is unknown; type the same again: what is recorded already changes nothing"
+                    .to_owned(),
+            ),
+            Unknown::Look => {
+                let look = self.command(&format!("replay {team} --reverse --limit 5 --json"));
+                Some(format!("whether it was recorded is unknown; look before you repeat it:\n{look}"))
+            }
         }
     }
 

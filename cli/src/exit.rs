@@ -418,9 +418,8 @@ fn engine_hint(error: &EngineError) -> Option<String> {
         EngineError::LockLost { written: false, .. } => {
             "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
         }
-        EngineError::LockLost { written: true, .. } => {
-            "ask again with the same message id or key, which is recorded once; deleting the lock file frees nothing"
-        }
+        // What to do then hangs on the command.
+        EngineError::LockLost { written: true, .. } => return None,
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         _ => return None,
     };

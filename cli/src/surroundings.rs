@@ -24,6 +24,7 @@ use teamlog_team::patience::Patience;
 pub struct Surroundings {
     terminals: Terminals,
     whose: Whose,
+    only_team: Option<String>,
 }
 
 /// Of which process.
@@ -89,6 +90,7 @@ impl Surroundings {
                 stderr: io::stderr().is_terminal(),
             },
             whose: Whose::Ours(Arc::default()),
+            only_team: None,
         }
     }
 
@@ -102,7 +104,22 @@ impl Surroundings {
                 here: call.here.clone(),
                 io,
             })),
+            only_team: None,
         }
+    }
+
+    /// The same where the team that is meant when none is named has been looked for.
+    #[must_use]
+    pub fn with_only_team(self, team: String) -> Surroundings {
+        Surroundings {
+            only_team: Some(team),
+            ..self
+        }
+    }
+
+    /// The team that is meant where none is named, if it has been looked for: that reads the state of every team.
+    pub fn only_team(&self) -> Option<&str> {
+        self.only_team.as_deref()
     }
 
     /// Which of the standard streams are terminals.

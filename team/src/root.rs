@@ -187,7 +187,10 @@ impl Root {
                 "every team was closed, and is meant only by its name: {}",
                 teams.join(", ")
             )),
-            (false, false) => refusal.hint(format!("known teams: {}", teams.join(", "))),
+            (false, false) => {
+                let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
+                refusal.hint(format!("known teams: {}", open.join(", ")))
+            }
         }
         .into())
     }

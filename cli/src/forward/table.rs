@@ -119,11 +119,9 @@ impl Meant {
             "append" => Repeat::Never,
             // The key here is a setting's name, and the message id is what the command is about.
             "ack" | "config set" | "config unset" | "dead-letter requeue" => Repeat::Same,
-            _ => match (text("key"), text("message_id")) {
-                (Some(_), _) => Repeat::UnderKey,
-                (None, Some(_)) => Repeat::UnderMessageId,
-                (None, None) => Repeat::Unsafe,
-            },
+            // Its key stands in its input.
+            "api" => Repeat::Unsafe,
+            _ => repeat(leaf),
         };
         Some(Meant {
             named: *named,
@@ -147,15 +145,22 @@ impl Meant {
             Named::Team => (self.said(), surroundings),
             Named::Operation => input::of_operation(&self.input, surroundings),
             Named::State => {
-                let (said, surroundings) = match (&self.team, self.input.first()) {
+                let (mut said, mut surroundings) = match (&self.team, self.input.first()) {
                     (None, Some(input)) => input::of_state(input, surroundings),
                     _ => (self.said(), surroundings),
                 };
-                let team = said.team.clone();
-                let team =
-                    team.or_else(|| surroundings.var_set("TEAMLOG_TEAM")?.into_string().ok());
-                let team = team.or_else(|| only_team(root));
-                (Said { team, ..said }, surroundings)
+                if said.team.is_none() {
+                    said.team = surroundings
+                        .var_set("TEAMLOG_TEAM")
+                        .and_then(|team| team.into_string().ok());
+                }
+                if said.team.is_none()
+                    && let Some(only) = only_team(root)
+                {
+                    surroundings = surroundings.with_only_team(only.clone());
+                    said.team = Some(only);
+                }
+                (said, surroundings)
             }
         };
         let aim = Aim {
@@ -184,6 +189,19 @@ fn served_team(root: &Path) -> Option<String> {
     let opened = Root::open(root, RootOptions::default()).ok()?;
     let mut teams = opened.teams().ok()?.into_iter();
     teams.find(|team| Runtime::place(root, team).exists())
+}
+
+/// Whether the same may be typed again, by the options that a command has. One that has neither changes nothing by it.
+fn repeat(leaf: &ArgMatches) -> Repeat {
+    // No such option is an error, one that was not given is none.
+    let given = |id: &str| Some(leaf.try_get_one::<String>(id).ok()?.is_some());
+    match (given("key"), given("message_id")) {
+        (Some(true), _) => Repeat::UnderKey,
+        (_, Some(true)) => Repeat::UnderMessageId,
+        (Some(false), _) => Repeat::Unsafe,
+        (None, Some(false)) => Repeat::WithoutMessageId,
+        (None, None) => Repeat::Same,
+    }
 }
 
 fn only_team(root: &Path) -> Option<String> {
@@ -293,7 +311,16 @@ mod tests {
                 "send demo --from a --to b --type handoff --message-id m-1",
                 Repeat::UnderMessageId,
             ),
-            ("send demo --from a --to b --type handoff", Repeat::Unsafe),
+            (
+                "send demo --from a --to b --type handoff",
+                Repeat::WithoutMessageId,
+            ),
+            ("init demo", Repeat::Same),
+            ("import demo --messages m.jsonl", Repeat::Same),
+            ("tick demo", Repeat::Same),
+            ("state write --mode team", Repeat::Same),
+            ("task reopen demo T-1 --worker lead", Repeat::Unsafe),
+            ("api claim-task --input {}", Repeat::Unsafe),
         ] {
             let argv = std::iter::once("teamlog").chain(line.split(' '));
             let matches = Args::command().try_get_matches_from(argv).unwrap();

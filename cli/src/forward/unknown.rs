@@ -10,6 +10,8 @@ pub enum Repeat {
     UnderKey,
     /// It names a message id, by which a repetition is recognised.
     UnderMessageId,
+    /// A message without an id: a repetition is another one; a message id from the start would have prevented it.
+    WithoutMessageId,
     /// As it is: a second time it changes nothing.
     Same,
     /// A repetition may be recorded again; a key from the start would have prevented it.
@@ -29,6 +31,9 @@ pub fn outcome_unknown(team: &str, repeat: Repeat) -> CommandError {
         Repeat::UnderMessageId => {
             "repeat it with the same --message-id: what is recorded already changes nothing".to_owned()
         }
+        Repeat::WithoutMessageId => format!(
+            "look before you repeat it, or give a --message-id from the start: the same with the same one is recorded once\n{look}"
+        ),
         Repeat::Same => "repeat the same command: what is recorded already changes nothing".to_owned(),
         Repeat::Unsafe => format!(
             "look before you repeat it, or give a key from the start: the same with the same key is carried out once\n{look}"
@@ -43,16 +48,22 @@ mod tests {
 
     #[test]
     fn only_what_can_have_a_key_is_told_of_one() {
-        for (repeat, told) in [
-            (Repeat::UnderKey, true),
-            (Repeat::Unsafe, true),
-            (Repeat::UnderMessageId, false),
-            (Repeat::Same, false),
-            (Repeat::Never, false),
+        for (repeat, key, message_id) in [
+            (Repeat::UnderKey, true, false),
+            (Repeat::Unsafe, true, false),
+            (Repeat::UnderMessageId, false, true),
+            (Repeat::WithoutMessageId, false, true),
+            (Repeat::Same, false, false),
+            (Repeat::Never, false, false),
         ] {
             let details = outcome_unknown("demo", repeat).into_details();
             let hint = details["hint"].as_str().unwrap();
-            assert_eq!(hint.contains("key"), told, "{repeat:?}: {hint}");
+            assert_eq!(hint.contains("key"), key, "{repeat:?}: {hint}");
+            assert_eq!(
+                hint.contains("--message-id"),
+                message_id,
+                "{repeat:?}: {hint}"
+            );
         }
     }
 }
