@@ -292,9 +292,9 @@ pub fn message(event: &Event<'_>) -> Result<Message> {
     Ok(message.by(&event.actor))
 }
 
-/// Who recorded something in the name of `from`, where that was somebody else.
-pub(crate) fn other_actor<'a>(event: &'a Event<'_>, from: &str) -> Option<&'a str> {
-    (event.actor != from).then_some(&*event.actor)
+/// A name, where it is another one than that: of who recorded something in the name of somebody else, or in whose name.
+pub fn other_than<'a>(name: &'a str, that: &str) -> Option<&'a str> {
+    (name != that).then_some(name)
 }
 
 /// The sender of a stored envelope.

@@ -10,6 +10,7 @@ pub use rules::{check_id, check_name};
 pub(crate) use unapplied::TASK_ID;
 pub use unapplied::{NotApplied, Unapplied};
 
+use crate::fact;
 use crate::fields::Fields;
 use serde_json::value::RawValue;
 use teamlog_engine::limits::NESTING_MAX;
@@ -422,9 +423,9 @@ impl Message {
     /// The same message, as `actor` recorded it.
     #[must_use]
     pub fn by(self, actor: &str) -> Message {
-        let other = (actor != self.from).then(|| actor.to_owned());
+        let other = fact::other_than(actor, &self.from);
         Message {
-            actor: other,
+            actor: other.map(str::to_owned),
             ..self
         }
     }

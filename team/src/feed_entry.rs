@@ -67,7 +67,7 @@ impl FeedEntry {
                     kind: "thread_message".to_owned(),
                     thread_id: Some(fact.thread_id.clone()),
                     message_id: Some(format!("msg-{}", event.id)),
-                    from: in_the_name(&posted.from, &event.actor),
+                    from: fact::other_than(&posted.from, &event.actor).map(str::to_owned),
                     actor: Some(event.actor.clone().into_owned()),
                     summary: Some(excerpt(&posted.body)),
                     content: Some(posted.body.clone()),
@@ -91,11 +91,6 @@ impl FeedEntry {
             ..said
         }))
     }
-}
-
-/// In whose name somebody acted, where it was not its own.
-fn in_the_name(from: &str, actor: &str) -> Option<String> {
-    (from != actor).then(|| from.to_owned())
 }
 
 /// Mail: an assignment by its subject, plain mail by its body, anything else by its payload.

@@ -3,9 +3,11 @@
 use crate::harness::Cli;
 use crate::schemas;
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// One daemon. It goes with this value.
 pub struct Daemon {
@@ -53,6 +55,30 @@ impl Daemon {
         PathBuf::from(self.ready["socket"].as_str().unwrap())
     }
 
+    /// What it answers over HTTP to whoever has that token: status, head and body.
+    pub fn ask(&self, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
+        let url = self.ready["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap();
+        let length = match method {
+            "POST" => format!("Content-Length: {}\r\n", body.len()),
+            _ => String::new(),
+        };
+        let request = format!(
+            "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{length}\r\n{body}"
+        );
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        (status, head.to_owned(), body)
+    }
+
     /// Ends it as the power would.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
@@ -63,7 +89,8 @@ impl Daemon {
     pub fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();
-        std::io::Read::read_to_string(&mut self.child.stderr.take().unwrap(), &mut said).unwrap();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
         (code, said)
     }
 }

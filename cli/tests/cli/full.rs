@@ -12,8 +12,7 @@ use crate::reference::{commands, examples, help, prepared};
 use crate::schemas;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -563,29 +562,10 @@ impl Served {
 
     /// Status, head and body.
     fn ask(&self, method: &str, target: &str, body: &str) -> (u16, String, Value) {
-        let url = self.daemon.ready["url"].as_str().unwrap();
-        let address = url.strip_prefix("http://").unwrap();
         let runtime = std::fs::read(self.teams.join("demo/runtime.json")).unwrap();
         let runtime: Value = serde_json::from_slice(&runtime).unwrap();
         let token = runtime["token"].as_str().unwrap();
-        let length = match method {
-            "POST" => format!("Content-Length: {}\r\n", body.len()),
-            _ => String::new(),
-        };
-        let request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n{length}\r\n{body}"
-        );
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
-        (status, head.to_owned(), body)
+        self.daemon.ask(token, method, target, body)
     }
 
     /// Every GET that its own document names, with what it takes.

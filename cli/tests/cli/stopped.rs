@@ -4,8 +4,7 @@
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,28 +54,6 @@ impl Drop for Unsynced {
             .status();
         let _ = self.0.wait();
     }
-}
-
-fn ask(daemon: &Daemon, token: &str, method: &str, target: &str, body: &str) -> (u16, Value) {
-    let address = daemon.ready["url"]
-        .as_str()
-        .unwrap()
-        .strip_prefix("http://")
-        .unwrap();
-    let request = format!(
-        "{method} {target} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
-    stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
 /// The error that a command ended with.
@@ -146,7 +123,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         let envelope: Value = serde_json::from_str(&api.stdout).unwrap();
         assert_eq!(envelope["error"]["code"], "sync_failed", "{api:?}");
         let api_hint = envelope["error"]["details"]["hint"].clone();
-        let (status, body) = ask(&daemon, token, "POST", "/v1/tasks", r#"{"title":"one"}"#);
+        let (status, _, body) = daemon.ask(token, "POST", "/v1/tasks", r#"{"title":"one"}"#);
         assert_eq!(
             (status, &body["error"]["code"]),
             (503, &json!("sync_failed")),
@@ -156,8 +133,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
             .as_str()
             .unwrap()
             .to_owned();
-        let (status, body) = ask(
-            &daemon,
+        let (status, _, body) = daemon.ask(
             token,
             "POST",
             "/v1/api/create-task",
@@ -173,15 +149,15 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
 
         // Reading goes on, up to the head, and recovers nothing in this process.
         let segment = std::fs::read(cli.segment("demo")).unwrap();
-        let (status, body) = ask(&daemon, token, "GET", "/v1/events?after=0", "");
+        let (status, _, body) = daemon.ask(token, "GET", "/v1/events?after=0", "");
         assert_eq!(status, 200, "{body}");
-        let (status, body) = ask(&daemon, token, "GET", "/v1/tasks", "");
+        let (status, _, body) = daemon.ask(token, "GET", "/v1/tasks", "");
         assert_eq!(status, 200, "{body}");
         assert_eq!(std::fs::read(cli.segment("demo")).unwrap(), segment);
 
         let until = Instant::now() + Duration::from_secs(60);
         loop {
-            let (status, body) = ask(&daemon, token, "GET", "/readyz", "");
+            let (status, _, body) = daemon.ask(token, "GET", "/readyz", "");
             if status == 503 && body["teams"]["demo"]["code"] == "sync_failed" {
                 assert!(
                     body["teams"]["demo"]["why"]
@@ -195,7 +171,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
             assert!(Instant::now() < until, "{status} {body}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_eq!(ask(&daemon, token, "GET", "/healthz", "").0, 200);
+        assert_eq!(daemon.ask(token, "GET", "/healthz", "").0, 200);
 
         assert_eq!(
             hint,

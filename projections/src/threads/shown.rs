@@ -1,7 +1,7 @@
 //! How threads and their messages are shown: in view files and in answers, as the protocol has them.
 
 use super::Thread;
-use crate::fact::thread::Posted;
+use crate::fact::{self, thread::Posted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, EventId, Timestamp};
@@ -97,9 +97,9 @@ impl PostShown {
     /// The same message, as `actor` recorded it.
     #[must_use]
     pub fn by(self, actor: &str) -> PostShown {
-        let other = (actor != self.from).then(|| actor.to_owned());
+        let other = fact::other_than(actor, &self.from);
         PostShown {
-            actor: other,
+            actor: other.map(str::to_owned),
             ..self
         }
     }

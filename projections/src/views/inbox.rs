@@ -53,7 +53,7 @@ pub(crate) fn line_bytes(event: &Event<'_>, envelope_bytes: usize, from: &str) -
 
 /// `"actor":"…",` where it is not the sender.
 fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
-    let actor = fact::other_actor(event, from)?;
+    let actor = fact::other_than(&event.actor, from)?;
     // A string always serialises.
     let quoted = serde_json::to_string(actor).unwrap_or_default();
     Some(format!("\"actor\":{quoted},"))

@@ -96,18 +96,23 @@ fn a_complete_plan_lets_only_its_go_aheads_start_anything() {
     assert_eq!(started, ["team", "forge", "team please", "Forge please!"]);
 }
 
+/// What is active then, in a list.
+fn active(answer: &PromptAnswer) -> String {
+    let modes: Vec<&str> = answer
+        .active_skills
+        .iter()
+        .map(|mode| mode.name())
+        .collect();
+    modes.join(",")
+}
+
 #[test]
 fn what_is_meant_starts_what_is_meant() {
     for (modes, prompt) in something() {
         let world = World::new();
         let mut team = world.demo();
         let answer = told(&mut team, &prompt, "s-1");
-        let active: Vec<&str> = answer
-            .active_skills
-            .iter()
-            .map(|mode| mode.name())
-            .collect();
-        assert_eq!(active.join(","), modes, "{prompt:?}");
+        assert_eq!(active(&answer), modes, "{prompt:?}");
     }
 }
 
@@ -118,20 +123,10 @@ fn where_only_tokens_may_no_phrase_starts_anything() {
         let mut team = world.demo();
         trigger(&mut team, "tokens");
         let answer = told(&mut team, &prompt, "s-1");
-        let active: Vec<&str> = answer
-            .active_skills
-            .iter()
-            .map(|mode| mode.name())
-            .collect();
         let wanted = if prompt.contains('$') { &*modes } else { "" };
-        assert_eq!(active.join(","), wanted, "{prompt:?}");
+        assert_eq!(active(&answer), wanted, "{prompt:?}");
         trigger(&mut team, "phrases");
         let answer = told(&mut team, &prompt, "s-2");
-        let active: Vec<&str> = answer
-            .active_skills
-            .iter()
-            .map(|mode| mode.name())
-            .collect();
-        assert_eq!(active.join(","), modes, "{prompt:?}");
+        assert_eq!(active(&answer), modes, "{prompt:?}");
     }
 }
