@@ -1,0 +1,220 @@
+//! What a run is told on the way to a launch: answers, the roster, the evidence, the core's acks.
+
+use crate::bootstrap::Boot;
+use crate::world::json;
+use serde_json::json;
+use teamlog_team::Code;
+use teamlog_team::command::bootstrap_show::BootstrapEvidence;
+use teamlog_team::projections::bootstrap::State;
+
+#[test]
+fn a_branch_follows_from_the_literal_answer() {
+    for (answer, case, name) in [
+        (json!({"outcome": "ok", "name": "alpha"}), "A", "alpha"),
+        (json!({"outcome": {"ok": "alpha"}}), "A", "alpha"),
+        (json!({"outcome": {"ok": {"name": "alpha"}}}), "A", "alpha"),
+        (json!({"returned": {"team_name": "alpha"}}), "a", "alpha"),
+        (
+            json!({"outcome": "Already leading team XXX"}),
+            "case B",
+            "XXX",
+        ),
+        (json!({"raw": "Already leading team \"XXX\"."}), "B", "XXX"),
+        (json!({"outcome": {"already_leading": "XXX"}}), "b", "XXX"),
+        (
+            json!({"outcome": "already_leading", "team_name": "XXX"}),
+            "B",
+            "XXX",
+        ),
+    ] {
+        let mut boot = Boot::new();
+        assert_eq!(
+            boot.ok("team_create_returned", answer.clone()).state,
+            State::TeamProbed
+        );
+        let said = boot.ok("branch_taken", json!({"case": case}));
+        assert_eq!(said.state, State::TeamReady, "{answer}");
+        assert_eq!(boot.shown().team_name.as_deref(), Some(name), "{answer}");
+    }
+    for answer in [
+        json!({"outcome": {"unavailable": "no"}}),
+        json!({"outcome": "Feature not available"}),
+    ] {
+        let mut boot = Boot::new();
+        boot.ok("team_create_returned", answer);
+        for case in ["A", "B"] {
+            boot.no("branch_taken", json!({"case": case}), Code::BranchMismatch);
+        }
+        assert_eq!(boot.ok("branch_taken", json!({})).state, State::Fallback);
+    }
+    let mut boot = Boot::at(State::TeamProbed);
+    boot.no("branch_taken", json!({"case": "B"}), Code::BranchMismatch);
+    boot.no(
+        "branch_taken",
+        json!({"case": "A", "team_name": "beta"}),
+        Code::BranchMismatch,
+    );
+    boot.no(
+        "team_create_returned",
+        json!({"outcome": "unavailable"}),
+        Code::IllegalEvent,
+    );
+}
+
+#[test]
+fn what_is_not_understood_is_asked_about_and_never_guessed() {
+    let mut boot = Boot::new();
+    let said = boot.ok("team_create_returned", json!({"raw": "hm"}));
+    assert_eq!(
+        (said.warnings.len(), &*said.next),
+        (1, &["team_create_returned".to_owned()][..])
+    );
+    for case in ["A", "B", "C"] {
+        boot.no("branch_taken", json!({"case": case}), Code::BranchMismatch);
+    }
+    boot.no("fallback_entered", json!({}), Code::BranchMismatch);
+    let said = boot.ok(
+        "team_create_returned",
+        json!({"raw": "Already leading team"}),
+    );
+    assert_eq!(said.warnings.len(), 1);
+    boot.no("branch_taken", json!({"case": "B"}), Code::BranchMismatch);
+    boot.ok("branch_taken", json!({"case": "B", "team_name": "XXX"}));
+    assert_eq!(boot.shown().team_name.as_deref(), Some("XXX"));
+}
+
+#[test]
+fn a_roster_is_the_core_and_every_selected_domain() {
+    for data in [
+        json!({"domains": []}),
+        json!({"domains": ["a"]}),
+        json!({"domains": ["a", "a", "b"]}),
+        json!({"domains": ["a", "b", "synthesizer"]}),
+        json!({"core": ["synthesizer"], "domains": ["a", "b"]}),
+        json!({"core": ["synthesizer", "synthesizer"], "domains": ["a", "b"]}),
+        json!({"core": ["synthesizer", "obstruction", "lead"], "domains": ["a", "b"]}),
+        json!({"members": ["a", "b", "synthesizer"]}),
+    ] {
+        Boot::at(State::TeamReady).no("roster_built", data, Code::RosterIncomplete);
+    }
+    for data in [
+        json!({}),
+        json!({"domains": "a, b"}),
+        json!({"domains": ["b", "a", "c"]}),
+        json!({"members": ["a", "obstruction", "b", "synthesizer"]}),
+        json!({"core": ["synthesizer", "obstruction-theorist"], "domains": ["a", "b"]}),
+    ] {
+        assert_eq!(
+            Boot::at(State::TeamReady).ok("roster_built", data).state,
+            State::MembersReady
+        );
+    }
+}
+
+#[test]
+fn evidence_is_looked_at_field_by_field() {
+    let ready = || {
+        let mut boot = Boot::at(State::CoreReady);
+        boot.ok("OBSTRUCTION_CORE_READY_ACK", json!({}));
+        boot.ok("SYNTHESIZER_CORE_READY_ACK", json!({}));
+        boot
+    };
+    let mut boot = ready();
+    let evidence = json(
+        &boot
+            .team
+            .bootstrap_evidence(BootstrapEvidence::default())
+            .unwrap(),
+    );
+    for (field, value) in [
+        ("launch_mode", json!("task_launch")),
+        ("launch_method", json!("platform_nl_team_invocation")),
+        ("launch_method", json!("by hand")),
+        ("team_name", json!("beta")),
+        ("selected_domains", json!(["a"])),
+        ("selected_domains", json!(["a", "b", "b"])),
+        ("selected_domains", json!("a, b")),
+        ("active_core_members", json!(["synthesizer"])),
+        ("core_ready_ack", json!(true)),
+        (
+            "core_ready_ack",
+            json!({"OBSTRUCTION_CORE_READY_ACK": true, "SYNTHESIZER_CORE_READY_ACK": false}),
+        ),
+        (
+            "core_ready_ack",
+            json!({"OBSTRUCTION_CORE_READY_ACK": true}),
+        ),
+    ] {
+        for changed in [Some(value), None] {
+            let mut evidence = evidence.clone();
+            let fields = evidence.as_object_mut().unwrap();
+            match changed {
+                Some(value) => fields.insert(field.to_owned(), value),
+                None => fields.remove(field),
+            };
+            let said = boot.no(
+                "running_entered",
+                json!({"evidence": evidence}),
+                Code::EvidenceInvalid,
+            );
+            assert!(said.message.unwrap().contains(field), "{field}");
+        }
+    }
+    let mut more = evidence.clone();
+    more["launch_methud"] = json!("team_api");
+    boot.no(
+        "running_entered",
+        json!({"evidence": more}),
+        Code::EvidenceInvalid,
+    );
+    let mut turned = evidence;
+    turned["selected_domains"] = json!(["b", "a"]);
+    boot.ok("running_entered", json!({"evidence": turned}));
+}
+
+#[test]
+fn acks_belong_to_one_launch() {
+    let mut boot = Boot::at(State::CoreReady);
+    boot.ok(
+        "core_ready_ack",
+        json!({"from": "obstruction", "launch": 1}),
+    );
+    let said = boot.ok("core_ready_ack", json!({"from": "obstruction"}));
+    assert_eq!(said.warnings.len(), 1, "the same again");
+    boot.no("core_ready_ack", json!({"from": "a"}), Code::IllegalEvent);
+    boot.no(
+        "core_ready_ack",
+        json!({"from": "lead"}),
+        Code::IllegalEvent,
+    );
+    boot.breach(
+        "task_launched",
+        json!({"member": "a"}),
+        Code::BreachInitialTaskLaunch,
+        State::TeamReady,
+    );
+    boot.go(State::CoreReady);
+    assert_eq!(
+        (boot.shown().launches, boot.shown().core_ready.obstruction),
+        (2, false)
+    );
+    boot.no(
+        "core_ready_ack",
+        json!({"from": "obstruction", "launch": 1}),
+        Code::IllegalEvent,
+    );
+    boot.ok(
+        "core_ready_ack",
+        json!({"from": "obstruction", "launch": 2}),
+    );
+    // Who is launched again has to say it again.
+    boot.ok("core_relaunched", json!({"missing": ["synthesizer"]}));
+    assert!(boot.shown().core_ready.obstruction);
+    boot.ok("core_relaunched", json!({"missing": "both"}));
+    assert!(!boot.shown().core_ready.obstruction);
+    boot.no(
+        "core_relaunched",
+        json!({"missing": ["a"]}),
+        Code::IllegalEvent,
+    );
+}

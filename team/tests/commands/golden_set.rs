@@ -1,0 +1,561 @@
+//! How the golden set is made: teams in which every kind of event is written, by commands.
+
+use crate::world::*;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+use teamlog_engine::Format;
+use teamlog_engine::storage::{Memory, Storage};
+use teamlog_team::act::Control;
+use teamlog_team::command::ack::Ack;
+use teamlog_team::command::append::Append;
+use teamlog_team::command::config::ConfigChange;
+use teamlog_team::command::import_team_chat::ImportTeamChat;
+use teamlog_team::command::init::Init;
+use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::command::restore::Restore;
+use teamlog_team::command::send::{Require, Send};
+use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::command::tick::Tick;
+use teamlog_team::doctor::repair::Repair;
+use teamlog_team::{RootOptions, Team, Vault, api};
+
+const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
+
+/// Makes the set of the present version in memory.
+pub fn made(format: Format) -> World {
+    let world = World::new();
+    lived(&world, format);
+    told(&world, format);
+    moved(&world, format);
+    let faults = FAULTS.take();
+    assert!(faults.is_empty(), "{faults:#?}");
+    world
+}
+
+thread_local! {
+    /// What did not work, so that all of it is told at once.
+    static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// An operation of the contract on team `golden`; its answer.
+fn call(world: &World, operation: &str, input: Value) -> Value {
+    match attempt(world, operation, input) {
+        Ok(answer) => answer,
+        Err(fault) => {
+            FAULTS.with_borrow_mut(|faults| faults.push(format!("{operation}: {fault:?}")));
+            Value::Null
+        }
+    }
+}
+
+fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, api::Fault> {
+    world.later(SECOND);
+    input["team_name"] = "golden".into();
+    let Value::Object(input) = input else {
+        panic!("{input} is no object");
+    };
+    let control = Control {
+        trace_id: Some("tr-golden".into()),
+        key: (operation == "broadcast").then(|| "key-1".into()),
+        ..Control::default()
+    };
+    let found = api::find(operation).unwrap();
+    let answered = api::call(&world.root, found, input, control)?;
+    Ok(serde_json::from_str(answered.data.get()).unwrap())
+}
+
+/// The team in which nearly everything happens, and which is closed in the end.
+fn lived(world: &World, format: Format) {
+    let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
+    let init = Init {
+        members,
+        format: Some(format),
+        ..Init::of("golden")
+    };
+    world.root.init(init).unwrap();
+    world
+        .root
+        .init(Init {
+            members: vec!["ops".into()],
+            ..Init::of("golden")
+        })
+        .unwrap();
+    let mut team = world.root.team("golden").unwrap();
+    team.append(Append {
+        kind: "weather_seen".into(),
+        ..Append::default()
+    })
+    .unwrap();
+    sessions(world);
+    messages(world, &mut team);
+    tasks(world);
+    staff(world);
+    modes(world);
+    bootstrap(world, &mut team);
+    supervised(world, &mut team);
+    call(world, "cleanup", json!({"force": true}));
+}
+
+/// A session that was ended, and one that was left and stood in the way a day later.
+fn sessions(world: &World) {
+    for session in ["s-ended", "s-left"] {
+        let input = json!({"mode": "autopilot", "session_id": session});
+        call(world, "mode-start", input);
+        world.later(90 * MINUTE);
+        let input = json!({"text": "go on with the tests", "session_id": session});
+        call(world, "mode-prompt", input);
+    }
+    let input = json!({"session_id": "s-ended", "reason": "done"});
+    call(world, "mode-end-session", input);
+    world.later(25 * 60 * MINUTE);
+    call(world, "mode-start", json!({"mode": "team"}));
+    call(world, "mode-cancel", json!({"mode": "team"}));
+}
+
+fn messages(world: &World, team: &mut Team) {
+    let durable = |id: &str, seconds| Send {
+        message_id: Some(id.into()),
+        delivery: Some(Require {
+            ack_timeout_seconds: Some(seconds),
+            max_retries: Some(1),
+        }),
+        cooldown_seconds: Some(60),
+        ..message("lead", "dev")
+    };
+    team.send(durable("m1", 3_600)).unwrap();
+    team.send(durable("m1", 3_600)).unwrap();
+    team.send(durable("m2", 5)).unwrap();
+    for (agent, id) in [("dev", "m1"), ("dev", "m1"), ("qa", "m1")] {
+        let ack = Ack {
+            agent: agent.into(),
+            message_id: id.into(),
+            actor: None,
+        };
+        let _ = team.ack(ack);
+    }
+    world.later(60 * SECOND);
+    team.send(durable("m3", 5)).unwrap();
+    let given = Send {
+        created_at: Some("2026-11-20T08:00:00Z".into()),
+        actor: Some("scribe".into()),
+        ..message("qa", "lead")
+    };
+    team.send(given).unwrap();
+    let to = |to: &str, body: &str| {
+        let sent = json!({"from_worker": "lead", "to_worker": to, "body": body});
+        call(world, "send-message", sent)["message"]["message_id"].clone()
+    };
+    let told = json!({"worker": "dev", "message_id": to("dev", "first")});
+    call(world, "mailbox-mark-notified", told.clone());
+    call(world, "mailbox-mark-delivered", told);
+    let second = to("qa", "second");
+    call(
+        world,
+        "mailbox-mark-delivered",
+        json!({"worker": "qa", "message_id": second}),
+    );
+    to("ops", "open until the end");
+    call(
+        world,
+        "write-worker-identity",
+        json!({"worker": "dev", "index": 1, "role": "coder"}),
+    );
+    call(
+        world,
+        "broadcast",
+        json!({"from_worker": "lead", "body": "all"}),
+    );
+    team.tick(Tick::default()).unwrap();
+    world.later(60 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    team.task_assign(assign("born-of-a-message", "dev"))
+        .unwrap();
+    let update = TaskUpdate {
+        note: Some("half".into()),
+        ..update("born-of-a-message", "in_progress")
+    };
+    team.task_update(update).unwrap();
+    team.config_change(ConfigChange {
+        key: "delivery.default.max_retries".into(),
+        value: Some("2".into()),
+        actor: None,
+    })
+    .unwrap();
+}
+
+fn tasks(world: &World) {
+    let create = |id: &str, more: Value| {
+        let mut input = json!({"task_id": id, "subject": id, "description": id});
+        for (name, value) in more.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        call(world, "create-task", input);
+    };
+    let claim = |id: &str, lease_ms: u64| {
+        let input = json!({"task_id": id, "worker": "dev", "lease_ms": lease_ms});
+        call(world, "claim-task", input)["claimToken"].clone()
+    };
+    let finish = |id: &str, token: Value, to: &str| {
+        let input = json!({"task_id": id, "from": "in_progress", "to": to, "claim_token": token});
+        call(world, "transition-task-status", input);
+    };
+    create("first", json!({"resources": ["src"], "priority": "high"}));
+    create("waits", json!({"blocked_by": ["first"]}));
+    create("later", json!({}));
+    call(
+        world,
+        "update-task",
+        json!({"task_id": "later", "subject": "much later", "blocked_by": ["first"], "resources": ["docs"]}),
+    );
+    let token = claim("first", 60_000);
+    call(
+        world,
+        "renew-task-claim",
+        json!({"task_id": "first", "claim_token": token}),
+    );
+    finish("first", token, "completed");
+    let token = claim("waits", 60_000);
+    finish("waits", token, "failed");
+    call(world, "reopen-task", json!({"task_id": "waits"}));
+    let token = claim("waits", 60_000);
+    call(
+        world,
+        "release-task-claim",
+        json!({"task_id": "waits", "worker": "dev", "claim_token": token}),
+    );
+    let token = claim("waits", 60_000);
+    finish("waits", token, "failed");
+    claim("later", 1_000);
+    world.later(2 * SECOND);
+    let mut team = world.root.team("golden").unwrap();
+    team.tick(Tick::default()).unwrap();
+    create("never", json!({}));
+    call(
+        world,
+        "cancel-task",
+        json!({"task_id": "never", "reason": "no need"}),
+    );
+    create("forced", json!({}));
+    claim("forced", 60_000);
+    let input = json!({"task_id": "forced", "from": "in_progress", "to": "completed", "epoch": 1,
+        "worker": "lead", "force": true, "result": "done"});
+    call(world, "transition-task-status", input);
+    create("held", json!({}));
+    claim("held", 86_400_000);
+    let report = TaskUpdate {
+        progress: Some("40%".into()),
+        eta: Some("tomorrow".into()),
+        blocked: Some(true),
+        note: Some("waits for the schema".into()),
+        ..update("held", "blocked")
+    };
+    team.task_update(report).unwrap();
+}
+
+fn staff(world: &World) {
+    for (operation, input) in [
+        (
+            "update-worker-heartbeat",
+            json!({"worker": "dev", "pid": 7, "turn_count": 1, "alive": true}),
+        ),
+        (
+            "write-worker-status",
+            json!({"worker": "dev", "state": "working", "current_task_id": "held"}),
+        ),
+        (
+            "write-worker-inbox",
+            json!({"worker": "dev", "content": "# Do it"}),
+        ),
+        (
+            "append-event",
+            json!({"type": "worker_idle", "worker": "dev"}),
+        ),
+        ("get-summary", json!({})),
+        (
+            "write-leader-attention",
+            json!({"source": "notify_hook", "leader_session_active": true, "leader_attention_pending": true,
+                "attention_reasons": ["mail"], "unread_leader_message_count": 1}),
+        ),
+        (
+            "write-monitor-snapshot",
+            json!({"snapshot": {"taskStatusById": {"held": "in_progress"}}}),
+        ),
+        (
+            "write-task-approval",
+            json!({"task_id": "first", "status": "approved", "reviewer": "qa", "decision_reason": "good"}),
+        ),
+        (
+            "thread-start",
+            json!({"title": "how", "participants": ["dev", "qa"], "worker": "lead"}),
+        ),
+        (
+            "thread-post",
+            json!({"thread_id": "thread-0001", "body": "like this", "worker": "dev"}),
+        ),
+        (
+            "thread-link",
+            json!({"thread_id": "thread-0001", "task_id": "held"}),
+        ),
+        (
+            "set-budget",
+            json!({"max_tokens": 1_000_000, "soft_limit_tokens": 10}),
+        ),
+        ("report-usage", json!({"worker": "dev", "tokens": 20})),
+        (
+            "artifact-put",
+            json!({"name": "notes.md", "content": "what was found"}),
+        ),
+    ] {
+        call(world, operation, input);
+    }
+}
+
+fn modes(world: &World) {
+    let start = |mode: &str, session: Option<&str>| {
+        let mut input = json!({"mode": mode});
+        if let Some(session) = session {
+            input["session_id"] = session.into();
+        }
+        call(world, "mode-start", input);
+    };
+    start("deep-interview", Some("s-1"));
+    start("blueprint", Some("s-1"));
+    call(
+        world,
+        "mode-update",
+        json!({"mode": "blueprint", "session_id": "s-1", "set": {"planning_complete": true}}),
+    );
+    call(
+        world,
+        "mode-prompt",
+        json!({"text": "$forge it", "session_id": "s-1"}),
+    );
+    call(
+        world,
+        "mode-complete",
+        json!({"mode": "forge", "session_id": "s-1"}),
+    );
+    call(
+        world,
+        "mode-prompt",
+        json!({"text": "force: use forge", "session_id": "s-2"}),
+    );
+    call(
+        world,
+        "mode-fail",
+        json!({"mode": "forge", "session_id": "s-2", "error": "no"}),
+    );
+    start("autopilot", None);
+    call(world, "mode-cancel", json!({"mode": "autopilot"}));
+    call(world, "mode-clear", json!({"mode": "autopilot"}));
+    start("ultraqa", None);
+}
+
+fn bootstrap(world: &World, team: &mut Team) {
+    let say = |event: &str, data: Value| {
+        call(
+            world,
+            "bootstrap-record",
+            json!({"event": event, "data": data}),
+        );
+    };
+    // Recorded, and not accepted.
+    let refuses = |event: &str, data: Value| {
+        let input = json!({"event": event, "data": data});
+        assert!(
+            attempt(world, "bootstrap-record", input).is_err(),
+            "{event}"
+        );
+    };
+    let begin = |outcome: &str| {
+        call(world, "bootstrap-start", json!({"domains": ["a", "b"]}));
+        say(
+            "team_create_returned",
+            json!({"outcome": outcome, "team_name": "alpha"}),
+        );
+    };
+    begin("unavailable");
+    say("branch_taken", json!({"case": "C"}));
+    begin("unavailable");
+    say("fallback_entered", json!({"reason": "none"}));
+    begin("ok");
+    refuses("running_entered", json!({}));
+    begin("ok");
+    say("branch_taken", json!({"case": "A"}));
+    say("roster_built", json!({"domains": ["a", "b"]}));
+    refuses("launch_unavailable", json!({"raw": "no such tool"}));
+    let members = ["obstruction-theorist", "synthesizer", "a", "b"];
+    say(
+        "team_launched",
+        json!({"method": "team_api", "members": members}),
+    );
+    for to in BOTH {
+        say("core_pinged", json!({"to": to}));
+    }
+    world.later(61 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    say("core_relaunched", json!({}));
+    for from in BOTH {
+        say("core_ready_ack", json!({"from": from}));
+    }
+    let evidence = call(world, "bootstrap-evidence", json!({}));
+    say("running_entered", evidence);
+    say("swarm_declared", json!({}));
+    say("skeleton_sent", json!({}));
+    say("domain_started", json!({"d": "a"}));
+    say("task_launched", json!({"member": "a"}));
+    for domain in ["a", "b"] {
+        say(
+            "mapping_result",
+            json!({"d": domain, "message_id": format!("{domain}-1"), "to": BOTH}),
+        );
+    }
+    world.later(91 * SECOND);
+    team.tick(Tick::default()).unwrap();
+    for domain in ["a", "b"] {
+        say(
+            "mapping_result",
+            json!({"d": domain, "message_id": format!("{domain}-1"), "to": BOTH}),
+        );
+        for by in BOTH {
+            say(
+                "delivery_ack",
+                json!({"by": by, "d": domain, "message_id": format!("{domain}-1")}),
+            );
+        }
+    }
+    say(
+        "obstruction_feedback",
+        json!({"d": "a", "verdict": "REVISE", "reason": "SCHEMA_BLOCKER", "fix_requests": ["x"]}),
+    );
+    say("obstruction_feedback", json!({"d": "b", "verdict": "PASS"}));
+    say("round1_complete", json!({}));
+    say("revision_submitted", json!({"d": "a", "round": 2}));
+    say(
+        "mapping_result",
+        json!({"d": "a", "message_id": "a-2", "to": BOTH, "round": 2}),
+    );
+    for by in BOTH {
+        say(
+            "delivery_ack",
+            json!({"by": by, "d": "a", "message_id": "a-2"}),
+        );
+    }
+    say("obstruction_feedback", json!({"d": "a", "verdict": "PASS"}));
+    say("member_added", json!({"d": "c"}));
+    say("domain_excluded", json!({"d": "c", "reason": "late"}));
+    say("round1_complete", json!({}));
+    say(
+        "gate_cleared",
+        json!({"clear_summary": {
+            "pass_domains": ["a", "b"], "revised_domains": ["a"], "excluded_domains": ["c"], "residual_risks": [],
+        }}),
+    );
+    say("final_synthesis_requested", json!({}));
+    say("final_synthesis_ack", json!({"by": "synthesizer"}));
+    say("synthesis_result", json!({"by": "synthesizer"}));
+}
+
+fn supervised(world: &World, team: &mut Team) {
+    call(
+        world,
+        "write-shutdown-request",
+        json!({"worker": "dev", "requested_by": "lead"}),
+    );
+    call(
+        world,
+        "write-shutdown-ack",
+        json!({"worker": "dev", "status": "accept"}),
+    );
+    let last = Send {
+        message_id: Some("m9".into()),
+        delivery: Some(Require::default()),
+        ..message("lead", "dev")
+    };
+    team.send(last).unwrap();
+}
+
+/// A team of the message protocol.
+fn told(world: &World, format: Format) {
+    let memory = Memory::new();
+    let snapshot = r#"{"task_id":"T-9","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-03T00:00:00Z","owner":"qa","subject":"left","status":"assigned","snapshot_version":4,"last_message_id":"gone","last_message_created_at":"2026-01-03T00:00:00Z"}"#;
+    let inbox = r#"{"id":"m1","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-02T09:00:00Z","payload":{}}"#;
+    for (path, text) in [
+        (
+            "team.json",
+            r#"{"team":"told","members":["lead","dev","qa"],"schema_version":1}"#,
+        ),
+        ("inboxes/dev.jsonl", inbox),
+        ("tasks/T-9.json", snapshot),
+    ] {
+        let path = Path::new(path);
+        memory.create_dir(path.parent().unwrap()).unwrap();
+        memory.replace(path, text.as_bytes(), true).unwrap();
+    }
+    let import = ImportTeamChat {
+        team: "told".into(),
+        format: Some(format),
+        ..ImportTeamChat::default()
+    };
+    world.root.import_team_chat(&import, &memory).unwrap();
+}
+
+/// Teams whose log was cut, salvaged, converted, restored, and one with a torn tail.
+fn moved(world: &World, format: Format) {
+    let other = match format {
+        Format::Jsonl => Format::Binary,
+        Format::Binary => Format::Jsonl,
+    };
+    let begun = |name: &str, format: Format| {
+        let init = Init {
+            format: Some(format),
+            ..Init::of(name)
+        };
+        world.root.init(init).unwrap();
+        let mut team = world.root.team(name).unwrap();
+        for _ in 0..3 {
+            world.later(SECOND);
+            team.send(message("lead", "dev")).unwrap();
+        }
+        team
+    };
+    let cut = Repair {
+        to: 3,
+        yes: true,
+        actor: None,
+    };
+    begun("cut", format).repair(cut).unwrap();
+    begun("converted", other).convert(format).unwrap();
+    let segment = |team: &str| {
+        let events = Path::new("teams").join(team).join("events");
+        let names = world.memory.list(&events).unwrap();
+        events.join(names.first().unwrap())
+    };
+    drop(begun("salvaged", format));
+    let bytes = world.memory.read(&segment("salvaged"), 1 << 20).unwrap();
+    let middle = bytes.len() as u64 / 2;
+    world
+        .memory
+        .corrupt(&segment("salvaged"), middle, 1)
+        .unwrap();
+    world
+        .root
+        .salvage("salvaged", None, Rehydrate::default(), &mut |_, _| {})
+        .unwrap();
+    drop(begun("torn", format));
+    let bytes = world.memory.read(&segment("torn"), 1 << 20).unwrap();
+    let torn = [&*bytes, &bytes[bytes.len() - 60..bytes.len() - 20]].concat();
+    world.memory.replace(&segment("torn"), &torn, true).unwrap();
+    let mut team = world.root.team("torn").unwrap();
+    team.send(message("lead", "dev")).unwrap();
+    let vault = Vault::on(Arc::new(Memory::new()), RootOptions::default());
+    begun("kept", format).backup(&vault).unwrap();
+    let restore = Restore {
+        team: "restored".into(),
+        from: Some("kept".into()),
+        ..Restore::default()
+    };
+    world.root.restore(restore, &vault).unwrap();
+}
