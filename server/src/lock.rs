@@ -44,6 +44,7 @@ impl Lock {
     pub fn take(root: &Path) -> Result<Lock> {
         let dir = root.join(DIR);
         private_dir(&dir)?;
+        ignore_all(&dir);
         let path = dir.join(LOCK_FILE);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = open(&path, flags)?;
@@ -130,6 +131,17 @@ fn open(path: &Path, flags: OFlags) -> Result<File> {
         "open {}",
         path.display()
     )))?))
+}
+
+/// Tells git to leave the directory alone, where it lies in a repository. One that is there already stays, and a failure
+/// keeps no daemon from its work.
+fn ignore_all(dir: &Path) {
+    let mut options = std::fs::OpenOptions::new();
+    let made = options
+        .write(true)
+        .create_new(true)
+        .open(dir.join(".gitignore"));
+    let _ = made.and_then(|mut file| file.write_all(b"*\n"));
 }
 
 /// Makes sure that a directory is there, and that only its owner, who is us, may enter it.

@@ -2,6 +2,7 @@
 //! that nobody ever sees half a team and a crash leaves none.
 
 use crate::failure::Result;
+use crate::ignored;
 use crate::refusal::{Code, Refusal};
 use crate::root::{Root, TEAMS_DIR, team_dir};
 use crate::staging::{Purpose, Staging};
@@ -63,6 +64,7 @@ impl Aside {
             storage
                 .sync_dir(Path::new(""))
                 .map_err(Error::io("sync", "."))?;
+            ignored::write_beside_teams(storage.as_ref())?;
         }
         if !anywhere {
             root.check_file_system()?;
@@ -92,6 +94,7 @@ impl Aside {
     /// `team_exists` where a directory of that name stands in the way that is no team; I/O.
     pub fn settle(mut self) -> Result<bool> {
         let to = team_dir(&self.name);
+        ignored::write_in(&self.storage, self.dir())?;
         self.storage
             .settle()
             .map_err(Error::io("sync", self.dir()))?;

@@ -28,6 +28,7 @@ pub mod fenced;
 pub mod follower;
 mod grant;
 pub mod holding;
+pub mod ignored;
 pub mod key;
 mod lines;
 pub mod listed;

@@ -33,7 +33,7 @@ fn staging(cli: &Cli) -> Vec<String> {
     let names = fs::read_dir(cli.dir().join("teams")).unwrap();
     let mut names: Vec<String> = names
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.starts_with('.'))
+        .filter(|name| name.starts_with('.') && name != ".gitignore")
         .collect();
     names.sort();
     names

@@ -76,7 +76,10 @@ impl Root {
             names::check_free("actor", actor)?;
         }
         if let Some(team) = self.find(&init.team)? {
-            return join(team, init);
+            let answer = join(team, init)?;
+            // For a team that is older than these files. What was asked for is done whatever becomes of them.
+            let _ = self.write_ignore_files(&answer.team);
+            return Ok(answer);
         }
         let format = init.format.unwrap_or_default();
         let (aside, mut team) =

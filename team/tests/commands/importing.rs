@@ -115,7 +115,7 @@ fn history_lands_in_its_order_at_its_times_on_its_days() {
         settled_digest(&mut team);
         assert!(team.verify(None).unwrap().ok);
         team.send(message("lead", "eve")).unwrap();
-        let dirs = world.memory.list(Path::new("teams")).unwrap();
+        let dirs = world.names_in_teams();
         assert_eq!(dirs, ["demo"], "nothing stays aside");
     }
 }
@@ -432,5 +432,5 @@ fn a_broken_export_is_refused_with_its_line_and_leaves_nothing() {
         assert!(refusal.message.starts_with("line 2: "), "{refusal}");
         assert_eq!(world.root.teams().unwrap(), ["demo"]);
     }
-    assert_eq!(world.memory.list(Path::new("teams")).unwrap(), ["demo"]);
+    assert_eq!(world.names_in_teams(), ["demo"]);
 }

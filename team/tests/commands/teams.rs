@@ -90,7 +90,7 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
         .create_dir(Path::new("teams/demo/inboxes"))
         .unwrap();
     refused(world.root.init(Init::of("demo")), Code::TeamExists);
-    assert_eq!(world.memory.list(Path::new("teams")).unwrap(), ["demo"]);
+    assert_eq!(world.names_in_teams(), ["demo"]);
     assert_eq!(
         world.memory.list(Path::new("teams/demo")).unwrap(),
         ["inboxes"]

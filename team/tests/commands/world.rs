@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_engine::storage::Memory;
+use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
 use teamlog_team::command::init::Init;
 use teamlog_team::command::rehydrate::Rehydrate;
@@ -25,6 +26,13 @@ pub struct World {
 }
 
 impl World {
+    /// What lies beside the teams, themselves included, but for the file that git reads.
+    pub fn names_in_teams(&self) -> Vec<String> {
+        let mut names = self.memory.list(Path::new("teams")).unwrap();
+        names.retain(|name| name != ".gitignore");
+        names
+    }
+
     pub fn new() -> World {
         let memory = Arc::new(Memory::new());
         let clock = Arc::new(ManualClock::new(time(NOON)));
