@@ -3,6 +3,7 @@
 //! It knows how people and scripts talk to teamlog; what may happen is the business of `teamlog-team`.
 #![forbid(unsafe_code)]
 
+mod agents;
 mod args;
 mod command;
 mod complete;

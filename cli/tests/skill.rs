@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-const LINES_MAX: usize = 200;
+const LINES_MAX: usize = 240;
 
 /// What the commands find.
 const BEFORE: &str = "\

@@ -109,6 +109,10 @@ const READERS: [&str; 13] = [
     "websearch",
     "webfetch",
 ];
+/// How the names of tools of other servers begin that only look at something.
+const LOOKING: [&str; 8] = [
+    "describe", "find", "get", "list", "read", "search", "show", "view",
+];
 /// Fields that name a file.
 const FILE_FIELDS: [&str; 7] = [
     "file_path",
@@ -234,10 +238,20 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
             false => Deed::Files(files),
         };
     }
-    match READERS.contains(&bare) {
+    match READERS.contains(&bare) || only_looks(tool, bare) {
         true => Deed::Reads,
         false => Deed::Unknown(format!("{tool} is no tool that is known")),
     }
+}
+
+/// Whether a tool of another server, `mcp__server__tool`, says by its name that it writes no file. Those of teamlog write
+/// into the log.
+fn only_looks(tool: &str, bare: &str) -> bool {
+    let Some(rest) = tool.strip_prefix("mcp__") else {
+        return false;
+    };
+    let verb = bare.split(['_', '-']).next().unwrap_or_default();
+    rest.starts_with("teamlog__") || LOOKING.contains(&verb)
 }
 
 fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {

@@ -163,3 +163,19 @@ fn what_is_no_call_says_why() {
         assert!(error.contains(why), "{text}: {error}");
     }
 }
+
+#[test]
+fn a_tool_of_another_server_is_known_by_its_name() {
+    for (tool, doubt) in [
+        ("mcp__teamlog__state_write", false),
+        ("mcp__github__get_issue", false),
+        ("mcp__github__search-code", false),
+        ("mcp__github__create_issue", true),
+        ("mcp__fs__getter_of_all", true),
+        ("mcp__fs__move_file", true),
+        ("get_issue", true),
+    ] {
+        let call = json!({"tool_name": tool, "tool_input": {"x": 1}}).to_string();
+        assert_eq!(told(&call), (vec![], doubt), "{tool}");
+    }
+}

@@ -17,8 +17,8 @@ mod demo;
 mod diff;
 mod doctor;
 mod export;
-mod given;
-mod guard;
+pub mod given;
+pub mod guard;
 mod head;
 mod hooks;
 mod import;
@@ -39,6 +39,7 @@ pub mod schema;
 mod send;
 pub mod serve;
 mod session;
+mod setup;
 mod stamp;
 mod state;
 mod status;
@@ -141,7 +142,8 @@ commands! {
     Task(task) = "task": "Look at one task, or take, finish and give back work under claims",
     CanWrite(can_write) = "can-write": "Say whether an agent may write a path now",
     Guard(guard) = "guard": "Say whether a coding agent may carry out a tool call; for its hooks",
-    Hooks(hooks) = "hooks": "Make a coding agent ask the guard before it writes",
+    Setup(setup) = "setup": "Set up a coding agent for a team: guard, hooks, MCP server, skill, AGENTS.md",
+    Hooks(hooks) = "hooks": "Make a coding agent ask the guard before it writes, and check that it does",
     Bootstrap(bootstrap) = "bootstrap": "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
     Ready(ready) = "ready": "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode": "Say which workflow modes are active: start them, end them, look at them",

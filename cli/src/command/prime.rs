@@ -1,19 +1,25 @@
 //! `prime`: what an agent should know when it wakes.
 
+use crate::agents::event::{ContextAnswer, Told};
 use crate::context::Context;
-use crate::exit::{Exit, Outcome};
-use crate::render::hand;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::style::Paint;
+use crate::render::{View, hand};
 use teamlog_team::command::prime::Prime;
+use teamlog_team::command::prime::PrimeAnswer;
 use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Show what an agent should know when it wakes, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, \
-        what it can take up, its unread mail, and what to type next. Lists that do not fit say how many there are in all.",
+        what it can take up, its unread mail, and what to type next. Lists that do not fit say how many there are in all.\n\n\
+        With --hook the event of an agent's hook stands on standard input, and the answer is what that hook takes: JSON for \
+        SessionStart, the bare text for any other.",
     after_help = "\
 Examples:
   teamlog prime demo --agent dev
-  teamlog prime demo --agent dev --json"
+  teamlog prime demo --agent dev --json
+  echo '{\"hook_event_name\":\"SessionStart\"}' | teamlog prime demo --agent dev --hook"
 )]
 pub struct Args {
     /// The team
@@ -24,16 +30,44 @@ pub struct Args {
     /// As it was then: once that event was recorded, or at that time (ISO 8601)
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     at: Option<Point>,
+    /// Take the JSON of an agent's hook, and answer as that hook does
+    #[arg(long, conflicts_with = "at")]
+    hook: bool,
 }
+
+/// What begins a session.
+const START: &str = "SessionStart";
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
+        let told = match self.hook {
+            true => Some(Told::read(context)?),
+            false => None,
+        };
         let mut team = context.team_at(&self.team, self.at)?;
         let mut answer = team.prime(&Prime { agent })?;
         context.own_commands(&mut answer.commands);
-        context.answer(&answer, hand::primed)?;
+        match told {
+            None => context.answer(&answer, hand::primed)?,
+            Some(told) => hooked(context, &told, &answer)?,
+        }
         context.done(team, Exit::Done)
+    }
+}
+
+/// The text as the hook takes it. Before a compaction agents take no JSON that adds anything, but may heed a text.
+fn hooked(context: &mut Context, told: &Told, answer: &PrimeAnswer) -> Result<(), CommandError> {
+    let plain = View {
+        paint: Paint::new(false),
+        ..context.view()
+    };
+    let lines = hand::primed(answer, &plain);
+    match told.event == START || context.out.is_json() {
+        true => context
+            .out
+            .json(&ContextAnswer::of(START, lines.join("\n"))),
+        false => context.out.lines(&lines),
     }
 }

@@ -117,14 +117,16 @@ fn bare(cli: &Cli) {
 /// What writes although it records nothing: the daemon says where it is.
 const SERVING: [&str; 2] = ["serve", "token rotate"];
 /// What is there to write something elsewhere than in a team, which a limit for files forbids as well.
-const WRITING_ELSEWHERE: [&str; 7] = [
+const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",
     "backup",
     "demo",
     "export",
+    "hooks doctor",
     "hooks install",
     "keygen",
     "man",
+    "setup",
 ];
 
 /// Runs every example of every command that only reads, and holds its end against what is expected; gives the commands

@@ -8,6 +8,7 @@
 )]
 
 mod actors;
+mod agents;
 mod answers;
 mod api;
 mod append;

@@ -1,13 +1,12 @@
 //! `mode prompt`: what a prompt asks for, as a hook of an agent passes it on.
 
+use crate::agents::event::ContextAnswer;
 use crate::command::given;
 use crate::command::session::Meant;
 use crate::command::stamp::Stamp;
 use crate::context::{Context, typed_here};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{View, prompt};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use teamlog_team::command::mode_prompt::ModePrompt;
 use teamlog_team::modes::prompt::answer::PromptAnswer;
@@ -51,37 +50,13 @@ pub struct Prompt {
     stamp: Stamp,
 }
 
-/// `{hookSpecificOutput}`: what a native prompt hook answers.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct HookAnswer {
-    /// What the hook says
-    hook_specific_output: HookOutput,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct HookOutput {
-    /// The hook: always `UserPromptSubmit`
-    hook_event_name: &'static str,
-    /// What the agent is told beside its prompt; empty where it asks for nothing
-    additional_context: String,
-}
-
-impl HookAnswer {
-    /// What the agent is told, with the commands that it names as they have to be typed where the program is called so.
-    fn of(answer: PromptAnswer, program: &str) -> HookAnswer {
-        let mut additional_context = answer.additional_context;
-        if let Some(typed) = typed_here(program, &additional_context) {
-            additional_context.push_str(&format!(" ({typed})"));
-        }
-        HookAnswer {
-            hook_specific_output: HookOutput {
-                hook_event_name: "UserPromptSubmit",
-                additional_context,
-            },
-        }
+/// What the agent is told, with the commands that it names as they have to be typed where the program is called so.
+fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
+    let mut additional_context = answer.additional_context;
+    if let Some(typed) = typed_here(program, &additional_context) {
+        additional_context.push_str(&format!(" ({typed})"));
     }
+    ContextAnswer::of("UserPromptSubmit", additional_context)
 }
 
 /// What the JSON of a hook holds of a prompt; the rest of it is passed by.
@@ -143,7 +118,7 @@ impl Prompt {
         if self.hook {
             let program = context.program();
             let hooked = |team: &mut Team, prompt: ModePrompt| {
-                prompted(team, prompt).map(|answer| HookAnswer::of(answer, &program))
+                prompted(team, prompt).map(|answer| hook_answer(answer, &program))
             };
             self.stamp.carry_out(context, asked, input, hooked, line)?;
             return Ok(Exit::Done);
@@ -174,7 +149,7 @@ fn prompted(team: &mut Team, prompt: ModePrompt) -> Result<PromptAnswer> {
 }
 
 /// A hook answers with JSON, whoever reads it.
-fn line(answer: &HookAnswer, _: &View) -> Vec<String> {
+fn line(answer: &ContextAnswer, _: &View) -> Vec<String> {
     serde_json::to_string(answer).into_iter().collect()
 }
 

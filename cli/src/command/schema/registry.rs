@@ -2,9 +2,10 @@
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
+use crate::agents::event::{ContextAnswer, StopAnswer};
 use crate::command::all_teams::AllAnswer;
-use crate::command::hooks::HooksAnswer;
-use crate::command::mode::prompt::HookAnswer;
+use crate::command::hooks::{HooksAnswer, HooksDoctorAnswer};
+use crate::command::setup::SetupAnswer;
 use crate::command::verify::VerifiedTeam;
 use crate::command::{api, await_event, demo, man, serve, token};
 use crate::context::Note;
@@ -134,6 +135,8 @@ pub const ENTRIES: &[Entry] = &[
     text("guard"),
     text("guard exec"),
     answer::<HooksAnswer>("hooks install"),
+    answer::<HooksDoctorAnswer>("hooks doctor"),
+    answer::<SetupAnswer>("setup"),
     recorded::<BootstrapStarted>("bootstrap start"),
     recorded::<BootstrapRecorded>("bootstrap record"),
     answer::<BootstrapListed>("bootstrap list"),
@@ -150,8 +153,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<ModeListAnswer>("mode list"),
     answer::<ModeShowAnswer>("mode show"),
     answer::<Transition>("mode explain"),
-    recorded::<Either<PromptAnswer, HookAnswer>>("mode prompt"),
-    answer::<Reading>("mode outcome"),
+    recorded::<Either<PromptAnswer, ContextAnswer>>("mode prompt"),
+    answer::<Either<Reading, StopAnswer>>("mode outcome"),
     answer::<SessionsAnswer>("mode sessions"),
     recorded::<SessionEndedAnswer>("mode end-session"),
     answer::<StateShown>("state read"),
@@ -169,7 +172,7 @@ pub const ENTRIES: &[Entry] = &[
     answer::<ArtifactGetAnswer>("artifact get"),
     answer::<ArtifactListAnswer>("artifact list"),
     recorded::<UsageAnswer>("usage"),
-    answer::<PrimeAnswer>("prime"),
+    answer::<Either<PrimeAnswer, ContextAnswer>>("prime"),
     answer::<WaitAnswer>("wait"),
     answer::<await_event::Answer>("await"),
     answer::<StatusAnswer>("status"),

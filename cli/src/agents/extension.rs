@@ -28,9 +28,18 @@ export default function (pi: any) {
 }
 "#;
 
+/// What stands before the words.
+const WORDS: &str = "const [PROGRAM, ...ARGS] = ";
+
 /// The whole file.
 pub fn text(words: &[String]) -> String {
     TEXT.replacen("WORDS", &json!(words).to_string(), 1)
+}
+
+/// The words that an extension starts the guard with; `None` where teamlog did not write it.
+pub fn words(text: &str) -> Option<Vec<String>> {
+    let line = text.lines().find_map(|line| line.strip_prefix(WORDS))?;
+    serde_json::from_str(line.strip_suffix(';')?).ok()
 }
 
 #[cfg(test)]
@@ -42,5 +51,7 @@ mod tests {
         let words = ["/a b/teamlog".to_owned(), "\"'WORDS".to_owned()];
         let text = text(&words);
         assert!(text.contains(r#"= ["/a b/teamlog","\"'WORDS"];"#), "{text}");
+        assert_eq!(super::words(&text).unwrap(), words);
+        assert_eq!(super::words("const x = 1;"), None);
     }
 }

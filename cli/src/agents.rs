@@ -1,0 +1,142 @@
+//! Coding agents: which files they read their configuration from, and what stands there so that they work with teamlog.
+//!
+//! | file | owns |
+//! |---|---|
+//! | [`file`] | a file of configuration: read, replaced whole, removed |
+//! | [`json_text`] | JSON that a person keeps, changed in place |
+//! | [`block`] | lines of teamlog between two marks in a text that a person keeps |
+//! | [`settings`] | hooks in JSON settings |
+//! | [`guard_hook`] | the command line by which an agent asks the guard |
+//! | [`extension`] | the extension by which `pi` does |
+//! | [`event`] | what an agent tells a hook, and what it takes for an answer |
+//!
+//! The formats are described, with dates and sources, in `docs/agents.md`.
+
+pub mod block;
+pub mod event;
+pub mod extension;
+pub mod file;
+pub mod guard_hook;
+pub mod json_text;
+pub mod settings;
+
+use crate::context::Context;
+use crate::exit::CommandError;
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// A coding agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Whose {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// pi
+    Pi,
+}
+
+impl Whose {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Whose::Claude => "claude",
+            Whose::Codex => "codex",
+            Whose::Pi => "pi",
+        }
+    }
+
+    /// The file that holds its hooks.
+    ///
+    /// # Errors
+    /// As [`top`].
+    pub fn hooks_file(
+        self,
+        context: &Context,
+        dir: Option<&Path>,
+        user: bool,
+    ) -> Result<PathBuf, CommandError> {
+        let name = match (self, user) {
+            // Paths of this machine stand in it, so that it is not the one that a project shares.
+            (Whose::Claude, false) => ".claude/settings.local.json",
+            (Whose::Claude, true) => ".claude/settings.json",
+            (Whose::Codex, _) => ".codex/hooks.json",
+            (Whose::Pi, false) => ".pi/extensions/teamlog-guard.ts",
+            (Whose::Pi, true) => ".pi/agent/extensions/teamlog-guard.ts",
+        };
+        Ok(file::followed(top(context, dir, user)?.join(name)))
+    }
+}
+
+/// The directory that an agent's files lie below: the project's, or the home of the user.
+///
+/// # Errors
+/// `HOME` is not set; there is no such directory.
+pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf, CommandError> {
+    let home = || {
+        let home = context.surroundings().var_set("HOME");
+        home.map(PathBuf::from).ok_or_else(|| {
+            CommandError::invalid("user", "HOME must say where the user's configuration is")
+        })
+    };
+    let top = match (dir, user) {
+        (_, true) => home()?,
+        (Some(dir), false) => dir.to_owned(),
+        (None, false) => PathBuf::from("."),
+    };
+    let top = absolute(context, &top)?;
+    match top.is_dir() {
+        true => Ok(top),
+        false => {
+            let message = format!("dir must be a directory, but is {}", top.display());
+            Err(CommandError::invalid("dir", message))
+        }
+    }
+}
+
+/// A path that means the same from everywhere.
+///
+/// # Errors
+/// Nobody can say what the working directory is.
+pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
+    let here = context.surroundings().here();
+    let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
+    // Without what means nothing.
+    Ok(here.join(path).components().collect())
+}
+
+/// The same as text.
+///
+/// # Errors
+/// As [`absolute`]; it is none.
+pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
+    let path = absolute(context, path)?;
+    path.into_os_string().into_string().map_err(|path| {
+        let message = format!("paths must be text, but {} is not", path.display());
+        CommandError::invalid("path", message)
+    })
+}
+
+/// The data root, by one name, whichever links and dots led there.
+///
+/// # Errors
+/// As [`text`].
+pub fn data_root(context: &Context) -> Result<String, CommandError> {
+    text(
+        context,
+        &file::followed(absolute(context, context.data_root())?),
+    )
+}
+
+/// This program, as an agent has to start it from wherever it is.
+///
+/// # Errors
+/// It cannot be found, or its path is no text.
+pub fn program(context: &Context) -> Result<String, CommandError> {
+    let program = std::env::current_exe()
+        .map_err(|error| CommandError::io("find", "this program", &error))?;
+    text(context, &program)
+}

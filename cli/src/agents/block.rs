@@ -1,0 +1,127 @@
+//! Lines of teamlog between two marks in a text that a person keeps. All else stays byte for byte, and taking the lines out
+//! leaves the text as it was before they came.
+
+use std::ops::Range;
+
+/// How the lines are marked.
+#[derive(Debug, Clone, Copy)]
+pub struct Block {
+    /// The line before them.
+    pub begin: &'static str,
+    /// The line behind them.
+    pub end: &'static str,
+}
+
+/// In TOML.
+pub const TOML: Block = Block {
+    begin: "# teamlog setup: begin; what stands up to the end is replaced",
+    end: "# teamlog setup: end",
+};
+/// In Markdown.
+pub const MARKDOWN: Block = Block {
+    begin: "<!-- teamlog setup: begin; what stands up to the end is replaced -->",
+    end: "<!-- teamlog setup: end -->",
+};
+
+impl Block {
+    /// The text with these lines between the marks: where such stand already, else at its end.
+    ///
+    /// # Errors
+    /// There is a first mark without a last one, as the rest of a sentence.
+    pub fn put(self, text: &str, lines: &str) -> Result<String, String> {
+        let block = format!("{}\n{}\n{}", self.begin, lines.trim_end(), self.end);
+        if let Some(place) = self.place(text)? {
+            let (before, after) = around(text, &place);
+            return Ok(format!("{before}{block}{after}"));
+        }
+        Ok(match text {
+            "" => format!("{block}\n"),
+            _ if text.ends_with('\n') => format!("{text}\n{block}\n"),
+            // Without a line break behind it, so that it can be told that there was none.
+            _ => format!("{text}\n\n{block}"),
+        })
+    }
+
+    /// The text without them.
+    ///
+    /// # Errors
+    /// As [`Block::put`].
+    pub fn without(self, text: &str) -> Result<String, String> {
+        let Some(place) = self.place(text)? else {
+            return Ok(text.to_owned());
+        };
+        let (before, after) = around(text, &place);
+        Ok(match after.strip_prefix('\n') {
+            None => before.strip_suffix("\n\n").unwrap_or(before).to_owned(),
+            Some(after) => {
+                let parted = before.ends_with("\n\n");
+                let before = before.strip_suffix('\n').filter(|_| parted);
+                format!("{}{after}", before.unwrap_or(around(text, &place).0))
+            }
+        })
+    }
+
+    /// From the first mark to the end of the last one.
+    fn place(self, text: &str) -> Result<Option<Range<usize>>, String> {
+        let Some(start) = line(text, self.begin, 0) else {
+            return Ok(None);
+        };
+        match line(text, self.end, start) {
+            Some(end) => Ok(Some(start..end + self.end.len())),
+            None => Err(format!("the line {:?} is missing", self.end)),
+        }
+    }
+}
+
+fn around<'a>(text: &'a str, place: &Range<usize>) -> (&'a str, &'a str) {
+    let before = text.get(..place.start).unwrap_or_default();
+    (before, text.get(place.end..).unwrap_or_default())
+}
+
+/// Where the line begins, behind a place.
+fn line(text: &str, wanted: &str, from: usize) -> Option<usize> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if at >= from && line.trim_end_matches(['\n', '\r']) == wanted {
+            return Some(at);
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_comes_out_as_it_went_in() {
+        for text in [
+            "",
+            "a\n",
+            "a",
+            "a\n\n",
+            "\n",
+            "# A\n\nb\n\n\n",
+            "a\r\nb\r\n",
+        ] {
+            let put = MARKDOWN.put(text, "one\n").unwrap();
+            assert!(put.starts_with(text) && put.contains("one"), "{put:?}");
+            assert_eq!(MARKDOWN.put(&put, "one").unwrap(), put, "{text:?}");
+            let other = MARKDOWN.put(&put, "two\nthree").unwrap();
+            assert!(!other.contains("one") && other.contains("two\nthree"));
+            assert_eq!(MARKDOWN.without(&other).unwrap(), text, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_written_behind_it_stays() {
+        let text = MARKDOWN.put("a\n", "one").unwrap() + "\nb\n";
+        let changed = MARKDOWN.put(&text, "two").unwrap();
+        assert!(changed.ends_with("\nb\n"), "{changed:?}");
+        assert_eq!(MARKDOWN.without(&changed).unwrap(), "a\n\nb\n");
+        let torn = text.replace(MARKDOWN.end, "");
+        assert!(MARKDOWN.put(&torn, "x").is_err());
+        assert!(MARKDOWN.without(&torn).is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! A file of configuration: read, replaced whole, removed. The file is whole at every moment.
+
+use crate::exit::CommandError;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Far more than the settings of an agent have.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Through a link to where the file is, which then is what gets replaced.
+pub fn followed(file: PathBuf) -> PathBuf {
+    fs::canonicalize(&file).unwrap_or(file)
+}
+
+/// What it holds, if it is there.
+///
+/// # Errors
+/// It is no file, or too large; I/O.
+pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
+    let failed = |error| CommandError::io("read", &file.display().to_string(), &error);
+    let size = match fs::metadata(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(found) if !found.is_file() => return Err(unusable(file, "it is no file")),
+        Ok(found) => found.len(),
+    };
+    match size > FILE_BYTES_MAX {
+        true => Err(unusable(file, "it is too large")),
+        false => fs::read_to_string(file).map(Some).map_err(failed),
+    }
+}
+
+/// Why the file cannot be taken, as the rest of a sentence.
+pub fn unusable(file: &Path, why: &str) -> CommandError {
+    let message = format!("{} must hold settings, but {why}", file.display());
+    CommandError::invalid("file", message)
+}
+
+/// Puts a whole file in the place of another, whose mode it takes over.
+///
+/// # Errors
+/// I/O.
+pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
+    let failed = |error: io::Error| CommandError::io("write", &file.display().to_string(), &error);
+    let dir = file.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(dir).map_err(failed)?;
+    let aside = dir.join(format!(".teamlog-{}.tmp", std::process::id()));
+    let mode = fs::metadata(file).map(|found| found.permissions()).ok();
+    let written = write_aside(&aside, content, mode).and_then(|()| fs::rename(&aside, file));
+    if written.is_err() {
+        // The error that led here is the one to be told.
+        let _ = fs::remove_file(&aside);
+    }
+    written.map_err(failed)?;
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(failed)
+}
+
+fn write_aside(aside: &Path, content: &str, mode: Option<fs::Permissions>) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(aside)?;
+    file.write_all(content.as_bytes())?;
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.sync_all()
+}
+
+/// Removes a file, and the directories below `top` that it leaves empty.
+///
+/// # Errors
+/// I/O.
+pub fn remove(file: &Path, top: &Path) -> Result<(), CommandError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            let file = file.display().to_string();
+            return Err(CommandError::io("remove", &file, &error));
+        }
+        _ => {}
+    }
+    let top = followed(top.to_owned());
+    let above = file.ancestors().skip(1);
+    for dir in above.take_while(|dir| dir.starts_with(&top) && *dir != top) {
+        // One that holds something stays.
+        if fs::remove_dir(dir).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The command line by which an agent asks the guard: made, and read out of what is installed.
+
+use super::{Whose, data_root, program, text};
+use crate::command::guard::OnUnknown;
+use crate::context::Context;
+use crate::exit::CommandError;
+use crate::render::shell;
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
+
+/// How it ends, so that a guard that is gone or ends in any other way is a no as well: agents take such an end for a yes.
+const ELSE: &str = " || exit 2";
+
+/// What a guard is started with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GuardHook {
+    /// The team; else the guard finds it.
+    pub team: Option<String>,
+    /// Who is to write; else the guard asks the environment.
+    pub agent: Option<String>,
+    /// The repository; else the team's setting.
+    pub root: Option<String>,
+    /// What may be written without a lease.
+    pub scratch: Vec<String>,
+    /// What is answered where nobody can tell.
+    pub on_unknown: Option<String>,
+}
+
+// What the guard is told. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct GuardOptions {
+    /// The repository [default: the team's setting `resources.root`]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// A directory that may be written without a lease; may stand several times
+    #[arg(long, value_name = "DIR")]
+    scratch: Vec<PathBuf>,
+    /// What the guard answers where nobody can tell [default: ask; deny for codex, which cannot ask]
+    #[arg(long, value_enum, value_name = "ANSWER")]
+    on_unknown: Option<OnUnknown>,
+}
+
+impl GuardOptions {
+    /// The hook with what was typed; what was not comes from `there`.
+    ///
+    /// # Errors
+    /// A path is no text.
+    pub fn hook(
+        &self,
+        context: &Context,
+        whose: Whose,
+        team: Option<String>,
+        agent: Option<String>,
+        there: GuardHook,
+    ) -> Result<GuardHook, CommandError> {
+        let path = |path: &PathBuf| text(context, path);
+        let typed: Result<Vec<String>, CommandError> = self.scratch.iter().map(path).collect();
+        let scratch = match typed? {
+            typed if typed.is_empty() => there.scratch,
+            typed => typed,
+        };
+        let by_default = match whose {
+            Whose::Codex => OnUnknown::Deny,
+            Whose::Claude | Whose::Pi => OnUnknown::Ask,
+        };
+        let on_unknown = self.on_unknown.map(|answer| answer.name().to_owned());
+        let on_unknown = on_unknown.or(there.on_unknown);
+        Ok(GuardHook {
+            team: team.or(there.team),
+            agent: agent.or(there.agent),
+            root: self.root.as_ref().map(path).transpose()?.or(there.root),
+            scratch,
+            on_unknown: Some(on_unknown.unwrap_or_else(|| by_default.name().to_owned())),
+        })
+    }
+}
+
+impl GuardHook {
+    /// The guard as the agent will start it, with absolute paths, since nobody knows from where.
+    ///
+    /// # Errors
+    /// A path is no text.
+    pub fn words(&self, context: &Context) -> Result<Vec<String>, CommandError> {
+        let mut words = vec![
+            program(context)?,
+            "guard".to_owned(),
+            "--data-root".to_owned(),
+            data_root(context)?,
+        ];
+        let mut option =
+            |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        if let Some(agent) = &self.agent {
+            option("--agent", agent);
+        }
+        if let Some(root) = &self.root {
+            option("--root", root);
+        }
+        for dir in &self.scratch {
+            option("--scratch", dir);
+        }
+        if let Some(answer) = &self.on_unknown {
+            option("--on-unknown", answer);
+        }
+        if let Some(team) = &self.team {
+            words.extend(["--".to_owned(), team.clone()]);
+        }
+        Ok(words)
+    }
+
+    /// What an installed command line was made of; `None` where teamlog did not make it.
+    pub fn read(line: &str) -> Option<GuardHook> {
+        GuardHook::of_words(&shell::words(line.strip_suffix(ELSE)?)?)
+    }
+
+    /// The same of its words.
+    pub fn of_words(words: &[String]) -> Option<GuardHook> {
+        let mut words = words.iter().skip(1);
+        if words.next()? != "guard" {
+            return None;
+        }
+        let mut hook = GuardHook::default();
+        while let Some(word) = words.next() {
+            let value = words.next()?.clone();
+            match word.as_str() {
+                "--data-root" => {}
+                "--agent" => hook.agent = Some(value),
+                "--root" => hook.root = Some(value),
+                "--scratch" => hook.scratch.push(value),
+                "--on-unknown" => {
+                    OnUnknown::from_str(&value, false).ok()?;
+                    hook.on_unknown = Some(value);
+                }
+                "--" => hook.team = Some(value),
+                _ => return None,
+            }
+        }
+        Some(hook)
+    }
+
+    /// Refuses to put the hook of one agent in the place of another's.
+    ///
+    /// # Errors
+    /// It names one, and the one that is there another.
+    pub fn check_agent(&self, there: &GuardHook, file: &Path) -> Result<(), CommandError> {
+        match (&there.agent, &self.agent) {
+            (Some(there), Some(agent)) if there != agent => {
+                let message = format!(
+                    "agent must be {there}, whose hook is in {} and would be replaced, but is {agent}; one file serves \
+                     all agents of a directory",
+                    file.display()
+                );
+                Err(CommandError::invalid("agent", message).detailing("installed_agent", there))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Words as an agent runs them; any end but a yes is a no, also that of a program which is not there any more.
+pub fn line(words: &[String]) -> String {
+    format!("{}{ELSE}", joined(words))
+}
+
+/// Words as a shell takes them.
+pub fn joined(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| shell::quoted(word)).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_installed_is_read_again() {
+        let line = "'/a b/teamlog' guard --data-root /d --agent dev --scratch /tmp --scratch '/x y' --on-unknown ask -- demo || exit 2";
+        let hook = GuardHook::read(line).unwrap();
+        assert_eq!(hook.agent.as_deref(), Some("dev"));
+        assert_eq!(hook.scratch, ["/tmp", "/x y"]);
+        assert_eq!(hook.team.as_deref(), Some("demo"));
+        for other in [
+            "teamlog guard demo",
+            "x guard --data-root /d --new 1 || exit 2",
+            "",
+        ] {
+            assert_eq!(GuardHook::read(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn one_agent_does_not_take_the_place_of_another() {
+        let of = |agent: Option<&str>| GuardHook {
+            agent: agent.map(str::to_owned),
+            ..GuardHook::default()
+        };
+        let file = Path::new("/f");
+        let error = of(Some("b")).check_agent(&of(Some("a")), file).unwrap_err();
+        assert!(error.message().contains("must be a"), "{error:?}");
+        for (new, there) in [(None, Some("a")), (Some("a"), Some("a")), (Some("a"), None)] {
+            assert!(of(new).check_agent(&of(there), file).is_ok());
+        }
+    }
+}

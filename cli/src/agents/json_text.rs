@@ -1,0 +1,429 @@
+//! JSON that a person keeps, changed in place: all else stays as it was written, order, blanks and line breaks included.
+//!
+//! The text is checked before, so that what looks through it need only find where values begin and end. Where it does not
+//! find them all the same, nothing is changed.
+
+use serde::Serialize;
+use serde_json::ser::{PrettyFormatter, Serializer};
+use serde_json::{Map, Value, json};
+use std::ops::Range;
+use teamlog_team::engine::Json;
+
+/// A step from a value to one within it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    /// A member of an object.
+    Key(&'a str),
+    /// An item of a list.
+    At(usize),
+    /// Behind the last item of a list.
+    End,
+}
+
+/// A JSON object as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonText {
+    text: String,
+}
+
+/// A member or an item.
+struct Item {
+    key: Option<String>,
+    start: usize,
+    value: Range<usize>,
+}
+
+/// An object or a list.
+struct Container {
+    open: usize,
+    close: usize,
+    is_object: bool,
+    items: Vec<Item>,
+}
+
+impl Container {
+    fn find(&self, step: Step<'_>) -> Option<usize> {
+        match step {
+            Step::Key(key) => {
+                let mut items = self.items.iter();
+                items.position(|item| item.key.as_deref() == Some(key))
+            }
+            Step::At(at) => (at < self.items.len()).then_some(at),
+            Step::End => None,
+        }
+    }
+}
+
+impl JsonText {
+    /// Takes a text; nothing, or nothing but blanks, is an empty object.
+    ///
+    /// # Errors
+    /// It is no JSON object, as the rest of a sentence.
+    pub fn parse(text: Option<&str>) -> Result<JsonText, String> {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Ok(JsonText {
+                text: "{}\n".to_owned(),
+            });
+        };
+        // Stricter than other parsers, which would drop a key that is there twice.
+        Json::parse(text.trim()).map_err(|error| error.to_string())?;
+        let text = text.to_owned();
+        match serde_json::from_str(&text) {
+            Ok(Value::Object(_)) => Ok(JsonText { text }),
+            Ok(_) => Err("it is no JSON object".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it means.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|_| json!({}))
+    }
+
+    /// Whether nothing stands in it.
+    pub fn is_empty(&self) -> bool {
+        self.value().as_object().is_none_or(Map::is_empty)
+    }
+
+    /// Puts a value to where the steps lead, in the place of the one that is there, else behind the others. What is missing
+    /// on the way is made.
+    ///
+    /// # Errors
+    /// Something on the way is neither an object nor a list, as the rest of a sentence.
+    pub fn put(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
+        let mut open = blank_end(&self.text, 0);
+        for (depth, step) in path.iter().enumerate() {
+            let (walked, rest) = path.split_at(depth);
+            let container = container(&self.text, open)
+                .filter(|container| container.is_object == matches!(step, Step::Key(_)))
+                .ok_or_else(|| format!("{} is no {}", shown(walked), kind(*step)))?;
+            let rest = rest.get(1..).unwrap_or_default();
+            let Some(found) = container.find(*step).and_then(|at| container.items.get(at)) else {
+                return self.append(&container, *step, &nested(rest, value));
+            };
+            if rest.is_empty() {
+                let place = found.value.clone();
+                let indent = self.indent(&container);
+                let text = self.rendered(value, indent.as_deref());
+                self.text.replace_range(place, &text);
+                return Ok(());
+            }
+            open = found.value.start;
+        }
+        Ok(())
+    }
+
+    /// Takes out what the steps lead to, and the objects and lists that hold nothing else. Says whether it was there.
+    pub fn remove(&mut self, path: &[Step<'_>]) -> bool {
+        let mut way = Vec::new();
+        let mut open = blank_end(&self.text, 0);
+        for step in path {
+            let Some(container) = container(&self.text, open) else {
+                return false;
+            };
+            let Some(at) = container.find(*step) else {
+                return false;
+            };
+            open = match container.items.get(at) {
+                Some(item) => item.value.start,
+                None => return false,
+            };
+            way.push((container, at));
+        }
+        while let Some((container, at)) = way.pop() {
+            if container.items.len() == 1 && !way.is_empty() {
+                continue;
+            }
+            let end = |at: usize| container.items.get(at).map(|item| item.value.end);
+            let start = |at: usize| container.items.get(at).map(|item| item.start);
+            let place = match (at.checked_sub(1).and_then(end), start(at + 1)) {
+                (_, Some(next)) => start(at).map(|start| start..next),
+                (Some(before), None) => end(at).map(|end| before..end),
+                (None, None) => Some(container.open + 1..container.close),
+            };
+            let Some(place) = place else {
+                return false;
+            };
+            self.text.replace_range(place, "");
+            return true;
+        }
+        false
+    }
+
+    fn append(
+        &mut self,
+        container: &Container,
+        step: Step<'_>,
+        value: &Value,
+    ) -> Result<(), String> {
+        let key = match step {
+            Step::Key(key) => format!("{}: ", json!(key)),
+            Step::At(_) | Step::End => String::new(),
+        };
+        let Some(last) = container.items.last() else {
+            let outer = self.line_indent(container.open).to_owned();
+            let inner = format!("{outer}{}", self.unit());
+            let value = self.rendered(value, Some(&inner));
+            let (open, close) = match container.is_object {
+                true => ('{', '}'),
+                false => ('[', ']'),
+            };
+            let text = format!("{open}\n{inner}{key}{value}\n{outer}{close}");
+            let place = container.open..container.close + 1;
+            self.text.replace_range(place, &text);
+            return Ok(());
+        };
+        let end = last.value.end;
+        let text = match self.indent(container) {
+            Some(indent) => {
+                let value = self.rendered(value, Some(&indent));
+                format!(",\n{indent}{key}{value}")
+            }
+            None => format!(", {key}{}", self.rendered(value, None)),
+        };
+        self.text.insert_str(end, &text);
+        Ok(())
+    }
+
+    /// What stands before the items of a container, where each has a line of its own.
+    fn indent(&self, container: &Container) -> Option<String> {
+        let last = container.items.last()?;
+        let line = self.line_indent(last.start);
+        let begun = last.start.checked_sub(line.len())?;
+        let before = self.text.get(..begun)?;
+        let own = before.is_empty() || before.ends_with('\n');
+        (own && container.open < begun).then(|| line.to_owned())
+    }
+
+    /// The blanks at the beginning of the line that a place is in.
+    fn line_indent(&self, at: usize) -> &str {
+        let before = self.text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let blanks = line.len() - line.trim_start().len();
+        line.get(..blanks).unwrap_or_default()
+    }
+
+    /// What one level is set in by.
+    fn unit(&self) -> String {
+        let root = container(&self.text, blank_end(&self.text, 0));
+        let unit = root.and_then(|root| self.indent(&root));
+        let unit = unit.filter(|unit| !unit.is_empty());
+        unit.unwrap_or_else(|| "  ".to_owned())
+    }
+
+    /// A value as text: on lines of its own that begin with `indent`, else on one line.
+    fn rendered(&self, value: &Value, indent: Option<&str>) -> String {
+        let Some(indent) = indent else {
+            return value.to_string();
+        };
+        let unit = self.unit();
+        let mut bytes = Vec::new();
+        let formatter = PrettyFormatter::with_indent(unit.as_bytes());
+        let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
+        match value.serialize(&mut serializer) {
+            // A string holds no line break as such.
+            Ok(()) => String::from_utf8_lossy(&bytes).replace('\n', &format!("\n{indent}")),
+            Err(_) => value.to_string(),
+        }
+    }
+}
+
+fn kind(step: Step<'_>) -> &'static str {
+    match step {
+        Step::Key(_) => "object",
+        Step::At(_) | Step::End => "list",
+    }
+}
+
+/// `hooks.PreToolUse`.
+fn shown(path: &[Step<'_>]) -> String {
+    let steps: Vec<String> = path
+        .iter()
+        .map(|step| match step {
+            Step::Key(key) => (*key).to_owned(),
+            Step::At(at) => at.to_string(),
+            Step::End => "-".to_owned(),
+        })
+        .collect();
+    match steps.is_empty() {
+        true => "it".to_owned(),
+        false => steps.join("."),
+    }
+}
+
+/// The value within what the steps would have found.
+fn nested(path: &[Step<'_>], value: &Value) -> Value {
+    path.iter()
+        .rev()
+        .fold(value.clone(), |value, step| match step {
+            Step::Key(key) => {
+                let mut object = Map::new();
+                object.insert((*key).to_owned(), value);
+                Value::Object(object)
+            }
+            Step::At(_) | Step::End => json!([value]),
+        })
+}
+
+/// Where the next thing begins.
+fn blank_end(text: &str, at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + (rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len())
+}
+
+/// Where a value that begins there ends.
+fn value_end(text: &str, start: usize) -> Option<usize> {
+    let (mut depth, mut string, mut escaped) = (0_usize, false, false);
+    for (at, c) in text.get(start..)?.char_indices() {
+        let at = start + at;
+        if string {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' if depth == 0 => return Some(at + 1),
+                '"' => string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match c {
+            '"' => string = true,
+            '{' | '[' => depth += 1,
+            '}' | ']' if depth == 0 => return Some(at),
+            '}' | ']' if depth == 1 => return Some(at + 1),
+            '}' | ']' => depth -= 1,
+            ',' | ' ' | '\t' | '\n' | '\r' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+fn container(text: &str, open: usize) -> Option<Container> {
+    let is_object = match text.get(open..)?.chars().next()? {
+        '{' => true,
+        '[' => false,
+        _ => return None,
+    };
+    let mut items = Vec::new();
+    let mut at = blank_end(text, open + 1);
+    loop {
+        match text.get(at..)?.chars().next()? {
+            '}' | ']' => {
+                return Some(Container {
+                    open,
+                    close: at,
+                    is_object,
+                    items,
+                });
+            }
+            ',' => {
+                at = blank_end(text, at + 1);
+                continue;
+            }
+            _ => {}
+        }
+        let start = at;
+        let (key, value) = match is_object {
+            false => (None, start),
+            true => {
+                let end = value_end(text, start)?;
+                let key = serde_json::from_str(text.get(start..end)?).ok()?;
+                (Some(key), blank_end(text, blank_end(text, end) + 1))
+            }
+        };
+        let end = value_end(text, value).filter(|end| *end > value)?;
+        items.push(Item {
+            key,
+            start,
+            value: value..end,
+        });
+        at = blank_end(text, end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Step::{At, End, Key};
+    use super::*;
+
+    const PATH: [Step<'static>; 3] = [Key("hooks"), Key("Stop"), End];
+
+    fn own() -> Value {
+        json!({"hooks": [{"command": "a \"b\" {", "type": "command"}]})
+    }
+
+    #[test]
+    fn what_is_put_in_and_taken_out_leaves_the_text_as_it_was() {
+        for text in [
+            "{}\n",
+            "{\"z\":1,\"a\":[1, 2]}",
+            "{ \"z\": 1 }\n",
+            "{\n  \"z\": 1.0,\n  \"a\": \"}]\\\"\"\n}\n",
+            "{\n\t\"z\": {\n\t\t\"y\": null\n\t},\n\n\t\"hooks\": {\n\t\t\"Pre\": [ 1 ]\n\t}\n}",
+            "{\n    \"hooks\": {\n        \"Stop\": [\n            {\"a\": 1}\n        ]\n    },\n    \"x\": 1e3\n}\n",
+            "{\n  \"hooks\": {\"Stop\": [true], \"A\": []}\n}",
+            "\n{\"hooks\": {\"Stop\": [{\"a\":1},{\"b\":2}]}}\n\n",
+        ] {
+            let mut json = JsonText::parse(Some(text)).unwrap();
+            let before = json.value();
+            json.put(&PATH, &own()).unwrap();
+            let value = json.value();
+            let list = value["hooks"]["Stop"].as_array().unwrap();
+            assert_eq!(list.last(), Some(&own()), "{}", json.text());
+            let last = list.len() - 1;
+            let was = before["hooks"]["Stop"].as_array().map_or(0, Vec::len);
+            assert_eq!(last, was, "{}", json.text());
+            let at = [Key("hooks"), Key("Stop"), At(last)];
+            json.put(&at, &json!(7)).unwrap();
+            assert_eq!(json.value()["hooks"]["Stop"][last], 7);
+            assert!(json.remove(&at));
+            assert_eq!(json.text(), text);
+        }
+    }
+
+    #[test]
+    fn it_is_set_in_as_what_is_around_it() {
+        let mut json = JsonText::parse(Some("{\n\t\"b\": 1\n}")).unwrap();
+        json.put(&[Key("a"), Key("c")], &json!([1])).unwrap();
+        let text = "{\n\t\"b\": 1,\n\t\"a\": {\n\t\t\"c\": [\n\t\t\t1\n\t\t]\n\t}\n}";
+        assert_eq!(json.text(), text);
+        let mut json = JsonText::parse(None).unwrap();
+        json.put(&[Key("a"), End], &json!("x")).unwrap();
+        assert_eq!(json.text(), "{\n  \"a\": [\n    \"x\"\n  ]\n}\n");
+    }
+
+    #[test]
+    fn one_of_several_goes_and_the_others_stay_as_they_are() {
+        let text = "{\"a\": [1,  2 ,\n3], \"b\": 2}";
+        let mut json = JsonText::parse(Some(text)).unwrap();
+        assert!(json.remove(&[Key("a"), At(1)]));
+        assert_eq!(json.text(), "{\"a\": [1,  3], \"b\": 2}");
+        assert!(json.remove(&[Key("a"), At(1)]));
+        assert!(json.remove(&[Key("a"), At(0)]));
+        assert_eq!(json.text(), "{\"b\": 2}");
+        assert!(!json.remove(&[Key("c")]) && !json.remove(&[Key("b"), At(0)]));
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused_and_stays() {
+        for text in ["[]", "{", "1", r#"{"a":1,"a":2}"#] {
+            assert!(JsonText::parse(Some(text)).is_err(), "{text}");
+        }
+        for text in [
+            r#"{"hooks":[]}"#,
+            r#"{"hooks":{"Stop":{}}}"#,
+            r#"{"hooks":null}"#,
+        ] {
+            let mut json = JsonText::parse(Some(text)).unwrap();
+            let why = json.put(&PATH, &own()).unwrap_err();
+            assert!(why.starts_with("hooks"), "{why}");
+            assert_eq!(json.text(), text);
+        }
+    }
+}

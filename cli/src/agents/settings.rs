@@ -1,0 +1,276 @@
+//! Hooks in the JSON settings of Claude Code and of Codex.
+//!
+//! Both have the same form: `hooks`, an event, a list of groups, each with what it applies to and a list of commands. A
+//! group of teamlog has one command. What else stands there stays.
+
+use super::Whose;
+use super::json_text::{JsonText, Step};
+use serde_json::{Map, Value, json};
+
+/// Seconds that an agent waits for a hook.
+const TIMEOUT: u64 = 10;
+
+/// What a hook is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hook {
+    /// Ask the guard before a tool writes.
+    Guard,
+    /// Tell an agent where it stands when its session starts, also behind a compaction.
+    Start,
+    /// The same before a compaction.
+    Compaction,
+    /// Carry out what a prompt asks for.
+    Prompt,
+    /// Say how modes end.
+    Stop,
+}
+
+impl Hook {
+    /// The event of the agent.
+    pub fn event(self) -> &'static str {
+        match self {
+            Hook::Guard => "PreToolUse",
+            Hook::Start => "SessionStart",
+            Hook::Compaction => "PreCompact",
+            Hook::Prompt => "UserPromptSubmit",
+            Hook::Stop => "Stop",
+        }
+    }
+
+    /// The command of teamlog that is run.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Hook::Guard => "guard",
+            Hook::Start | Hook::Compaction => "prime",
+            Hook::Prompt => "mode prompt",
+            Hook::Stop => "mode outcome",
+        }
+    }
+
+    /// Whether a command line is one that teamlog wrote for this.
+    fn wrote(self, command: &str) -> bool {
+        let begun = command.contains(&format!(" {} --data-root ", self.verb()));
+        begun && (self == Hook::Guard || command.contains(" --hook "))
+    }
+
+    /// What stands in the settings.
+    pub fn group(self, whose: Whose, command: &str) -> Value {
+        let mut run = json!({"type": "command", "command": command, "timeout": TIMEOUT});
+        let mut group = json!({});
+        if self == Hook::Guard {
+            group["matcher"] = json!(matcher(whose));
+            if whose == Whose::Claude {
+                // Else a hook that cannot be started, or takes too long, lets the call through.
+                run["onFailure"] = json!("block");
+            }
+        }
+        group["hooks"] = json!([run]);
+        group
+    }
+}
+
+/// The tools that write, as the agents name them, and all of other servers: which of those write is for the guard to say.
+fn matcher(whose: Whose) -> &'static str {
+    match whose {
+        Whose::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
+        Whose::Claude | Whose::Pi => "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
+    }
+}
+
+/// A hook of teamlog that is there.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Installed {
+    at: usize,
+    /// Which command of the group, where others stand beside it.
+    beside: Option<usize>,
+    /// The group.
+    pub group: Value,
+    /// Its command line.
+    pub command: String,
+}
+
+/// The hooks of that kind.
+pub fn installed(settings: &JsonText, hook: Hook) -> Vec<Installed> {
+    let settings = settings.value();
+    let groups = settings
+        .get("hooks")
+        .and_then(|hooks| hooks.get(hook.event())?.as_array());
+    let mut found = Vec::new();
+    for (at, group) in groups.into_iter().flatten().enumerate() {
+        let runs = group.get("hooks").and_then(Value::as_array);
+        for (nth, run) in runs.into_iter().flatten().enumerate() {
+            let command = run.get("command").and_then(Value::as_str);
+            let Some(command) = command.filter(|command| hook.wrote(command)) else {
+                continue;
+            };
+            let alone = runs.is_some_and(|runs| runs.len() == 1);
+            found.push(Installed {
+                at,
+                beside: (!alone).then_some(nth),
+                group: group.clone(),
+                command: command.to_owned(),
+            });
+        }
+    }
+    found
+}
+
+/// Puts a hook in the place of an older one of ours, else behind those that are there.
+///
+/// # Errors
+/// `hooks` is no object, or the event no list, as the rest of a sentence.
+pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), String> {
+    let mut found = installed(settings, hook);
+    let kept = found.iter().position(|one| one.beside.is_none());
+    let kept = kept.map(|at| found.remove(at));
+    if let Some(kept) = &kept {
+        if kept.group != *group {
+            let at = [
+                Step::Key("hooks"),
+                Step::Key(hook.event()),
+                Step::At(kept.at),
+            ];
+            settings.put(&at, group)?;
+        }
+    }
+    take_out(settings, hook, &found);
+    match kept {
+        Some(_) => Ok(()),
+        None => {
+            let end = [Step::Key("hooks"), Step::Key(hook.event()), Step::End];
+            settings.put(&end, group)
+        }
+    }
+}
+
+/// Takes out all of ours.
+pub fn remove(settings: &mut JsonText, hook: Hook) {
+    let found = installed(settings, hook);
+    take_out(settings, hook, &found);
+}
+
+fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
+    // From behind, so that the places of the others stay.
+    for one in found.iter().rev() {
+        let group = [
+            Step::Key("hooks"),
+            Step::Key(hook.event()),
+            Step::At(one.at),
+        ];
+        match one.beside {
+            None => settings.remove(&group),
+            Some(nth) => {
+                let [hooks, event, at] = group;
+                settings.remove(&[hooks, event, at, Step::Key("hooks"), Step::At(nth)])
+            }
+        };
+    }
+}
+
+/// The entry of the MCP server in `.mcp.json`.
+pub const MCP: [Step<'static>; 2] = [Step::Key("mcpServers"), Step::Key("teamlog")];
+
+/// The entry that is there.
+pub fn mcp(settings: &JsonText) -> Option<Value> {
+    let value = settings.value();
+    value.get("mcpServers")?.get("teamlog").cloned()
+}
+
+/// An entry of these words.
+pub fn mcp_entry(words: &[String]) -> Value {
+    let mut entry = Map::new();
+    if let Some((program, rest)) = words.split_first() {
+        entry.insert("command".to_owned(), json!(program));
+        entry.insert("args".to_owned(), json!(rest));
+    }
+    Value::Object(entry)
+}
+
+/// Whether an entry starts the server of teamlog, and nothing else.
+pub fn is_own_mcp(entry: &Value) -> bool {
+    let args = entry.get("args").and_then(Value::as_array);
+    args.is_some_and(|args| {
+        args.first() == Some(&json!("mcp")) && args.get(1) == Some(&json!("--data-root"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMAND: &str = "/bin/teamlog guard --data-root /d --on-unknown ask || exit 2";
+
+    fn with(settings: &mut JsonText, command: &str) -> Value {
+        let group = Hook::Guard.group(Whose::Claude, command);
+        put(settings, Hook::Guard, &group).unwrap();
+        settings.value()
+    }
+
+    #[test]
+    fn what_else_is_there_stays_and_a_second_time_changes_nothing() {
+        let old = "{\"model\":\"x\",\"hooks\":{\"Stop\":[1],\"PreToolUse\":[{\"matcher\":\"Read\",\"hooks\":[]}]},\"a\":1}";
+        let mut settings = JsonText::parse(Some(old)).unwrap();
+        let value = with(&mut settings, COMMAND);
+        assert!(
+            settings
+                .text()
+                .starts_with("{\"model\":\"x\",\"hooks\":{\"Stop\":[1],")
+        );
+        let calls = value["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!((calls.len(), &calls[0]["matcher"]), (2, &json!("Read")));
+        assert_eq!(calls[1]["hooks"][0]["command"], COMMAND);
+        let first = settings.clone();
+        with(&mut settings, COMMAND);
+        assert_eq!(settings, first);
+        let other = COMMAND.replace("ask", "deny");
+        let value = with(&mut settings, &other);
+        let calls = value["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!(calls.len(), 2);
+        assert_eq!(calls[1]["hooks"][0]["command"], other);
+        remove(&mut settings, Hook::Guard);
+        assert_eq!(settings.text(), old);
+    }
+
+    #[test]
+    fn one_that_stands_beside_others_is_taken_out_alone() {
+        let old = json!({"hooks": {"Stop": [{"hooks": [
+            {"command": "mine"},
+            {"command": "/t mode outcome --data-root /d --hook -- x || exit 1"},
+        ]}]}});
+        let mut settings = JsonText::parse(Some(&old.to_string())).unwrap();
+        let group = Hook::Stop.group(
+            Whose::Codex,
+            "/t mode outcome --data-root /e --hook -- x || exit 1",
+        );
+        put(&mut settings, Hook::Stop, &group).unwrap();
+        let value = settings.value();
+        assert_eq!(
+            value["hooks"]["Stop"][0]["hooks"],
+            json!([{"command": "mine"}])
+        );
+        assert_eq!(value["hooks"]["Stop"][1], group);
+        // What a person wrote with the same command is no hook of ours.
+        let own =
+            json!({"hooks": {"Stop": [{"hooks": [{"command": "teamlog mode outcome x forge"}]}]}});
+        let mut settings = JsonText::parse(Some(&own.to_string())).unwrap();
+        remove(&mut settings, Hook::Stop);
+        assert_eq!(settings.value(), own);
+    }
+
+    #[test]
+    fn each_agent_asks_for_what_writes() {
+        for (whose, tool) in [
+            (Whose::Claude, "NotebookEdit"),
+            (Whose::Codex, "apply_patch"),
+        ] {
+            let group = Hook::Guard.group(whose, COMMAND);
+            let matcher = group["matcher"].as_str().unwrap();
+            assert!(
+                matcher.contains(tool) && matcher.contains("mcp__.*"),
+                "{matcher}"
+            );
+            let blocks = group["hooks"][0]["onFailure"] == "block";
+            assert_eq!(blocks, whose == Whose::Claude);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! `hooks doctor`: whether an agent's hook denies what it has to, tried as the agent does.
+
+use super::Place;
+use crate::agents::guard_hook::GuardHook;
+use crate::agents::json_text::JsonText;
+use crate::agents::settings::{self, Hook};
+use crate::agents::{Whose, extension, file, guard_hook, top};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A file that no team's repository holds.
+const PROBE: &str = "/teamlog-hooks-doctor-probe";
+/// As long as agents wait.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often the probe is looked at meanwhile.
+const LOOK: Duration = Duration::from_millis(10);
+/// Bytes of an answer that are read.
+const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+
+/// Check that a coding agent's hook is installed, and that it denies a write that must be denied
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Check that a coding agent's hook is installed, and that it denies a write that must be denied\n\nThe hook \
+        is run as the agent runs it, with a call that would write outside of the repository; nothing is written. Exit code 1 \
+        if a check fails.",
+    after_help = "\
+Examples:
+  teamlog hooks install claude demo --agent dev --write && teamlog hooks doctor claude"
+)]
+pub struct Doctor {
+    /// Whose hook
+    #[arg(value_enum, value_name = "WHOSE")]
+    whose: Whose,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// `{status, whose, file, checks}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HooksDoctorAnswer {
+    /// The worst of the checks.
+    status: Health,
+    /// Whose hook it is.
+    whose: Whose,
+    /// The file that it is in.
+    file: String,
+    /// What was looked at.
+    checks: Vec<Check>,
+}
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Health {
+    /// As it should be.
+    Ok,
+    /// Worth a look.
+    Warning,
+    /// The hook does not protect.
+    Failed,
+}
+
+/// A check.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Check {
+    /// `installed`, `current`, `probe` or `trusted`.
+    name: &'static str,
+    /// How it came out.
+    status: Health,
+    /// What was found.
+    message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// What is installed.
+struct Found {
+    /// What is run.
+    run: Vec<String>,
+    /// Whether it is as this version would install it.
+    current: bool,
+}
+
+impl Doctor {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let dir = self.place.dir.as_deref();
+        let file = self.whose.hooks_file(context, dir, self.place.user)?;
+        let mut checks = Vec::new();
+        let install = context.command(&format!("hooks install {} --write", self.whose.name()));
+        match self.found(context, &file)? {
+            None => checks.push(Check {
+                name: "installed",
+                status: Health::Failed,
+                message: format!("there is no hook of teamlog in {}", file.display()),
+                hint: Some(install),
+            }),
+            Some(found) => {
+                checks.push(good(
+                    "installed",
+                    format!("the hook is in {}", file.display()),
+                ));
+                checks.push(match found.current {
+                    true => good("current", "it is as this version installs it".to_owned()),
+                    false => Check {
+                        name: "current",
+                        status: Health::Warning,
+                        message: "this version would install it otherwise".to_owned(),
+                        hint: Some(install),
+                    },
+                });
+                checks.push(probe(&found.run, &top(context, dir, false)?, context));
+                if self.whose == Whose::Codex {
+                    checks.push(trusted(context, &file)?);
+                }
+            }
+        }
+        let worst = checks.iter().map(|check| check.status).max();
+        let answer = HooksDoctorAnswer {
+            status: worst.unwrap_or(Health::Ok),
+            whose: self.whose,
+            file: file.display().to_string(),
+            checks,
+        };
+        context.answer(&answer, shown)?;
+        Ok(match answer.status {
+            Health::Failed => Exit::Refused,
+            Health::Ok | Health::Warning => Exit::Done,
+        })
+    }
+
+    fn found(&self, context: &Context, file: &Path) -> Result<Option<Found>, CommandError> {
+        let Some(text) = file::read(file)? else {
+            return Ok(None);
+        };
+        if self.whose == Whose::Pi {
+            return Ok(extension::words(&text).map(|words| Found {
+                current: text == extension::text(&words)
+                    && own(context, GuardHook::of_words(&words), &words),
+                run: words,
+            }));
+        }
+        let settings = JsonText::parse(Some(&text)).map_err(|why| file::unusable(file, &why))?;
+        let installed = settings::installed(&settings, Hook::Guard);
+        Ok(installed.first().map(|one| {
+            let hook = GuardHook::read(&one.command);
+            let words = hook.as_ref().and_then(|hook| hook.words(context).ok());
+            let line = words.map(|words| guard_hook::line(&words));
+            Found {
+                current: installed.len() == 1
+                    && one.group == Hook::Guard.group(self.whose, &one.command)
+                    && line
+                        .as_deref()
+                        .is_none_or(|line| same_but_root(line, &one.command)),
+                run: ["sh", "-c", &one.command].map(str::to_owned).to_vec(),
+            }
+        }))
+    }
+}
+
+/// Whether this program is the one that is started.
+fn own(context: &Context, hook: Option<GuardHook>, words: &[String]) -> bool {
+    let made = hook.and_then(|hook| hook.words(context).ok());
+    made.is_some_and(|made| made.first() == words.first())
+}
+
+/// Whether two lines start the same program; which data root is meant is not for the doctor to say.
+fn same_but_root(made: &str, installed: &str) -> bool {
+    let program = |line: &str| line.split(" guard --data-root ").next().map(str::to_owned);
+    program(made) == program(installed)
+}
+
+fn good(name: &'static str, message: String) -> Check {
+    Check {
+        name,
+        status: Health::Ok,
+        message,
+        hint: None,
+    }
+}
+
+/// Runs the hook as the agent does, with a write that no team allows.
+fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
+    let call = json!({
+        "session_id": "teamlog-hooks-doctor",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Write",
+        "tool_input": {"file_path": PROBE, "content": ""},
+        "cwd": dir,
+    });
+    let failed = |message: String, hint: Option<String>| Check {
+        name: "probe",
+        status: Health::Failed,
+        message,
+        hint,
+    };
+    let Some((program, rest)) = run.split_first() else {
+        return failed("the hook is empty".to_owned(), None);
+    };
+    let mut command = Command::new(program);
+    command.args(rest).current_dir(dir);
+    if let Some(actor) = context.actor() {
+        command.env("TEAMLOG_AGENT", actor);
+    }
+    let (status, said) = match asked(command, &call.to_string()) {
+        Ok(Some(ended)) => ended,
+        Ok(None) => {
+            let message = format!("it gave no answer within {} seconds", PATIENCE.as_secs());
+            return failed(message, None);
+        }
+        Err(error) => return failed(format!("it cannot be run: {error}"), None),
+    };
+    let first = said.lines().next().unwrap_or_default().to_owned();
+    match status.code() {
+        Some(2) if said.contains(PROBE) => good(
+            "probe",
+            "it denied a write outside of the repository".to_owned(),
+        ),
+        Some(2) if first.contains("TEAMLOG_AGENT") => failed(
+            format!("it denies every write, since nobody says who acts: {first}"),
+            Some("export TEAMLOG_AGENT=NAME".to_owned()),
+        ),
+        Some(2) => failed(format!("it denies every write: {first}"), None),
+        Some(0) => failed(format!("it let a write to {PROBE} through"), None),
+        _ => failed(
+            format!("it ended with {status}, which agents take for a yes"),
+            None,
+        ),
+    }
+}
+
+/// How a program ended and what it said, if it did so in time.
+fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatus, String)>> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that ends early leaves its input unread.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let Some(status) = awaited(&mut child)? else {
+        child.kill()?;
+        child.wait()?;
+        return Ok(None);
+    };
+    let mut said = Vec::new();
+    if let Some(stderr) = child.stderr.take() {
+        stderr.take(ANSWER_BYTES_MAX).read_to_end(&mut said)?;
+    }
+    Ok(Some((status, String::from_utf8_lossy(&said).into_owned())))
+}
+
+fn awaited(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(None)
+}
+
+/// Whether Codex has been told to trust a hook of that file. For which text of the hook only Codex can tell.
+fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
+    let config = codex_home(context)?.join("config.toml");
+    let text = file::read(&config)?.unwrap_or_default();
+    let key = format!("{}:pre_tool_use:", hooks.display());
+    let entry = text
+        .lines()
+        .any(|line| !line.trim_start().starts_with('#') && line.contains(&key));
+    Ok(match entry {
+        true => good(
+            "trusted",
+            format!(
+                "{} trusts a hook of this file; if the hook was changed since, /hooks in Codex says so",
+                config.display()
+            ),
+        ),
+        false => Check {
+            name: "trusted",
+            status: Health::Warning,
+            message: format!(
+                "{} does not trust it, so that Codex skips it",
+                config.display()
+            ),
+            hint: super::trust(Whose::Codex).map(str::to_owned),
+        },
+    })
+}
+
+fn codex_home(context: &Context) -> Result<PathBuf, CommandError> {
+    match context.surroundings().var_set("CODEX_HOME") {
+        Some(home) => Ok(PathBuf::from(home)),
+        None => Ok(top(context, None, true)?.join(".codex")),
+    }
+}
+
+fn shown(answer: &HooksDoctorAnswer, view: &View) -> Vec<String> {
+    let mut lines = Vec::new();
+    for check in &answer.checks {
+        let (style, word) = match check.status {
+            Health::Ok => (Style::Good, "ok"),
+            Health::Warning => (Style::Warn, "warning"),
+            Health::Failed => (Style::Bad, "failed"),
+        };
+        let word = view.paint.show(style, format!("{word:<7}"));
+        lines.push(format!(
+            "{word}  {:<9}  {}",
+            check.name,
+            visible(&check.message)
+        ));
+        lines.extend(check.hint.iter().map(|hint| format!("  {}", visible(hint))));
+    }
+    lines
+}

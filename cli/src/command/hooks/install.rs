@@ -1,0 +1,208 @@
+//! `hooks install`: the guard, and nothing else.
+//!
+//! Invariants: nothing is written without `--write`; what else stands in a file stays there; the hook of one agent does not
+//! take the place of another's; and the hook denies whatever way the guard ends, but by saying yes.
+
+use super::Place;
+use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
+use crate::agents::json_text::JsonText;
+use crate::agents::settings::{self, Hook};
+use crate::agents::{Whose, extension, file};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::View;
+use crate::render::escape::{visible, visible_lines};
+use crate::render::shell::quoted;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// Make a coding agent ask the guard before it writes; without --write only show what would be done
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  teamlog hooks install claude demo --agent dev
+  teamlog hooks install claude demo --agent dev --scratch /tmp --write
+  teamlog hooks install pi demo --user --dry-run --json")]
+pub struct Install {
+    /// Whose configuration
+    #[arg(value_enum, value_name = "WHOSE")]
+    whose: Whose,
+    /// The team [default: what the guard finds when it is asked]
+    team: Option<String>,
+    /// Who is to write [default: what the guard finds when it is asked]
+    #[arg(long)]
+    agent: Option<String>,
+    #[command(flatten)]
+    guard: GuardOptions,
+    #[command(flatten)]
+    place: Place,
+    /// Write it
+    #[arg(long, conflicts_with = "dry_run")]
+    write: bool,
+    /// Only show what would be written, which is the default
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    /// It is as it should be already.
+    Unchanged,
+    /// It would be written.
+    WouldWrite,
+    /// It was written.
+    Written,
+}
+
+/// `{status, whose, file, command, content}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HooksAnswer {
+    /// What became of the file.
+    status: Status,
+    /// Whose configuration it is.
+    whose: Whose,
+    /// The file.
+    file: String,
+    /// What the agent runs before a tool call.
+    command: String,
+    /// All that the file holds then.
+    content: String,
+    /// What is to be done before the agent runs the hook, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<&'static str>,
+}
+
+impl Install {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        self.check(context)?;
+        let dir = self.place.dir.as_deref();
+        let file = self.whose.hooks_file(context, dir, self.place.user)?;
+        let old = file::read(&file)?;
+        let hook = self.guard.hook(
+            context,
+            self.whose,
+            self.team.clone(),
+            self.agent.clone(),
+            GuardHook::default(),
+        )?;
+        if let Some(there) = self.there(old.as_deref(), &file)? {
+            hook.check_agent(&there, &file)
+                .map_err(|error| self.advise(context, error, &there))?;
+        }
+        let words = hook.words(context)?;
+        let command = guard_hook::line(&words);
+        let content = self
+            .content(old.as_deref(), &words, &command)
+            .map_err(|why| file::unusable(&file, &why))?;
+        let unchanged = old.as_deref() == Some(&*content);
+        let status = match (unchanged, self.write) {
+            (true, _) => Status::Unchanged,
+            (false, false) => Status::WouldWrite,
+            (false, true) => {
+                file::replace(&file, &content)?;
+                Status::Written
+            }
+        };
+        let answer = HooksAnswer {
+            status,
+            whose: self.whose,
+            file: file.display().to_string(),
+            command,
+            content,
+            trust: super::trust(self.whose).filter(|_| status != Status::Unchanged),
+        };
+        context.answer(&answer, shown)?;
+        Ok(Exit::Done)
+    }
+
+    fn content(&self, old: Option<&str>, words: &[String], line: &str) -> Result<String, String> {
+        if self.whose == Whose::Pi {
+            return Ok(extension::text(words));
+        }
+        let mut settings = JsonText::parse(old)?;
+        let group = Hook::Guard.group(self.whose, line);
+        settings::put(&mut settings, Hook::Guard, &group)?;
+        Ok(settings.text().to_owned())
+    }
+
+    /// The hook that is there.
+    fn there(&self, old: Option<&str>, file: &Path) -> Result<Option<GuardHook>, CommandError> {
+        let Some(old) = old else {
+            return Ok(None);
+        };
+        if self.whose == Whose::Pi {
+            return Ok(extension::words(old).and_then(|words| GuardHook::of_words(&words)));
+        }
+        let settings = JsonText::parse(Some(old)).map_err(|why| file::unusable(file, &why))?;
+        let installed = settings::installed(&settings, Hook::Guard);
+        Ok(installed
+            .iter()
+            .find_map(|one| GuardHook::read(&one.command)))
+    }
+
+    /// One hook for all agents of a directory: each says who it is.
+    fn advise(&self, context: &Context, error: CommandError, there: &GuardHook) -> CommandError {
+        let mut words = vec!["hooks".to_owned(), "install".to_owned()];
+        words.push(self.whose.name().to_owned());
+        words.extend(self.team.clone());
+        let mut option =
+            |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        if let Some(root) = &there.root {
+            option("--root", root);
+        }
+        for dir in &there.scratch {
+            option("--scratch", dir);
+        }
+        if let Some(answer) = &there.on_unknown {
+            option("--on-unknown", answer);
+        }
+        if let Some(dir) = &self.place.dir {
+            option("--dir", &dir.display().to_string());
+        }
+        if self.place.user {
+            words.push("--user".to_owned());
+        }
+        words.push("--write".to_owned());
+        let agent = self.agent.as_deref().unwrap_or("NAME");
+        error.hinting(format!(
+            "say who acts in the environment of each agent, and install one hook for all of them:\nexport TEAMLOG_AGENT={}\n{}",
+            quoted(agent),
+            context.command(&guard_hook::joined(&words))
+        ))
+    }
+
+    /// A guard that knows neither team nor agent denies everything.
+    fn check(&self, context: &mut Context) -> Result<(), CommandError> {
+        let Some(team) = &self.team else {
+            return Ok(());
+        };
+        let mut team = context.team(team)?;
+        if let Some(agent) = &self.agent {
+            team.knows("agent", agent)?;
+        }
+        Ok(())
+    }
+}
+
+fn shown(answer: &HooksAnswer, _: &View) -> Vec<String> {
+    let file = visible(&answer.file);
+    let head = match answer.status {
+        Status::Unchanged => format!("{file} is as it should be"),
+        Status::Written => format!("wrote {file}"),
+        Status::WouldWrite => format!("would write {file}; with --write it is done"),
+    };
+    let mut lines = vec![head];
+    if answer.status != Status::Unchanged {
+        let content = visible_lines(&answer.content);
+        lines.extend(
+            content
+                .lines()
+                .map(|line| format!("  {line}").trim_end().to_owned()),
+        );
+    }
+    lines.extend(answer.trust.map(str::to_owned));
+    lines
+}

@@ -1,0 +1,299 @@
+//! `setup`: all that makes a coding agent work in a team, merged into what is there.
+//!
+//! Invariants: all is worked out before anything is written; what else stands in a file stays as it is, order included; a
+//! second run changes nothing; `--remove` takes out what a run put in.
+
+mod changes;
+mod parts;
+
+use crate::agents::guard_hook::{GuardHook, GuardOptions};
+use crate::agents::json_text::JsonText;
+use crate::agents::settings::{self, Hook};
+use crate::agents::{Whose, file, guard_hook, text, top};
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::shell::quoted;
+use changes::{FileChange, Files};
+use clap::ValueEnum;
+use parts::{Part, Plan};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session starts or is \
+        compacted, modes by prompts and at its stop, the MCP server, the skill, a paragraph in AGENTS.md\n\nAll of it is \
+        merged into the project's files; what else stands there stays as it is, and a second run changes nothing. What is \
+        not said (team, agent, options of the guard) stays as it was set up before. --check ends with 1 where something is \
+        missing or out of date.",
+    after_help = "\
+Examples:
+  teamlog setup claude --team demo
+  teamlog setup codex --team demo --agent dev --scratch /tmp
+  teamlog setup claude --dry-run --json
+  teamlog setup claude --remove"
+)]
+pub struct Args {
+    /// Which agent
+    #[arg(value_enum, value_name = "WHOSE")]
+    whose: Host,
+    /// The team [default: the one that was set up, else $TEAMLOG_TEAM, else the only one not closed]
+    #[arg(long, value_name = "TEAM")]
+    team: Option<String>,
+    /// Who acts [default: $TEAMLOG_AGENT, when the agent runs]
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    guard: GuardOptions,
+    /// The project that is set up [default: the working directory]
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Only show what would change
+    #[arg(long, conflicts_with_all = ["check", "remove"])]
+    dry_run: bool,
+    /// Only look whether all is there and up to date
+    #[arg(long, conflicts_with = "remove")]
+    check: bool,
+    /// Take out what was put in
+    #[arg(long)]
+    remove: bool,
+}
+
+/// A coding agent that can be set up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Host {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+}
+
+impl Host {
+    fn whose(self) -> Whose {
+        match self {
+            Host::Claude => Whose::Claude,
+            Host::Codex => Whose::Codex,
+        }
+    }
+}
+
+/// What became of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    /// All is as it should be.
+    Unchanged,
+    /// Something would be written.
+    WouldWrite,
+    /// Something was written.
+    Written,
+    /// Something is missing or out of date.
+    Incomplete,
+    /// What was there was taken out.
+    Removed,
+}
+
+/// `{status, whose, team, dir, parts, files, notes}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SetupAnswer {
+    /// What became of all.
+    status: Status,
+    /// Which agent.
+    whose: Whose,
+    /// The team; `null` where all is taken out.
+    team: Option<String>,
+    /// The project.
+    dir: String,
+    /// Each part of it.
+    parts: Vec<Part>,
+    /// The files that change.
+    files: Vec<FileChange>,
+    /// What is left to do.
+    notes: Vec<String>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let dir = top(context, self.dir.as_deref(), false)?;
+        let there = self.there(context, &dir)?;
+        if self.remove {
+            return self.take_out(context, &dir);
+        }
+        let (plan, root) = self.plan(context, &dir, there)?;
+        let mut files = Files::default();
+        let mut parts = plan.put(context, &mut files)?;
+        parts.push(Part::ignored(context, &root.ignore_files(&plan.team)?));
+        let whole = parts.iter().all(Part::is_current);
+        let writes = !self.check && !self.dry_run;
+        if writes {
+            files.write(&dir)?;
+            root.write_ignore_files(&plan.team)?;
+            parts.iter_mut().for_each(Part::written);
+        } else if self.dry_run {
+            parts.iter_mut().for_each(Part::would_be_written);
+        }
+        let status = match (whole, self.check, self.dry_run) {
+            (true, _, _) => Status::Unchanged,
+            (false, true, _) => Status::Incomplete,
+            (false, false, true) => Status::WouldWrite,
+            (false, false, false) => Status::Written,
+        };
+        let answer = SetupAnswer {
+            status,
+            whose: plan.whose,
+            notes: self.notes(context, &plan, &dir, whole)?,
+            team: Some(plan.team),
+            dir: dir.display().to_string(),
+            parts,
+            files: files.changes(),
+        };
+        let dry = self.dry_run;
+        context.answer(&answer, |answer, view| shown(answer, view, dry))?;
+        Ok(match status {
+            Status::Incomplete => Exit::Refused,
+            _ => Exit::Done,
+        })
+    }
+
+    /// The guard that is there.
+    fn there(&self, context: &Context, dir: &Path) -> Result<GuardHook, CommandError> {
+        let file = self.whose.whose().hooks_file(context, Some(dir), false)?;
+        let text = file::read(&file)?;
+        let settings =
+            JsonText::parse(text.as_deref()).map_err(|why| file::unusable(&file, &why))?;
+        let installed = settings::installed(&settings, Hook::Guard);
+        let hook = installed
+            .iter()
+            .find_map(|one| GuardHook::read(&one.command));
+        Ok(hook.unwrap_or_default())
+    }
+
+    fn plan(
+        &self,
+        context: &mut Context,
+        dir: &Path,
+        there: GuardHook,
+    ) -> Result<(Plan, teamlog_team::Root), CommandError> {
+        let whose = self.whose.whose();
+        let named = self.team.clone().or_else(|| there.team.clone());
+        let team = context.team_named(named)?;
+        let mut handle = context.team(&team)?;
+        if let Some(agent) = &self.agent {
+            handle.knows("agent", agent)?;
+        }
+        let asked = (Some(team.clone()), self.agent.clone());
+        let wished = GuardHook {
+            agent: asked.1.clone(),
+            ..GuardHook::default()
+        };
+        let file = whose.hooks_file(context, Some(dir), false)?;
+        wished
+            .check_agent(&there, &file)
+            .map_err(|error| self.advise(context, error, &team))?;
+        let mut hook = self.guard.hook(context, whose, asked.0, asked.1, there)?;
+        if hook.root.is_none() && handle.resources_root()?.is_empty() {
+            hook.root = Some(text(context, dir)?);
+        }
+        drop(handle);
+        let root = context.root(&team)?;
+        let plan = Plan {
+            whose,
+            dir: dir.to_owned(),
+            team,
+            hook,
+        };
+        Ok((plan, root))
+    }
+
+    fn advise(&self, context: &Context, error: CommandError, team: &str) -> CommandError {
+        let name = self.whose.whose().name();
+        let dir = self.dir.as_ref().map(|dir| dir.display().to_string());
+        let dir = dir.map(|dir| format!(" --dir {}", quoted(&dir)));
+        let dir = dir.unwrap_or_default();
+        error.hinting(format!(
+            "say who acts in the environment of each agent, and set up the directory for all of them:\n\
+             export TEAMLOG_AGENT={}\n{}\n{}",
+            quoted(self.agent.as_deref().unwrap_or("NAME")),
+            context.command(&format!("setup {name} --remove{dir}")),
+            context.command(&format!("setup {name} --team {}{dir}", quoted(team)))
+        ))
+    }
+
+    fn take_out(&self, context: &mut Context, dir: &Path) -> Outcome {
+        let whose = self.whose.whose();
+        let mut files = Files::default();
+        let parts = parts::take_out(context, whose, dir, &mut files)?;
+        let changes = files.changes();
+        files.write(dir)?;
+        let answer = SetupAnswer {
+            status: match changes.is_empty() {
+                true => Status::Unchanged,
+                false => Status::Removed,
+            },
+            whose,
+            team: None,
+            dir: dir.display().to_string(),
+            parts,
+            files: changes,
+            notes: Vec::new(),
+        };
+        context.answer(&answer, |answer, view| shown(answer, view, false))?;
+        Ok(Exit::Done)
+    }
+
+    /// What a person has to do beside.
+    fn notes(
+        &self,
+        context: &Context,
+        plan: &Plan,
+        dir: &Path,
+        whole: bool,
+    ) -> Result<Vec<String>, CommandError> {
+        let mut notes = Vec::new();
+        if plan.hook.agent.is_none() && context.actor().is_none() {
+            notes.push(
+                "say who acts where the agent is started: export TEAMLOG_AGENT=NAME".to_owned(),
+            );
+        }
+        match plan.whose {
+            Whose::Claude => {
+                let own = file::read(&dir.join("CLAUDE.md"))?.unwrap_or_default();
+                if !own.contains("@AGENTS.md") {
+                    notes.push(
+                        "Claude Code reads CLAUDE.md: the line @AGENTS.md there takes in the paragraph".to_owned(),
+                    );
+                }
+            }
+            Whose::Codex | Whose::Pi if !whole => {
+                notes.extend(super::hooks::trust(plan.whose).map(str::to_owned));
+            }
+            Whose::Codex | Whose::Pi => {}
+        }
+        let check = format!(
+            "hooks doctor {} --dir {}",
+            plan.whose.name(),
+            guard_hook::joined(&[dir.display().to_string()])
+        );
+        notes.push(format!("to try the guard: {}", context.command(&check)));
+        Ok(notes)
+    }
+}
+
+fn shown(answer: &SetupAnswer, view: &View, dry: bool) -> Vec<String> {
+    let mut lines: Vec<String> = answer.parts.iter().map(|part| part.line(view)).collect();
+    if dry {
+        for change in &answer.files {
+            lines.push(String::new());
+            lines.extend(change.lines());
+        }
+    }
+    if answer.status == Status::Removed {
+        return lines;
+    }
+    lines.extend(answer.notes.iter().map(|note| visible(note).into_owned()));
+    lines
+}

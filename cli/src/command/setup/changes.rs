@@ -1,0 +1,155 @@
+//! The files that a set-up changes: worked out in memory, then written.
+
+use crate::agents::file;
+use crate::exit::CommandError;
+use crate::render::escape::{visible, visible_lines};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Files as they are, and as they are to be.
+#[derive(Debug, Default)]
+pub struct Files {
+    drafts: BTreeMap<PathBuf, Draft>,
+}
+
+#[derive(Debug)]
+struct Draft {
+    old: Option<String>,
+    new: Option<String>,
+}
+
+/// A file that changes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct FileChange {
+    /// The file.
+    file: String,
+    /// All that it holds then; `null` where it goes.
+    content: Option<String>,
+    #[serde(skip)]
+    old: Option<String>,
+}
+
+impl Files {
+    /// What a file is to hold, as far as that is known by now.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn text(&mut self, path: &Path) -> Result<Option<String>, CommandError> {
+        if let Some(draft) = self.drafts.get(path) {
+            return Ok(draft.new.clone());
+        }
+        let old = file::read(path)?;
+        let draft = Draft {
+            old: old.clone(),
+            new: old.clone(),
+        };
+        self.drafts.insert(path.to_owned(), draft);
+        Ok(old)
+    }
+
+    /// Says what it is to hold; `None` takes it away.
+    ///
+    /// # Errors
+    /// As [`Files::text`].
+    pub fn set(&mut self, path: &Path, new: Option<String>) -> Result<(), CommandError> {
+        self.text(path)?;
+        if let Some(draft) = self.drafts.get_mut(path) {
+            draft.new = new;
+        }
+        Ok(())
+    }
+
+    /// The files that change.
+    pub fn changes(&self) -> Vec<FileChange> {
+        let drafts = self.drafts.iter();
+        drafts
+            .filter(|(_, draft)| draft.old != draft.new)
+            .map(|(path, draft)| FileChange {
+                file: path.display().to_string(),
+                content: draft.new.clone(),
+                old: draft.old.clone(),
+            })
+            .collect()
+    }
+
+    /// Writes them; directories below `dir` that are left empty go.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn write(&self, dir: &Path) -> Result<(), CommandError> {
+        for (path, draft) in &self.drafts {
+            match &draft.new {
+                _ if draft.old == draft.new => {}
+                Some(new) => file::replace(path, new)?,
+                None => file::remove(path, dir)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FileChange {
+    /// The lines that go and come, for people.
+    pub fn lines(&self) -> Vec<String> {
+        let old = visible_lines(self.old.as_deref().unwrap_or_default());
+        let new = visible_lines(self.content.as_deref().unwrap_or_default());
+        let mut lines = vec![visible(&self.file).into_owned()];
+        for (sign, line) in changed(&old, &new) {
+            lines.push(format!("  {sign} {line}").trim_end().to_owned());
+        }
+        lines
+    }
+}
+
+/// Lines that are only in one of two texts, in order; found by the longest row of lines that both have.
+fn changed<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let width = new.len() + 1;
+    // How many lines the rests from a pair of lines on have in common.
+    let mut common = vec![0_u32; (old.len() + 1) * width];
+    let get = |common: &[u32], a: usize, b: usize| common.get(a * width + b).copied().unwrap_or(0);
+    for (a, left) in old.iter().enumerate().rev() {
+        for (b, right) in new.iter().enumerate().rev() {
+            let most = match left == right {
+                true => get(&common, a + 1, b + 1) + 1,
+                false => get(&common, a + 1, b).max(get(&common, a, b + 1)),
+            };
+            if let Some(cell) = common.get_mut(a * width + b) {
+                *cell = most;
+            }
+        }
+    }
+    let (mut a, mut b, mut lines) = (0, 0, Vec::new());
+    loop {
+        match (old.get(a), new.get(b)) {
+            (Some(left), Some(right)) if left == right => (a, b) = (a + 1, b + 1),
+            (Some(left), right)
+                if right.is_none() || get(&common, a + 1, b) >= get(&common, a, b + 1) =>
+            {
+                lines.push(('-', *left));
+                a += 1;
+            }
+            (_, Some(right)) => {
+                lines.push(('+', *right));
+                b += 1;
+            }
+            (_, None) => return lines,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changed;
+
+    #[test]
+    fn only_what_changes_is_shown() {
+        let told = changed("a\nb\nc\nd", "a\nx\nc\nd\ne");
+        assert_eq!(told, [('-', "b"), ('+', "x"), ('+', "e")]);
+        assert_eq!(changed("", "a"), [('+', "a")]);
+        assert_eq!(changed("a\nb", ""), [('-', "a"), ('-', "b")]);
+        assert!(changed("a\nb", "a\nb").is_empty());
+    }
+}

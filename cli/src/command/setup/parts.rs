@@ -1,0 +1,479 @@
+//! The parts of a set-up: where each stands, what it holds, and how it is taken out.
+
+use super::changes::Files;
+use crate::agents::block::{MARKDOWN, TOML};
+use crate::agents::guard_hook::{self, GuardHook};
+use crate::agents::json_text::JsonText;
+use crate::agents::settings::{self, Hook, MCP};
+use crate::agents::{Whose, data_root, file, program};
+use crate::context::Context;
+use crate::exit::CommandError;
+use crate::render::View;
+use crate::render::escape::visible;
+use crate::render::shell::quoted;
+use crate::render::style::Style;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use teamlog_team::ignored::IgnoreFile;
+
+/// The hooks, with the names of their parts.
+const HOOKS: [(&str, Hook); 5] = [
+    ("guard", Hook::Guard),
+    ("session_start", Hook::Start),
+    ("compaction", Hook::Compaction),
+    ("prompt", Hook::Prompt),
+    ("stop", Hook::Stop),
+];
+/// What an agent is taught.
+const SKILL: &str = include_str!("../../../SKILL.md");
+/// How the copy of it ends that a set-up wrote.
+const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. -->\n";
+
+/// How a part stands, or what became of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    /// As it should be.
+    Current,
+    /// It is not there.
+    Missing,
+    /// It is there, and should be otherwise.
+    Outdated,
+    /// It would be written.
+    WouldWrite,
+    /// It was written.
+    Written,
+    /// It was taken out.
+    Removed,
+    /// There was nothing to take out.
+    Absent,
+    /// It stays, since the set-up of another agent needs it.
+    Kept,
+}
+
+/// A part.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Part {
+    /// `guard`, `session_start`, `compaction`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or `gitignore`.
+    part: &'static str,
+    /// The file that it is in.
+    file: String,
+    /// How it stands, or what became of it.
+    status: State,
+}
+
+impl Part {
+    fn new(part: &'static str, file: &Path, status: State) -> Part {
+        Part {
+            part,
+            file: file.display().to_string(),
+            status,
+        }
+    }
+
+    /// The files for git, which belong to the team.
+    pub fn ignored(context: &Context, files: &[IgnoreFile]) -> Part {
+        let open = files.iter().find(|file| !file.settled);
+        let state = match open {
+            Some(_) => State::Missing,
+            None => State::Current,
+        };
+        let file = open.or(files.last());
+        let path = file.map(|file| context.data_root().join(&file.path));
+        Part::new("gitignore", &path.unwrap_or_default(), state)
+    }
+
+    /// Whether it is as it should be.
+    pub fn is_current(&self) -> bool {
+        self.status == State::Current
+    }
+
+    /// What had to be written was.
+    pub fn written(&mut self) {
+        if !self.is_current() {
+            self.status = State::Written;
+        }
+    }
+
+    /// What had to be written would be.
+    pub fn would_be_written(&mut self) {
+        if !self.is_current() {
+            self.status = State::WouldWrite;
+        }
+    }
+
+    /// `current  guard  /repo/.claude/settings.local.json`.
+    pub fn line(&self, view: &View) -> String {
+        let (style, word) = match self.status {
+            State::Current => (Style::Good, "current"),
+            State::Missing => (Style::Warn, "missing"),
+            State::Outdated => (Style::Warn, "outdated"),
+            State::WouldWrite => (Style::Plain, "would write"),
+            State::Written => (Style::Good, "written"),
+            State::Removed => (Style::Good, "removed"),
+            State::Absent => (Style::Dim, "absent"),
+            State::Kept => (Style::Dim, "kept"),
+        };
+        let word = view.paint.show(style, format!("{word:<11}"));
+        format!("{word}  {:<13}  {}", self.part, visible(&self.file))
+    }
+}
+
+/// What is set up.
+pub struct Plan {
+    /// For which agent.
+    pub whose: Whose,
+    /// In which project.
+    pub dir: PathBuf,
+    /// For which team.
+    pub team: String,
+    /// The guard.
+    pub hook: GuardHook,
+}
+
+/// The file that names the MCP server.
+fn mcp_file(whose: Whose, dir: &Path) -> PathBuf {
+    file::followed(dir.join(match whose {
+        Whose::Codex => ".codex/config.toml",
+        Whose::Claude | Whose::Pi => ".mcp.json",
+    }))
+}
+
+fn skill_file(whose: Whose, dir: &Path) -> PathBuf {
+    file::followed(dir.join(match whose {
+        Whose::Codex => ".agents/skills/teamlog/SKILL.md",
+        Whose::Claude | Whose::Pi => ".claude/skills/teamlog/SKILL.md",
+    }))
+}
+
+fn instructions_file(dir: &Path) -> PathBuf {
+    file::followed(dir.join("AGENTS.md"))
+}
+
+impl Plan {
+    /// Puts all parts into the files; says how each stood before.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds something else than it should.
+    pub fn put(&self, context: &Context, files: &mut Files) -> Result<Vec<Part>, CommandError> {
+        let mut parts = Vec::new();
+        for (name, hook) in HOOKS {
+            parts.push(self.put_hook(context, files, name, hook)?);
+        }
+        parts.push(match self.whose {
+            Whose::Codex => self.put_toml(context, files)?,
+            Whose::Claude | Whose::Pi => self.put_mcp(context, files)?,
+        });
+        parts.push(self.put_skill(files)?);
+        parts.push(self.put_instructions(context, files)?);
+        Ok(parts)
+    }
+
+    fn put_hook(
+        &self,
+        context: &Context,
+        files: &mut Files,
+        name: &'static str,
+        hook: Hook,
+    ) -> Result<Part, CommandError> {
+        let path = self.whose.hooks_file(context, Some(&self.dir), false)?;
+        let unusable = |why: String| file::unusable(&path, &why);
+        let text = files.text(&path)?;
+        let mut settings = JsonText::parse(text.as_deref()).map_err(unusable)?;
+        let group = hook.group(self.whose, &self.line(context, hook)?);
+        let there = settings::installed(&settings, hook);
+        let state = match there.as_slice() {
+            [] => State::Missing,
+            [one] if one.group == group => State::Current,
+            _ => State::Outdated,
+        };
+        if state != State::Current {
+            settings::put(&mut settings, hook, &group).map_err(unusable)?;
+            files.set(&path, Some(settings.text().to_owned()))?;
+        }
+        Ok(Part::new(name, &path, state))
+    }
+
+    /// What the agent runs. Only the guard may end with 2, which keeps an agent from what it is about to do.
+    fn line(&self, context: &Context, hook: Hook) -> Result<String, CommandError> {
+        if hook == Hook::Guard {
+            return Ok(guard_hook::line(&self.hook.words(context)?));
+        }
+        let mut words = vec![program(context)?];
+        words.extend(hook.verb().split(' ').map(str::to_owned));
+        words.extend(["--data-root".to_owned(), data_root(context)?]);
+        if let Some(agent) = &self.hook.agent {
+            let option = match hook {
+                Hook::Start | Hook::Compaction => "--agent",
+                _ => "--actor",
+            };
+            words.extend([option.to_owned(), agent.clone()]);
+        }
+        words.extend(["--hook", "--", &self.team].map(str::to_owned));
+        Ok(format!("{} || exit 1", guard_hook::joined(&words)))
+    }
+
+    /// How the MCP server is started.
+    fn server(&self, context: &Context) -> Result<Vec<String>, CommandError> {
+        let mut words = vec![
+            program(context)?,
+            "mcp".to_owned(),
+            "--data-root".to_owned(),
+        ];
+        words.push(data_root(context)?);
+        words.extend(["--team".to_owned(), self.team.clone()]);
+        if let Some(agent) = &self.hook.agent {
+            words.extend(["--actor".to_owned(), agent.clone()]);
+        }
+        Ok(words)
+    }
+
+    fn put_mcp(&self, context: &Context, files: &mut Files) -> Result<Part, CommandError> {
+        let path = mcp_file(self.whose, &self.dir);
+        let unusable = |why: String| file::unusable(&path, &why);
+        let text = files.text(&path)?;
+        let mut settings = JsonText::parse(text.as_deref()).map_err(unusable)?;
+        let entry = settings::mcp_entry(&self.server(context)?);
+        let state = match settings::mcp(&settings) {
+            None => State::Missing,
+            Some(there) if there == entry => State::Current,
+            Some(there) if settings::is_own_mcp(&there) => State::Outdated,
+            Some(_) => {
+                return Err(unusable("its server teamlog is another one".to_owned()));
+            }
+        };
+        if state != State::Current {
+            settings.put(&MCP, &entry).map_err(unusable)?;
+            files.set(&path, Some(settings.text().to_owned()))?;
+        }
+        Ok(Part::new("mcp", &path, state))
+    }
+
+    fn put_toml(&self, context: &Context, files: &mut Files) -> Result<Part, CommandError> {
+        let path = mcp_file(self.whose, &self.dir);
+        let unusable = |why: String| file::unusable(&path, &why);
+        let text = files.text(&path)?.unwrap_or_default();
+        let others = TOML.without(&text).map_err(unusable)?;
+        if others.lines().any(names_the_server) {
+            return Err(unusable("its server teamlog is another one".to_owned()));
+        }
+        let words = self.server(context)?;
+        let (command, rest) = words.split_at(1);
+        // Strings of JSON are strings of TOML as well.
+        let command = command.first().map(|command| json!(command).to_string());
+        let lines = format!(
+            "[mcp_servers.teamlog]\ncommand = {}\nargs = {}",
+            command.unwrap_or_default(),
+            json!(rest)
+        );
+        let new = TOML.put(&text, &lines).map_err(unusable)?;
+        let state = stands(text != others, text == new);
+        files.set(&path, Some(new))?;
+        Ok(Part::new("mcp", &path, state))
+    }
+
+    fn put_skill(&self, files: &mut Files) -> Result<Part, CommandError> {
+        let path = skill_file(self.whose, &self.dir);
+        let new = format!("{SKILL}{SKILL_END}");
+        let state = match files.text(&path)? {
+            None => State::Missing,
+            Some(there) if there == new => State::Current,
+            Some(there) if there.ends_with(SKILL_END) => State::Outdated,
+            Some(_) => {
+                let why = "somebody else wrote it; move it away, and run setup again";
+                return Err(file::unusable(&path, why));
+            }
+        };
+        files.set(&path, Some(new))?;
+        Ok(Part::new("skill", &path, state))
+    }
+
+    fn put_instructions(&self, context: &Context, files: &mut Files) -> Result<Part, CommandError> {
+        let path = instructions_file(&self.dir);
+        let unusable = |why: String| file::unusable(&path, &why);
+        let text = files.text(&path)?.unwrap_or_default();
+        let others = MARKDOWN.without(&text).map_err(unusable)?;
+        let new = MARKDOWN
+            .put(&text, &self.paragraph(context))
+            .map_err(unusable)?;
+        let state = stands(text != others, text == new);
+        files.set(&path, Some(new))?;
+        Ok(Part::new("instructions", &path, state))
+    }
+
+    /// What `AGENTS.md` says.
+    fn paragraph(&self, context: &Context) -> String {
+        let team = quoted(&self.team);
+        let typed = |rest: &str| context.command(rest);
+        format!(
+            "## The team {}\n\n\
+             Several agents work here. Their tasks, messages and leases on files are in the log of `teamlog`. `TEAMLOG_AGENT` \
+             says who you are.\n\n\
+             - Begin with `{}`: your tasks, your mail, what to type next.\n\
+             - Before you write files, hold a task that declares them: `{}`, then `{}`. Renew the claim while you work.\n\
+             - Report and finish: `{}`. Acknowledge mail that you dealt with: `{}`.\n\
+             - What another agent holds is not yours to write; ask it: `{}`.\n\n\
+             The skill `teamlog` has the rest.",
+            self.team,
+            typed(&format!("prime {team}")),
+            typed(&format!(
+                "task create {team} --subject TEXT --resource PATH"
+            )),
+            typed(&format!("task claim {team} ID")),
+            typed(&format!("task complete {team} ID --epoch N --result TEXT")),
+            typed(&format!("ack {team} --message-id ID")),
+            typed(&format!(
+                "send {team} --to AGENT --type message --payload-json JSON"
+            )),
+        )
+    }
+}
+
+fn stands(there: bool, current: bool) -> State {
+    match (there, current) {
+        (_, true) => State::Current,
+        (true, false) => State::Outdated,
+        (false, false) => State::Missing,
+    }
+}
+
+/// Whether a line of TOML says what the server of that name is.
+fn names_the_server(line: &str) -> bool {
+    let line: String = line.chars().filter(|c| !" \t\"'".contains(*c)).collect();
+    line.starts_with("[mcp_servers.teamlog")
+        || line.starts_with("mcp_servers.teamlog")
+        || line.starts_with("mcp_servers=")
+        || line.starts_with("teamlog={")
+        || line.starts_with("teamlog.command=")
+}
+
+/// Takes all parts out of the files; says which were there.
+///
+/// # Errors
+/// A file cannot be read, or holds something else than it should.
+pub fn take_out(
+    context: &Context,
+    whose: Whose,
+    dir: &Path,
+    files: &mut Files,
+) -> Result<Vec<Part>, CommandError> {
+    let mut parts = Vec::new();
+    let hooks = whose.hooks_file(context, Some(dir), false)?;
+    for (name, hook) in HOOKS {
+        let there = change_json(files, &hooks, |settings| {
+            let there = !settings::installed(settings, hook).is_empty();
+            settings::remove(settings, hook);
+            there
+        })?;
+        parts.push(Part::new(name, &hooks, gone(there)));
+    }
+    let mcp = mcp_file(whose, dir);
+    let there = match whose {
+        Whose::Codex => change_text(files, &mcp, |text| TOML.without(text))?,
+        Whose::Claude | Whose::Pi => change_json(files, &mcp, |settings| {
+            let own = settings::mcp(settings).is_some_and(|entry| settings::is_own_mcp(&entry));
+            own && settings.remove(&MCP)
+        })?,
+    };
+    parts.push(Part::new("mcp", &mcp, gone(there)));
+    let skill = skill_file(whose, dir);
+    let there = files.text(&skill)?;
+    let there = there.is_some_and(|text| text.ends_with(SKILL_END));
+    if there {
+        files.set(&skill, None)?;
+    }
+    parts.push(Part::new("skill", &skill, gone(there)));
+    parts.push(take_out_instructions(context, whose, dir, files)?);
+    Ok(parts)
+}
+
+/// The paragraph is one for all agents of a project.
+fn take_out_instructions(
+    context: &Context,
+    whose: Whose,
+    dir: &Path,
+    files: &mut Files,
+) -> Result<Part, CommandError> {
+    let path = instructions_file(dir);
+    let other = match whose {
+        Whose::Codex => Whose::Claude,
+        Whose::Claude | Whose::Pi => Whose::Codex,
+    };
+    let others = file::read(&other.hooks_file(context, Some(dir), false)?)?;
+    let others = JsonText::parse(others.as_deref()).ok();
+    if others.is_some_and(|others| !settings::installed(&others, Hook::Start).is_empty()) {
+        return Ok(Part::new("instructions", &path, State::Kept));
+    }
+    let there = change_text(files, &path, |text| MARKDOWN.without(text))?;
+    Ok(Part::new("instructions", &path, gone(there)))
+}
+
+fn gone(there: bool) -> State {
+    match there {
+        true => State::Removed,
+        false => State::Absent,
+    }
+}
+
+/// Changes JSON; a file with nothing left in it goes. Says what `change` says.
+fn change_json(
+    files: &mut Files,
+    path: &Path,
+    change: impl FnOnce(&mut JsonText) -> bool,
+) -> Result<bool, CommandError> {
+    let Some(text) = files.text(path)? else {
+        return Ok(false);
+    };
+    let mut settings = JsonText::parse(Some(&text)).map_err(|why| file::unusable(path, &why))?;
+    let changed = change(&mut settings);
+    if changed {
+        let left = (!settings.is_empty()).then(|| settings.text().to_owned());
+        files.set(path, left)?;
+    }
+    Ok(changed)
+}
+
+/// Changes a text; a file with nothing left in it goes. Says whether there was anything to change.
+fn change_text(
+    files: &mut Files,
+    path: &Path,
+    change: impl FnOnce(&str) -> Result<String, String>,
+) -> Result<bool, CommandError> {
+    let Some(text) = files.text(path)? else {
+        return Ok(false);
+    };
+    let left = change(&text).map_err(|why| file::unusable(path, &why))?;
+    let changed = left != text;
+    if changed {
+        files.set(path, (!left.is_empty()).then_some(left))?;
+    }
+    Ok(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_the_server;
+
+    #[test]
+    fn another_server_of_that_name_is_noticed() {
+        for line in [
+            "[mcp_servers.teamlog]",
+            " [ mcp_servers . \"teamlog\" ]",
+            "[mcp_servers.teamlog.env]",
+            "mcp_servers = { teamlog = {} }",
+            "mcp_servers.teamlog.command = \"x\"",
+            "teamlog = { command = \"x\" }",
+        ] {
+            assert!(names_the_server(line), "{line}");
+        }
+        for line in [
+            "[mcp_servers.other]",
+            "model = \"teamlog\"",
+            "# teamlog = {",
+        ] {
+            assert!(!names_the_server(line), "{line}");
+        }
+    }
+}
