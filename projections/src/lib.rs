@@ -31,6 +31,7 @@ pub mod staff;
 pub mod tasks;
 pub mod team;
 pub mod threads;
+pub mod transitions;
 pub mod tx;
 pub mod usage;
 pub mod views;

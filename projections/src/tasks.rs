@@ -20,6 +20,7 @@ pub(crate) use query::{
     lease_count, lease_holders, leases_until, list, lost_deps, next_lease, next_number, open_deps,
     owned, ready_count, stale, superseded, task, waiting, waiting_count,
 };
+pub(crate) use row::status_in;
 
 use crate::message::Priority;
 use teamlog_engine::{Json, Timestamp};

@@ -2,7 +2,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `team.json` | settings and members |
+//! | `team.json` | settings, members and what they are, the budget |
 //! | `tasks/<id>.json` | one task, the superset of its renderings |
 //! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
 //! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
@@ -41,7 +41,7 @@ pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
 use crate::fact::thread::ThreadAct;
-use crate::fact::{Fact, UsageFact};
+use crate::fact::{Fact, UsageFact, WorkerFact};
 use crate::live::Live;
 use crate::modes::Scope;
 use crate::settings::Setting;
@@ -178,6 +178,7 @@ impl Touched {
                 }
             }
             Fact::Worker(fact) => {
+                self.team |= matches!(*fact, WorkerFact::Identity(..));
                 if let Some((worker, part)) = worker::touched(&fact) {
                     self.workers
                         .entry(worker.to_owned())

@@ -1,7 +1,10 @@
 //! Looking at whole logs, one after the other: what nobody reads may be damaged all the same, and who asks how a team is
-//! should be told. At the daemon's start, every hour, and soon where an answer met damage.
+//! should be told. At the daemon's start, every hour, and soon where an answer met damage. And how much room each team takes,
+//! which nobody who asks for it should have to wait for.
 
+use crate::disk;
 use crate::served::Served;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_team::Result;
@@ -16,14 +19,27 @@ const SHARE: u32 = 10;
 /// How often is looked for one that is due.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Works until the daemon is about to stop.
-pub(crate) fn run(served: &Arc<Served>) {
+/// How often the room that a team takes is measured.
+const MEASURE_EVERY: Duration = Duration::from_secs(60);
+
+/// Works until the daemon is about to stop. `teams_dir` holds the teams.
+pub(crate) fn run(served: &Arc<Served>, teams_dir: &Path) {
     while !served.is_stopping() {
-        match served.to_audit() {
-            Some(name) => audit(served, &name),
-            None => std::thread::sleep(LOOK),
+        if let Some(name) = served.to_measure() {
+            measure(served, &name, &teams_dir.join(&name));
+        } else if let Some(name) = served.to_audit() {
+            audit(served, &name);
+        } else {
+            std::thread::sleep(LOOK);
         }
     }
+}
+
+fn measure(served: &Served, name: &str, dir: &Path) {
+    let began = Instant::now();
+    let bytes = disk::bytes(dir).ok();
+    let every = MEASURE_EVERY.max(began.elapsed() * SHARE);
+    served.measured(name, bytes, Instant::now() + every);
 }
 
 fn audit(served: &Served, name: &str) {
@@ -35,7 +51,7 @@ fn audit(served: &Served, name: &str) {
         // Whoever looks at the team each second tells why.
         Err(_) => WHILE_DAMAGED,
     };
-    served.audited(name, found.unwrap_or_default(), Instant::now() + every);
+    served.audited(name, found.ok(), Instant::now() + every);
 }
 
 /// The first thing that is wrong with the log.

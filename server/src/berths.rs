@@ -28,6 +28,11 @@ impl Pier {
     fn take(&self) -> Option<OwnedSemaphorePermit> {
         self.free.clone().try_acquire_owned().ok()
     }
+
+    fn taken(&self) -> usize {
+        let all = usize::try_from(self.all).unwrap_or(usize::MAX);
+        all.saturating_sub(self.free.available_permits())
+    }
 }
 
 impl Berths {
@@ -46,6 +51,11 @@ impl Berths {
             waits: false,
             berths: self.clone(),
         })
+    }
+
+    /// How many work, and how many wait.
+    pub fn load(&self) -> (usize, usize) {
+        (self.working.taken(), self.waiting.taken())
     }
 
     /// Ends when nobody has a place any more.
@@ -98,8 +108,10 @@ mod tests {
         let berths = Berths::new(1, 1);
         let mut one = berths.take().unwrap();
         assert!(berths.take().is_none());
+        assert_eq!(berths.load(), (1, 0));
         assert!(one.wait());
         assert!(one.wait(), "it has its place already");
+        assert_eq!(berths.load(), (0, 1));
         let mut other = berths.take().unwrap();
         assert!(!other.wait(), "there is one place to wait at");
         one.work();

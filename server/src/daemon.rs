@@ -52,10 +52,11 @@ pub struct Daemon {
 ///
 /// # Errors
 /// See [`StartError`].
-pub fn serve(options: ServeOptions) -> Result<Daemon> {
+pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     if !options.listen.ip().is_loopback() {
         return Err(StartError::NotLoopback(options.listen));
     }
+    options.limits = options.limits.within(files(options.signals));
     let root = Root::open(&options.root, options.root_options.clone())?;
     let lock = Lock::take(&options.root)?;
     for team in &options.teams {
@@ -238,11 +239,11 @@ impl Life {
                 return false;
             }
         };
-        let audited = home.served.clone();
+        let (audited, teams) = (home.served.clone(), teams_dir.clone());
         // Nobody waits for its end: it changes nothing.
         let _ = std::thread::Builder::new()
             .name("auditor".to_owned())
-            .spawn(move || auditor::run(&audited));
+            .spawn(move || auditor::run(&audited, &teams));
         let until = runtime.block_on(converse(door.clone(), tcp, unix, ready, confined, within));
         let Ok((until, all)) = until else {
             return false;
@@ -266,9 +267,6 @@ impl Life {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
-        if self.options.signals {
-            take_descriptors();
-        }
         let build = || {
             tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(IO_THREADS)
@@ -283,13 +281,17 @@ impl Life {
     }
 }
 
-/// Lets this process have as many open files as it may: every team that stays open holds a few. Shells give few to begin
-/// with, for the sake of programs that are not meant here.
-fn take_descriptors() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // As many as before will do for most.
-    let _ = setrlimit(Resource::Nofile, limit);
+/// How many files this process may have open. Where it is the daemon's `own`, that is raised as far as it may be: every
+/// team that stays open holds a few, and shells give few to begin with, for the sake of programs that are not meant here.
+fn files(own: bool) -> u64 {
+    if own {
+        let mut raised = getrlimit(Resource::Nofile);
+        raised.current = raised.maximum;
+        // As many as before will do for most.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+    // None is no limit.
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
 fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: CancellationToken) -> Door {

@@ -2,10 +2,10 @@
 
 mod teams;
 
+use crate::door::Door;
 use crate::front::Via;
-use crate::pool::Pool;
 use crate::reply::{Answer, Reply};
-use crate::served::{Condition, Served};
+use crate::served::Condition;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -51,6 +51,8 @@ pub(crate) struct Figures {
     waiting: Gauge,
     running: Gauge,
     patient: Gauge,
+    forwarded: Gauge,
+    forwarded_waiting: Gauge,
     served: Gauge,
     unready: Gauge,
     teams: Arc<Teams>,
@@ -71,6 +73,8 @@ impl Figures {
             waiting: Gauge::default(),
             running: Gauge::default(),
             patient: Gauge::default(),
+            forwarded: Gauge::default(),
+            forwarded_waiting: Gauge::default(),
             served: Gauge::default(),
             unready: Gauge::default(),
             teams: Arc::default(),
@@ -126,6 +130,10 @@ impl Figures {
             "Calls that wait for something to happen",
             self.patient.clone(),
         );
+        let help = "Forwarded commands that work";
+        to.register("forwarded_running", help, self.forwarded.clone());
+        let help = "Forwarded commands that wait for their caller or for an ack";
+        to.register("forwarded_waiting", help, self.forwarded_waiting.clone());
         to.register("teams_served", "Teams that are served", self.served.clone());
         let help = "Teams that cannot be read or written";
         to.register("teams_unready", help, self.unready.clone());
@@ -189,11 +197,15 @@ impl Figures {
     ///
     /// # Errors
     /// None that a string has.
-    pub fn text(&self, pool: &Pool, patient: &Pool, served: &Served) -> Result<String, fmt::Error> {
-        let (waiting, running) = pool.load();
-        set(&self.patient, patient.load().1);
+    pub fn text(&self, door: &Door) -> Result<String, fmt::Error> {
+        let served = &door.served;
+        let (waiting, running) = door.pool.load();
+        set(&self.patient, door.patient.load().1);
         set(&self.waiting, waiting);
         set(&self.running, running);
+        let (forwarded, forwarded_waiting) = door.berths.load();
+        set(&self.forwarded, forwarded);
+        set(&self.forwarded_waiting, forwarded_waiting);
         let conditions = served.conditions();
         set(&self.served, conditions.len());
         let sound = conditions

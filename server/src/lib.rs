@@ -11,6 +11,7 @@ mod berths;
 pub mod call;
 mod confine;
 pub mod daemon;
+mod disk;
 mod door;
 pub mod failure;
 mod figures;

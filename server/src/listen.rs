@@ -11,11 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Turned away, but still listened to for a moment so that they can read why: never more than this many.
-const TURNED_AWAY_MAX: usize = 256;
-/// How long that moment is.
+/// How long those who are turned away are listened to, so that they can read why.
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
 /// How long the loop rests when the system has nothing left for another connection.
 const REST: Duration = Duration::from_millis(50);
@@ -60,7 +58,7 @@ impl Listen for UnixListener {
 pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
     let front = Front::new(via, door.clone());
     let places = Places::new(door.limits.connections);
-    let turned_away = Arc::new(Semaphore::new(TURNED_AWAY_MAX));
+    let turned_away = Arc::new(Semaphore::new(door.limits.turned_away));
     loop {
         let accepted = tokio::select! {
             () = door.drain.cancelled() => break,
@@ -79,8 +77,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
                 continue;
             }
         };
-        let place = places.take();
-        if place.is_none() && !places.make_room() {
+        let Some(place) = place(&places, &door).await else {
             door.figures.turned_away();
             if let Ok(moment) = turned_away.clone().try_acquire_owned() {
                 tokio::spawn(async move {
@@ -89,23 +86,14 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
                 });
             }
             continue;
-        }
+        };
         let guest = match via {
             Via::Tcp => places.stranger(),
             // The peer's user is known.
             Via::Socket => Guest::at_home(),
         };
-        let (places, front, door) = (places.clone(), front.clone(), door.clone());
+        let (front, door) = (front.clone(), door.clone());
         tokio::spawn(async move {
-            if place.is_none() {
-                door.figures.displaced();
-            }
-            let Some(place) = (match place {
-                Some(place) => Some(place),
-                None => places.next().await,
-            }) else {
-                return;
-            };
             let counted = door.figures.connected(via);
             converse(io, front, guest, door).await;
             drop((counted, place));
@@ -113,6 +101,19 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
     }
     drop(listener);
     places.empty().await;
+}
+
+/// A place for one more; of a stranger where none is free, whose connection is waited for to end: the files of those that
+/// go and those that come would otherwise be open at once.
+async fn place(places: &Places, door: &Door) -> Option<OwnedSemaphorePermit> {
+    if let Some(free) = places.take() {
+        return Some(free);
+    }
+    if !places.make_room() {
+        return None;
+    }
+    door.figures.displaced();
+    places.next().await
 }
 
 async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {

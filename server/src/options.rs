@@ -83,6 +83,8 @@ pub struct Limits {
     /// answered 503 at once. As many again may be open on the Unix socket, so that nobody who reaches the port can shut
     /// out the command line.
     pub connections: usize,
+    /// Connections that are turned away and still listened to for a moment, so that they can read why.
+    pub turned_away: usize,
     /// Bytes of a request's head.
     pub head_bytes: usize,
     /// Headers of a request.
@@ -127,10 +129,39 @@ pub struct Limits {
     pub tick_time: Duration,
 }
 
+/// Open files that the daemon keeps for itself: its own, those of a few teams, and some for who answers.
+const OWN_FILES: u64 = 40;
+/// Fewer connections are of no use to anybody.
+const CONNECTIONS_MIN: u64 = 4;
+
+impl Limits {
+    /// The same for a process that may have so many files open. Whoever connects takes a part of them only, so that
+    /// those who are let in are answered.
+    #[must_use]
+    pub fn within(self, files: u64) -> Limits {
+        let left = files.saturating_sub(OWN_FILES);
+        let share = |limit: usize, parts: u64, least: u64| {
+            let share = usize::try_from((left / parts).max(least));
+            share.map_or(limit, |share| limit.min(share))
+        };
+        Limits {
+            connections: share(self.connections, 4, CONNECTIONS_MIN),
+            turned_away: share(self.turned_away, 16, 1),
+            workers: share(self.workers, 8, 2),
+            team_workers: share(self.team_workers, 8, 2),
+            waits: share(self.waits, 8, 1),
+            taken_over: share(self.taken_over, 8, 2),
+            taken_over_waits: share(self.taken_over_waits, 8, 1),
+            ..self
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             connections: 512,
+            turned_away: 256,
             head_bytes: 16 * 1024,
             headers: 100,
             head_time: Duration::from_secs(5),
@@ -153,5 +184,31 @@ impl Default for Limits {
             drain_time: Duration::from_secs(10),
             tick_time: Duration::from_secs(1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_connects_takes_a_part_of_the_open_files_only() {
+        let of = |files| {
+            let limits = Limits::default().within(files);
+            let Limits {
+                connections,
+                turned_away,
+                workers,
+                waits,
+                taken_over,
+                ..
+            } = limits;
+            (connections, turned_away, workers, waits, taken_over)
+        };
+        assert_eq!(of(0), (4, 1, 2, 1, 2));
+        assert_eq!(of(64), (6, 1, 3, 3, 3));
+        assert_eq!(of(1024), (246, 61, 96, 123, 64));
+        assert_eq!(of(4096), (512, 253, 96, 256, 64));
+        assert_eq!(of(u64::MAX), (512, 256, 96, 256, 64));
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, RwLock};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 use teamlog_team::{Result, Root, Team};
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,21 @@ struct Audit {
     due: Instant,
     /// What is wrong with it, as the last look found.
     damage: Option<String>,
+    /// When all of it was last looked at, and whether it was sound.
+    last: Option<Verified>,
+    /// When the room that the team takes is to be measured.
+    measure: Instant,
+    /// How many bytes its files take on the disk.
+    disk_bytes: Option<u64>,
+}
+
+/// A look at a whole log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Verified {
+    /// When it ended.
+    pub at: SystemTime,
+    /// Whether nothing was wrong.
+    pub sound: bool,
 }
 
 /// Whom a token lets in.
@@ -152,12 +167,38 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Notes what a look at the whole log of a team found, and when the next one is due.
-    pub(crate) fn audited(&self, name: &str, damage: Option<String>, next: Instant) {
+    /// Notes what a look at the whole log of a team found (`None` where the look failed), and when the next one is due.
+    pub(crate) fn audited(&self, name: &str, found: Option<Option<String>>, next: Instant) {
         let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = teams.get_mut(name) {
-            entry.audit = Audit { due: next, damage };
+        if let Some(Entry { audit, .. }) = teams.get_mut(name) {
+            audit.due = next;
+            if let Some(damage) = &found {
+                let (at, sound) = (SystemTime::now(), damage.is_none());
+                audit.last = Some(Verified { at, sound });
+            }
+            audit.damage = found.flatten();
         }
+    }
+    /// A team whose room on the disk is to be measured by now.
+    pub(crate) fn to_measure(&self) -> Option<String> {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let due = teams.iter().find(|(_, entry)| entry.audit.measure <= now);
+        due.map(|(name, _)| name.clone())
+    }
+    /// Notes how many bytes the files of a team take, and when that is due again.
+    pub(crate) fn measured(&self, name: &str, bytes: Option<u64>, next: Instant) {
+        let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Entry { audit, .. }) = teams.get_mut(name) {
+            audit.disk_bytes = bytes;
+            audit.measure = next;
+        }
+    }
+    /// The last look at the whole log of a team, and the bytes that its files take, as far as that is known.
+    pub(crate) fn observed(&self, name: &str) -> (Option<Verified>, Option<u64>) {
+        let teams = self.teams.read().unwrap_or_else(PoisonError::into_inner);
+        let audit = teams.get(name).map(|entry| &entry.audit);
+        audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes))
     }
     /// Notes how a team is.
     pub(crate) fn found(&self, name: &str, condition: Condition) {
@@ -177,6 +218,8 @@ impl Served {
     pub fn serve(&self, name: &str, token: Digest) {
         let mut teams = self.teams.write().unwrap_or_else(PoisonError::into_inner);
         let before = teams.get(name).map(|entry| entry.condition.clone());
+        let audit = teams.get(name).map(|entry| &entry.audit);
+        let (last, disk_bytes) = audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes));
         let entry = Entry {
             token,
             revoked: CancellationToken::new(),
@@ -184,6 +227,9 @@ impl Served {
             audit: Audit {
                 due: Instant::now(),
                 damage: None,
+                last,
+                measure: Instant::now(),
+                disk_bytes,
             },
         };
         teams.insert(name.to_owned(), entry);

@@ -57,7 +57,25 @@ pub struct FeedEntry {
     pub ts: String,
 }
 
+/// Bytes of an entry beside its texts, generously.
+const FRAME_BYTES: usize = 320;
+
 impl FeedEntry {
+    /// About how much of an answer it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let texts = [
+            &self.task_id,
+            &self.thread_id,
+            &self.message_id,
+            &self.from,
+            &self.actor,
+            &self.summary,
+            &self.content,
+        ];
+        let texts = texts.into_iter().flatten().map(String::len);
+        FRAME_BYTES + texts.sum::<usize>()
+    }
+
     /// What an event tells an agent; `None` where it tells nobody anything.
     pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
         let said = match Fact::decode(event)? {

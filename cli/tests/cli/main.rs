@@ -16,6 +16,7 @@ mod bootstrap;
 mod claims;
 mod completions;
 mod contract;
+mod crowd;
 mod cuts;
 mod daemon;
 mod delivery;

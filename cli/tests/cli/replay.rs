@@ -2,6 +2,7 @@
 
 use crate::answers::{Event, Import, Status};
 use crate::harness::{Cli, Ran, parse, parse_lines};
+use serde_json::{Value, json};
 use std::io::Read;
 use std::process::Stdio;
 
@@ -129,4 +130,50 @@ fn a_reader_that_leaves_early_is_no_error() {
         let ran = Ran::from_output(child.wait_with_output().unwrap());
         assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}");
     }
+}
+
+#[test]
+fn an_audit_log_tells_of_each_status_from_which_to_which() {
+    let cli = Cli::with_team();
+    history(&cli);
+    cli.ok("task create demo --subject build");
+    cli.ok("task claim demo 1 --worker dev --key k");
+    let printed = cli.ok("export demo --format audit --json");
+    assert_eq!(printed, cli.ok("export demo --format audit"));
+    let lines: Vec<Value> = parse_lines(&printed);
+    let changes: Vec<(&str, &Value)> = lines
+        .iter()
+        .filter(|line| line["type"] == "task_status_changed")
+        .map(|line| (line["refs"]["taskId"].as_str().unwrap(), &line["data"]))
+        .collect();
+    let change =
+        |old: Option<&str>, new: &str, event: &str| json!({"old": old, "new": new, "event": event});
+    assert_eq!(
+        changes,
+        [
+            ("T-1", &change(None, "assigned", "message_sent")),
+            (
+                "T-1",
+                &change(Some("assigned"), "completed", "message_sent")
+            ),
+            ("1", &change(None, "pending", "task_created")),
+            ("1", &change(Some("pending"), "in_progress", "task_claimed")),
+        ]
+    );
+    let first = &lines[0];
+    assert_eq!(
+        (&first["schemaVersion"], &first["type"]),
+        (&json!("1.0.0"), &json!("team_created"))
+    );
+    let foreign = lines.iter().find(|line| line["type"] == "ci_run_finished");
+    assert_eq!(foreign.unwrap()["data"]["text"], "grüße");
+    let events: Vec<Event> = parse_lines(&cli.ok("export demo"));
+    // Neither the answer under the key nor the claim's token is any auditor's business.
+    assert_eq!(lines.len(), events.len() - 1);
+    assert!(!printed.contains("\"token\""), "{printed}");
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["ts"].as_str().unwrap().len() == 24)
+    );
 }

@@ -94,6 +94,8 @@ fn is_text(name: &str, argv: &[String]) -> bool {
     match name {
         "man" => !has("--out"),
         "api" => has("--help"),
+        // Of the HTTP protocol's shape, whichever command prints it.
+        "export" => has("audit"),
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,
     }

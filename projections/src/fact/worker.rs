@@ -112,6 +112,9 @@ pub struct Identity {
     pub model: Option<String>,
 }
 
+/// What an agent is there for that never said.
+pub const UNREGISTERED_ROLE: &str = "worker";
+
 impl Identity {
     /// A worker that never said anything of itself: its place, and what it is taken to be there for.
     pub fn unregistered(index: u32, role: &str) -> Identity {

@@ -1,9 +1,10 @@
 //! How a task lies in the derived store: its row, and the keys of the indexes over it.
 
 use super::{Claim, ClaimState, Governed, Reported, Status, Task};
+use crate::error::Result;
 use crate::message::Priority;
 use crate::natural;
-use crate::tx::{key_of, row};
+use crate::tx::{Tx, key_of, row};
 use teamlog_engine::{Json, Timestamp};
 
 /// By id, in natural order (so are the indexes).
@@ -104,12 +105,6 @@ impl TaskRow {
     /// The task of that id.
     pub fn into_task(self, task_id: String) -> Task {
         // Rows pass a checksum; a number that names nothing cannot come from our own writing.
-        let status = |at: u8| {
-            Status::ALL
-                .get(usize::from(at))
-                .copied()
-                .unwrap_or(Status::Pending)
-        };
         let json = |text: String| Json::parse(&text).ok();
         Task {
             task_id,
@@ -278,4 +273,15 @@ fn with_status(mut prefix: Vec<u8>, status: u8, natural: &[u8]) -> Vec<u8> {
     prefix.push(status);
     prefix.extend_from_slice(natural);
     prefix
+}
+
+/// The status of a task as a fold finds it.
+pub(crate) fn status_in(tx: &Tx<'_>, id: &str) -> Result<Option<Status>> {
+    let row: Option<TaskRow> = tx.get(&task_key(id))?;
+    Ok(row.map(|row| status(row.status)))
+}
+
+fn status(at: u8) -> Status {
+    let known = Status::ALL.get(usize::from(at)).copied();
+    known.unwrap_or(Status::Pending)
 }

@@ -288,14 +288,7 @@ impl ViewsSource {
         let Some(info) = live.team()? else {
             return Ok(());
         };
-        let budget = live.budget()?.map(|info| info.budget);
-        let text = team::text(
-            &self.home.team,
-            &info,
-            &live.members()?,
-            live.settings()?,
-            budget.as_ref(),
-        );
+        let text = team::text(&self.home.team, &info, live)?;
         found.compared(mend::TEAM.to_owned(), self.compare(mend::TEAM, &text)?);
         Ok(())
     }

@@ -51,14 +51,7 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
-    let budget = live.budget()?.map(|info| info.budget);
-    let text = team::text(
-        &home.team,
-        &info,
-        &live.members()?,
-        live.settings()?,
-        budget.as_ref(),
-    );
+    let text = team::text(&home.team, &info, live)?;
     put(home, &home.path(TEAM), &text).map(Mended::one)
 }
 

@@ -1,6 +1,9 @@
 //! `team.json`.
 
+use crate::error::Result;
 use crate::fact::usage::Budget;
+use crate::fact::worker::UNREGISTERED_ROLE;
+use crate::live::Live;
 use crate::settings::Value;
 use crate::team::TeamInfo;
 use serde::Serialize;
@@ -15,24 +18,53 @@ struct TeamView<'a> {
     #[serde(rename = "teamId")]
     team_id: &'a str,
     created_at: String,
-    members: &'a [String],
+    members: Vec<String>,
+    /// The members, and what is known of each.
+    agents: Vec<Agent>,
     open: bool,
     /// What somebody set, by key.
     settings: BTreeMap<String, Value>,
     /// How many tokens may be used, once somebody said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<&'a Budget>,
+    budget: Option<BudgetView>,
     seq: u64,
 }
 
+#[derive(Serialize)]
+struct Agent {
+    id: String,
+    role: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+/// A budget under the names of the log and under those of the HTTP protocol.
+#[derive(Serialize)]
+struct BudgetView {
+    #[serde(flatten)]
+    budget: Budget,
+    #[serde(rename = "maxTokens", skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(rename = "hardLimit")]
+    hard_limit: bool,
+}
+
 /// The file's content.
-pub(super) fn text(
-    name: &str,
-    info: &TeamInfo,
-    members: &[String],
-    settings: BTreeMap<String, Value>,
-    budget: Option<&Budget>,
-) -> Vec<u8> {
+pub(super) fn text(name: &str, info: &TeamInfo, live: &Live) -> Result<Vec<u8>> {
+    let members = live.members()?;
+    let (mut agents, mut seq) = (Vec::new(), info.seq);
+    for id in &members {
+        let known = live.identity(id)?;
+        seq = known.as_ref().map_or(seq, |noted| seq.max(noted.seq));
+        let (role, model) = match known {
+            Some(noted) => (noted.what.role, noted.what.model),
+            None => (UNREGISTERED_ROLE.to_owned(), None),
+        };
+        let id = id.clone();
+        agents.push(Agent { id, role, model });
+    }
+    let budget = live.budget()?;
+    seq = budget.as_ref().map_or(seq, |info| seq.max(info.seq));
     let view = TeamView {
         schema_version: 1,
         schema_version_text: "1.0.0",
@@ -40,12 +72,17 @@ pub(super) fn text(
         team_id: name,
         created_at: info.created_at.to_string(),
         members,
+        agents,
         open: info.open,
-        settings,
-        budget,
-        seq: info.seq,
+        settings: live.settings()?,
+        budget: budget.map(|info| BudgetView {
+            max_tokens: info.budget.max_tokens,
+            hard_limit: info.budget.hard_limit,
+            budget: info.budget,
+        }),
+        seq,
     };
     let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();
     text.push(b'\n');
-    text
+    Ok(text)
 }

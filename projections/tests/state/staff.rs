@@ -165,6 +165,14 @@ fn each_part_has_a_file_that_follows_it() {
         (&"dev".into(), &3.into(), &2.into())
     );
     assert_eq!(identity["schemaVersion"], "1.0.0");
+    let shown = team.json("team.json");
+    let agents = shown["agents"].as_array().unwrap();
+    let ids = agents.iter().map(|agent| &agent["id"]);
+    assert!(ids.eq(shown["members"].as_array().unwrap()), "{shown}");
+    let of = |id: &str| agents.iter().find(|agent| agent["id"] == id).unwrap();
+    assert_eq!(of("dev")["role"], "role 3");
+    assert_eq!(of("qa"), &serde_json::json!({"id": "qa", "role": "worker"}));
+    assert_eq!(shown["seq"], identity["seq"]);
     assert!(
         identity.get("pid").is_none(),
         "what is not known is left out"

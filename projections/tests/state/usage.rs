@@ -108,6 +108,8 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
     let info = team.live().budget().unwrap().unwrap();
     assert!(info.soft_limit_reached);
     assert_eq!(team.json("team.json")["budget"]["max_tokens"], 40);
+    assert_eq!(team.json("team.json")["budget"]["maxTokens"], 40);
+    assert_eq!(team.json("team.json")["budget"]["hardLimit"], false);
     // Another limit is another thing to reach.
     team.append(vec![spent(0, "lead", 8)]);
     let info = team.live().budget().unwrap().unwrap();

@@ -1,25 +1,38 @@
 //! The teams in numbers: what was written to each and in which groups, what lies in it, and whether it keeps up.
 
-use crate::served::Served;
+use crate::served::{Served, Verified};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 use teamlog_team::command::gauges::Gauges;
 use teamlog_team::engine::{JOBS_OF_GROUPS, WriterCounts};
 
-/// The teams, as they were at the last look. A team that cannot be read is left out.
+/// The teams, as they were at the last look. Of a team that cannot be read only what is known of its files is told.
 #[derive(Debug, Default)]
 pub(super) struct Teams {
-    seen: Mutex<BTreeMap<String, Gauges>>,
+    seen: Mutex<Seen>,
+}
+
+type Seen = BTreeMap<String, Look>;
+
+/// A team in numbers, and what is known of its files.
+#[derive(Debug)]
+struct Look {
+    /// None of a team that cannot be read.
+    gauges: Option<Gauges>,
+    verified: Option<Verified>,
+    disk_bytes: Option<u64>,
 }
 
 type Read = fn(&Gauges) -> u64;
+type ReadKnown = fn(&Look) -> Option<i64>;
 
 /// What only grows: what was written from the daemon's start on, the rest from the team's.
-const COUNTERS: [(&str, &str, Read); 6] = [
+const COUNTERS: [(&str, &str, Read); 7] = [
     ("appends", "Events that were appended", |g| g.written.events),
     ("appended_bytes", "Bytes that were appended", |g| {
         g.written.bytes
@@ -38,12 +51,22 @@ const COUNTERS: [(&str, &str, Read); 6] = [
     ("leases_expired", "Leases that ran out, as recorded", |g| {
         g.leases_expired
     }),
+    (
+        "dead_letters",
+        "Deliveries that ended in a dead letter",
+        |g| g.dead_letters,
+    ),
 ];
 
 /// What is so at the moment.
-const GAUGES: [(&str, &str, Read); 4] = [
+const GAUGES: [(&str, &str, Read); 5] = [
     ("events", "Events in the log", |g| g.events),
     ("leases", "Leases that run", |g| g.leases),
+    (
+        "unread_messages",
+        "Messages that nobody acknowledged yet",
+        |g| g.unread,
+    ),
     (
         "projection_lag",
         "Events that the state does not cover yet",
@@ -56,13 +79,46 @@ const GAUGES: [(&str, &str, Read); 4] = [
     ),
 ];
 
+/// What is known once somebody looked, or did something. Times are seconds since 1970.
+const KNOWN: [(&str, &str, ReadKnown); 4] = [
+    (
+        "disk_bytes",
+        "Bytes that the team's files take on the disk",
+        |look| i64::try_from(look.disk_bytes?).ok(),
+    ),
+    (
+        "last_verify_timestamp_seconds",
+        "When the whole log was last verified",
+        |look| {
+            let since = look.verified?.at.duration_since(UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_secs()).ok()
+        },
+    ),
+    (
+        "last_verify_sound",
+        "Whether that found nothing wrong",
+        |look| Some(look.verified?.sound.into()),
+    ),
+    (
+        "last_backup_timestamp_seconds",
+        "When a backup was last made",
+        |look| Some(look.gauges.as_ref()?.backed_up_at?.micros() / 1_000_000),
+    ),
+];
+
 impl Teams {
     /// Looks at every team that is served.
     pub fn look(&self, served: &Served) {
         let mut seen = BTreeMap::new();
         for name in served.names() {
+            let (verified, disk_bytes) = served.observed(&name);
             let gauges = served.team(&name).and_then(|mut team| team.gauges());
-            seen.extend(gauges.ok().map(|gauges| (name, gauges)));
+            let look = Look {
+                gauges: gauges.ok(),
+                verified,
+                disk_bytes,
+            };
+            seen.insert(name, look);
         }
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = seen;
     }
@@ -73,18 +129,27 @@ impl Collector for Teams {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, help, read) in COUNTERS {
             let mut family = to.encode_descriptor(name, help, None, MetricType::Counter)?;
-            for (team, gauges) in seen.iter() {
-                let label = [("team", team.as_str())];
+            for (team, gauges) in read_teams(&seen) {
+                let label = [("team", team)];
                 let mut one = family.encode_family(&label)?;
                 one.encode_counter::<NoLabelSet, _, u64>(&read(gauges), None)?;
             }
         }
         for (name, help, read) in GAUGES {
             let mut family = to.encode_descriptor(name, help, None, MetricType::Gauge)?;
-            for (team, gauges) in seen.iter() {
-                let label = [("team", team.as_str())];
+            for (team, gauges) in read_teams(&seen) {
+                let label = [("team", team)];
                 let mut one = family.encode_family(&label)?;
                 one.encode_gauge(&read(gauges))?;
+            }
+        }
+        for (name, help, read) in KNOWN {
+            let mut family = to.encode_descriptor(name, help, None, MetricType::Gauge)?;
+            for (team, look) in seen.iter() {
+                if let Some(number) = read(look) {
+                    let label = [("team", team.as_str())];
+                    family.encode_family(&label)?.encode_gauge(&number)?;
+                }
             }
         }
         tasks(&mut to, &seen)?;
@@ -92,13 +157,17 @@ impl Collector for Teams {
     }
 }
 
-type Seen = BTreeMap<String, Gauges>;
+/// Those that could be read.
+fn read_teams(seen: &Seen) -> impl Iterator<Item = (&str, &Gauges)> {
+    seen.iter()
+        .filter_map(|(team, look)| Some((team.as_str(), look.gauges.as_ref()?)))
+}
 
 fn tasks(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
     let mut family = to.encode_descriptor("tasks", "Tasks by status", None, MetricType::Gauge)?;
-    for (team, gauges) in seen {
+    for (team, gauges) in read_teams(seen) {
         for (status, count) in &gauges.tasks {
-            let labels = [("team", team.as_str()), ("status", status)];
+            let labels = [("team", team), ("status", status)];
             family.encode_family(&labels)?.encode_gauge(count)?;
         }
     }
@@ -108,18 +177,18 @@ fn tasks(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
 fn writes(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
     let help = "Seconds that writes and syncs took";
     let mut family = to.encode_descriptor("write_seconds", help, None, MetricType::Counter)?;
-    for (team, gauges) in seen {
+    for (team, gauges) in read_teams(seen) {
         let seconds = gauges.written.written_micros as f64 / 1e6;
-        let label = [("team", team.as_str())];
+        let label = [("team", team)];
         let mut one = family.encode_family(&label)?;
         one.encode_counter::<NoLabelSet, _, u64>(&seconds, None)?;
     }
     let help = "Commands that went out with one sync";
     let mut family = to.encode_descriptor("batch", help, None, MetricType::Histogram)?;
-    for (team, gauges) in seen {
+    for (team, gauges) in read_teams(seen) {
         let counts = &gauges.written;
         let (sum, buckets) = (counts.jobs as f64, batches(counts));
-        let label = [("team", team.as_str())];
+        let label = [("team", team)];
         let mut one = family.encode_family(&label)?;
         one.encode_histogram::<NoLabelSet>(sum, counts.groups, &buckets, None)?;
     }

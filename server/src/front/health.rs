@@ -69,9 +69,7 @@ pub(super) async fn metrics(
         return sending::whole(reply);
     }
     let all = door.clone();
-    let text = door
-        .pool
-        .run(move || all.figures.text(&all.pool, &all.patient, &all.served));
+    let text = door.pool.run(move || all.figures.text(&all));
     sending::whole(match text.await {
         Err(_) => busy("the daemon has more to do than it can; try again"),
         Ok(Ok(text)) => Reply {

@@ -22,7 +22,7 @@ pub struct InboxInput {
     agent_id: String,
     /// The `nextSince` of the page before; else from the beginning
     since: Option<u64>,
-    /// Most entries; else 100
+    /// Most entries; else all, as far as 4 MiB hold them
     #[schemars(range(min = 1, max = 1_000))]
     limit: Option<usize>,
 }

@@ -3,9 +3,12 @@
 use crate::stand::{Client, Stand, until};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use teamlog_team::RootOptions;
+use teamlog_team::command::send_message::SendMessage;
 use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::vault::Vault;
 
 /// The number of a series.
 pub fn value(text: &str, series: &str) -> u64 {
@@ -115,6 +118,51 @@ fn leases_are_counted_while_they_run_and_when_they_ran_out() {
 }
 
 #[test]
+fn what_an_operator_watches_is_told_of_each_team() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve();
+    let numbers = || Client::unix(&daemon).get("/metrics").body;
+    let series = |name: &str| format!("teamlog_{name}{{team=\"demo\"}}");
+    assert!(!numbers().contains(&series("last_backup_timestamp_seconds")));
+    until("the log is verified and the files are measured", || {
+        let numbers = numbers();
+        ["last_verify_timestamp_seconds", "disk_bytes"]
+            .iter()
+            .all(|name| numbers.contains(&series(name)))
+    });
+    let mut team = daemon.served().team("demo").unwrap();
+    for number in 0..3 {
+        let send = SendMessage {
+            from_worker: "lead".to_owned(),
+            to_worker: "dev".to_owned(),
+            body: format!("no {number}"),
+        };
+        team.send_message(send).unwrap();
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let vault = Vault::create(elsewhere.path(), stand.dir.path(), RootOptions::default()).unwrap();
+    team.backup(&vault).unwrap();
+    let text = numbers();
+    let of = |name: &str| value(&text, &series(name));
+    assert_eq!((of("unread_messages"), of("dead_letters_total")), (3, 0));
+    assert_eq!(of("last_verify_sound"), 1);
+    assert!(of("disk_bytes") > 4096, "{text}");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    for name in [
+        "last_verify_timestamp_seconds",
+        "last_backup_timestamp_seconds",
+    ] {
+        let age = now.as_secs() - of(name);
+        assert!(age < 60, "{name} {age}");
+    }
+    let places = ["forwarded_running", "forwarded_waiting"];
+    assert_eq!(
+        places.map(|name| value(&text, &format!("teamlog_{name} "))),
+        [0, 0]
+    );
+}
+
+#[test]
 fn whoever_follows_a_stream_is_counted_until_they_go() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve();
@@ -189,6 +237,9 @@ fn a_daemon_is_ready_when_its_teams_are() {
     until("what is damaged is found", || {
         client.call(&token, "GET /readyz", "").json()["teams"]["ill"]["condition"] == "unready"
     });
+    let numbers = client.call(&token, "GET /metrics", "").body;
+    let sound = |team: &str| format!("teamlog_last_verify_sound{{team=\"{team}\"}}");
+    assert_eq!(value(&numbers, &sound("ill")), 0);
     until("the other one is sound", || {
         client.get("/readyz").json()["unready"] == 1
     });

@@ -86,7 +86,7 @@ impl Team {
         let kept = backup::keep(&reader, vault.storage(), dir, now, deadline)
             .map_err(|error| diverged(self.name(), error))?;
         if let Some(directory) = vault.path() {
-            backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory);
+            backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory, now);
         }
         let manifest = &kept.manifest;
         Ok(BackupAnswer {

@@ -1,10 +1,11 @@
 //! What somebody who watches a team reads again and again: each number is kept, but for the leases that run, which are
 //! counted.
 
+use crate::backup_notes;
 use crate::failure::Result;
 use crate::projections::Status;
 use crate::team::Team;
-use teamlog_engine::WriterCounts;
+use teamlog_engine::{Timestamp, WriterCounts};
 
 /// A team in numbers.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,12 @@ pub struct Gauges {
     pub leases_granted: u64,
     /// Leases that ran out before their task was finished or released, ever, as far as that is recorded.
     pub leases_expired: u64,
+    /// Messages that nobody acknowledged yet, of all inboxes.
+    pub unread: u64,
+    /// Deliveries that ended in a dead letter, ever.
+    pub dead_letters: u64,
+    /// When a backup was last made, as far as the team's directory tells.
+    pub backed_up_at: Option<Timestamp>,
     /// What the writer that stays has written.
     pub written: WriterCounts,
 }
@@ -47,10 +54,16 @@ impl Team {
                 leases: live.lease_count(now)?,
                 leases_granted: live.count_of("task_claimed")?,
                 leases_expired: live.count_of("task_lease_expired")?,
+                unread: live.agents()?.iter().map(|agent| agent.unread).sum(),
+                dead_letters: live.count_of("delivery_dead_letter")?,
+                backed_up_at: None,
                 written: WriterCounts::default(),
             })
         })?;
-        let written = self.counts();
-        Ok(Gauges { written, ..gauges })
+        Ok(Gauges {
+            backed_up_at: backup_notes::last_made(self.log.storage().as_ref(), self.log.dir()),
+            written: self.counts(),
+            ..gauges
+        })
     }
 }

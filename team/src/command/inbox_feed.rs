@@ -6,14 +6,14 @@ use super::thread_tail::PAGE_BYTES;
 use crate::failure::Result;
 use crate::feed_entry::FeedEntry;
 use crate::names;
+use crate::projections::Live;
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use teamlog_engine::Reader;
 
-/// Entries of a page unless the caller says otherwise.
-pub const FEED: usize = 100;
-/// Most entries of a page.
+/// Most entries of a page, where its caller wants pages; else there are as many as an answer has room for.
 pub const FEED_MAX: usize = 1000;
 
 /// What `inbox-feed` is asked.
@@ -25,7 +25,7 @@ pub struct InboxFeed {
     /// The cursor up to which it was read; else from the beginning
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
-    /// Most entries, at most 1000; default 100
+    /// Most entries, at most 1000; default all, as far as 4 MiB hold them
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
@@ -40,7 +40,7 @@ pub struct InboxFeedAnswer {
     pub count: usize,
     /// The entries, oldest first
     pub events: Vec<FeedEntry>,
-    /// The cursor to go on from: the last entry where more follow, else the end of the log
+    /// The cursor to go on from: what was looked at where more follow, else the end of the log
     pub next_since: u64,
     /// Whether more follow already
     pub more: bool,
@@ -55,7 +55,7 @@ impl Team {
         names::check_known("worker", &feed.worker)?;
         let since = feed.since.unwrap_or(0);
         let limit = match feed.limit {
-            None | Some(0) => FEED,
+            None | Some(0) => usize::MAX,
             Some(limit) => limit.min(FEED_MAX),
         };
         let team = self.name().to_owned();
@@ -64,28 +64,65 @@ impl Team {
             if since > head {
                 return Err(ahead(since, head).into());
             }
-            let page = live.feed(&feed.worker, since, limit)?;
-            let (mut events, mut bytes, mut more) = (Vec::new(), 0, page.more);
-            for seq in page.seqs {
-                if bytes > PAGE_BYTES {
-                    more = true;
-                    break;
-                }
-                let event = super::event(live, reader, seq)?;
-                if let Some(entry) = FeedEntry::of(&event, &team, &feed.worker)? {
-                    bytes += entry.content.as_ref().map_or(0, String::len);
-                    events.push(entry);
-                }
+            let mut page = Page::behind(since);
+            while page.more && page.events.len() < limit && page.bytes < PAGE_BYTES {
+                page.extend(live, reader, feed, &team, limit)?;
             }
-            let last = events.last().map_or(since, |entry| entry.cursor);
             Ok(InboxFeedAnswer {
-                count: events.len(),
-                next_since: if more { last } else { head },
-                events,
-                more,
+                count: page.events.len(),
+                next_since: if page.more { page.seen } else { head },
+                events: page.events,
+                more: page.more,
                 worker: feed.worker.clone(),
             })
         })
+    }
+}
+
+/// What an answer holds so far.
+struct Page {
+    events: Vec<FeedEntry>,
+    bytes: usize,
+    /// The last event that was looked at.
+    seen: u64,
+    /// Whether there may be more behind it.
+    more: bool,
+}
+
+impl Page {
+    fn behind(seen: u64) -> Page {
+        Page {
+            events: Vec::new(),
+            bytes: 0,
+            seen,
+            more: true,
+        }
+    }
+
+    /// Adds what follows, as far as there is room.
+    fn extend(
+        &mut self,
+        live: &Live,
+        reader: &Reader,
+        feed: &InboxFeed,
+        team: &str,
+        limit: usize,
+    ) -> Result<()> {
+        let wanted = (limit - self.events.len()).min(FEED_MAX);
+        let found = live.feed(&feed.worker, self.seen, wanted)?;
+        for seq in found.seqs {
+            if self.bytes >= PAGE_BYTES {
+                return Ok(());
+            }
+            let event = super::event(live, reader, seq)?;
+            if let Some(entry) = FeedEntry::of(&event, team, &feed.worker)? {
+                self.bytes += entry.bytes();
+                self.events.push(entry);
+            }
+            self.seen = seq;
+        }
+        self.more = found.more;
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Result;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::MembersAdded;
-use crate::projections::fact::worker::Identity;
+use crate::projections::fact::worker::{Identity, UNREGISTERED_ROLE};
 use crate::refusal::{Code, Refusal};
 use crate::team::Team;
 use crate::{command::append::DEFAULT_ACTOR, membership::LEADER};
@@ -18,7 +18,7 @@ use teamlog_engine::{Event, NewEvent, Timestamp};
 pub const AGENTS_MAX: usize = 256;
 
 /// What an agent is there for that never said.
-pub const ROLE: &str = "worker";
+pub const ROLE: &str = UNREGISTERED_ROLE;
 
 /// What a team is set up with. What is not given stays; nobody leaves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

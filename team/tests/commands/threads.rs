@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use teamlog_engine::Format;
 use teamlog_team::act::Control;
 use teamlog_team::api;
-use teamlog_team::command::inbox_feed::{FEED, InboxFeed, InboxFeedAnswer};
+use teamlog_team::command::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
 use teamlog_team::command::send_message::SendMessage;
 use teamlog_team::command::task_claim::TaskClaim;
 use teamlog_team::command::task_create::TaskCreate;
@@ -527,7 +527,30 @@ fn a_page_of_a_feed_ends_where_it_holds_enough() {
     assert!(first.more && first.count < 20, "{}", first.count);
     let rest = feed(&mut team, "dev", first.next_since);
     assert_eq!((first.count + rest.count, rest.more), (20, false));
-    assert!(rest.count < FEED);
+}
+
+#[test]
+fn a_feed_is_given_whole_unless_pages_are_asked_for() {
+    let world = World::new();
+    let mut team = world.demo();
+    let thread = start(&mut team, "t", &["dev"]);
+    let posts = FEED_MAX + 1;
+    let many = (0..posts).map(|number| saying(&thread, &number.to_string()));
+    many.for_each(|post| {
+        team.thread_post(post).unwrap();
+    });
+    let all = feed(&mut team, "dev", 0);
+    assert_eq!((all.count, all.more), (posts, false));
+    assert_eq!(all.next_since, events(&mut team).len() as u64);
+    let page = InboxFeed {
+        worker: "dev".to_owned(),
+        since: None,
+        limit: Some(posts),
+    };
+    let page = team.inbox_feed(&page).unwrap();
+    assert_eq!((page.count, page.more), (FEED_MAX, true));
+    let rest = feed(&mut team, "dev", page.next_since);
+    assert_eq!((rest.count, rest.more), (1, false));
 }
 
 #[test]
