@@ -5,6 +5,7 @@
 //! | `{tool_name, tool_input{…}, cwd?}` | `Write`, `Edit`, `MultiEdit`, `NotebookEdit`, `Bash`, `apply_patch` | `file_path`, `notebook_path`, `command`, `input`, `patch` |
 //! | `{tool, params{…}}`, `{tool, input{…}, cwd?}`, `{name, arguments{…}}` | `write`, `edit`, `bash`, `shell`, `exec_command` | `path`, `filePath`, `command` (text or arguments), `cmd`, `workdir` |
 
+use crate::known::Programs;
 use crate::patch;
 use crate::place::Place;
 use crate::shell;
@@ -164,15 +165,15 @@ impl Call {
         })
     }
 
-    /// What it would write, run at `place`, or where it says itself.
-    pub fn writes(&self, place: &Place) -> Writes {
+    /// What it would write, run at `place`, or where it says itself, with these programs known beside those of the table.
+    pub fn writes(&self, place: &Place, programs: &Programs) -> Writes {
         let place = match &self.cwd {
             Some(cwd) => place.within(cwd),
             None => place.clone(),
         };
         match &self.deed {
-            Deed::Shell(command) => shell::writes(command, &place),
-            Deed::Program(words) => shell::program_writes(words, &place),
+            Deed::Shell(command) => shell::writes(command, &place, programs),
+            Deed::Program(words) => shell::program_writes(words, &place, programs),
             Deed::Files(files) => {
                 let mut writes = Writes::default();
                 for file in files {

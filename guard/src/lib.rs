@@ -5,21 +5,23 @@
 //! program that is allowed to run can write what it likes. A seat belt, not a sandbox.
 //!
 //! ```
-//! use teamlog_guard::{Place, shell};
+//! use teamlog_guard::{Place, Programs, shell};
 //!
-//! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"));
+//! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"), &Programs::default());
 //! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]);
 //! assert!(writes.doubts().is_empty());
 //! ```
 #![forbid(unsafe_code)]
 
 mod call;
+mod known;
 mod patch;
 mod place;
 pub mod shell;
 mod writes;
 
 pub use call::{Call, CallError, Deed, Form};
+pub use known::{Command, Effect, Programs};
 pub use patch::files as patched_files;
 pub use place::Place;
 pub use writes::{Doubt, Target, Writes};

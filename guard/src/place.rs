@@ -44,6 +44,14 @@ impl Place {
             ..self.clone()
         }
     }
+    /// Whether a path lies in the repository, by its text.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let path = self.resolve(path).map(|path| tidy(&path));
+        match (&self.top, path) {
+            (Some(top), Some(path)) => is_within(&path, top),
+            _ => false,
+        }
+    }
     /// The top of the repository that this is in, else the directory itself.
     pub(crate) fn whole(&self) -> &str {
         match (&self.top, &self.dir) {

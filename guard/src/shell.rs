@@ -13,10 +13,12 @@ mod programs;
 mod reach;
 mod redirect;
 mod sed;
+mod table;
 mod variables;
 mod walk;
 mod word;
 
+use crate::known::Programs;
 use crate::place::Place;
 use crate::writes::Writes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,23 +36,24 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// A command that takes longer is not read to its end: who asks does not wait for ever, and takes silence for a yes.
 const READ_FOR: Duration = Duration::from_secs(2);
 
-/// What a command would write, run by a shell at `place`.
-pub fn writes(command: &str, place: &Place) -> Writes {
-    let (script, place) = (command.to_owned(), place.clone());
+/// What a command would write, run by a shell at `place`, with these programs known beside those of the table.
+pub fn writes(command: &str, place: &Place, programs: &Programs) -> Writes {
+    let (script, place, programs) = (command.to_owned(), place.clone(), programs.clone());
     apart(command, move |writes| {
-        walk::Walker::new(place).whole(|walker, writes| walker.run(&script, writes), writes);
+        walk::Walker::new(place, programs)
+            .whole(|walker, writes| walker.run(&script, writes), writes);
     })
 }
 
 /// What a program with these arguments would write, run at `place` without a shell around it.
-pub fn program_writes(words: &[String], place: &Place) -> Writes {
+pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> Writes {
     let values: Vec<_> = words.iter().cloned().map(word::Value::Plain).collect();
-    let place = place.clone();
+    let (place, programs) = (place.clone(), programs.clone());
     let run = move |writes: &mut Writes| {
         let look = |walker: &mut walk::Walker, writes: &mut Writes| {
             walker.program(values.clone(), None, writes);
         };
-        walk::Walker::new(place).whole(look, writes);
+        walk::Walker::new(place, programs).whole(look, writes);
     };
     match words.first().map(String::as_str) {
         // A patch is no command, however long it is and whatever it opens.

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::json;
-use teamlog_guard::{Call, Place};
+use teamlog_guard::{Call, Place, Programs};
 
 fn told(call: &str) -> (Vec<String>, bool) {
-    let writes = Call::parse(call).unwrap().writes(&Place::at("/repo"));
+    let writes = Call::parse(call)
+        .unwrap()
+        .writes(&Place::at("/repo"), &Programs::default());
     let paths = writes.paths().map(str::to_owned).collect();
     (paths, !writes.doubts().is_empty())
 }

@@ -45,6 +45,8 @@ pub enum Setting {
     ModesTrigger,
     /// `modes.session_stale_seconds`.
     SessionStale,
+    /// `guard.known`.
+    GuardKnown,
 }
 
 /// The value of a setting.
@@ -70,6 +72,8 @@ pub enum Form {
     Choice(&'static [&'static str]),
     /// An absolute path.
     Path,
+    /// Programs, parted by commas.
+    Programs,
 }
 
 /// A path that somebody holds is nobody else's.
@@ -82,6 +86,8 @@ pub const PHRASES: &str = "phrases";
 pub const TOKENS: &str = "tokens";
 /// Most bytes of a path.
 const PATH_BYTES_MAX: usize = 4096;
+/// Most bytes of a list of programs.
+const PROGRAMS_BYTES_MAX: usize = 4096;
 
 /// How a delivery is to go on without an ack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +146,7 @@ impl Setting {
                 Setting::ResourcesPolicy,
                 Setting::ModesTrigger,
                 Setting::SessionStale,
+                Setting::GuardKnown,
             ])
     }
 
@@ -161,6 +168,7 @@ impl Setting {
             Setting::ResourcesPolicy => "resources.policy".into(),
             Setting::ModesTrigger => "modes.trigger".into(),
             Setting::SessionStale => "modes.session_stale_seconds".into(),
+            Setting::GuardKnown => "guard.known".into(),
         }
     }
 
@@ -204,6 +212,9 @@ impl Setting {
             Setting::SessionStale => {
                 "seconds without a sign of life after which a session holds up nobody"
             }
+            Setting::GuardKnown => {
+                "programs that `guard` trusts to write in the repository only where they may"
+            }
         }
     }
 
@@ -218,6 +229,7 @@ impl Setting {
             Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
             Setting::ModesTrigger => Form::Choice(&[PHRASES, TOKENS]),
             Setting::SessionStale => Form::Number(60, SECONDS_MAX),
+            Setting::GuardKnown => Form::Programs,
         }
     }
 
@@ -225,7 +237,7 @@ impl Setting {
     pub fn bounds(self) -> Option<(u64, u64)> {
         match self.form() {
             Form::Number(least, most) => Some((least, most)),
-            Form::Switch | Form::Choice(_) | Form::Path => None,
+            Form::Switch | Form::Choice(_) | Form::Path | Form::Programs => None,
         }
     }
 
@@ -247,6 +259,7 @@ impl Setting {
             Form::Choice(names) if names.contains(&text) => Ok(Value::Text(text.to_owned())),
             Form::Choice(names) => Err(format!("must be one of {}", names.join(", "))),
             Form::Path => path(text).map(Value::Text),
+            Form::Programs => programs(text).map(Value::Text),
         }
     }
 
@@ -264,6 +277,7 @@ impl Setting {
             Setting::ResourcesRoot => return Some(Value::Text(String::new())),
             Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
             Setting::ModesTrigger => return Some(Value::Text(PHRASES.to_owned())),
+            Setting::GuardKnown => return Some(Value::Text(String::new())),
             Setting::SessionStale => 24 * 60 * 60,
             _ => return None,
         };
@@ -297,6 +311,24 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
+/// Programs, each with the words that have to follow it, parted by commas; blanks are one blank.
+fn programs(text: &str) -> Result<String, String> {
+    let entries: Vec<String> = text
+        .split(',')
+        .map(|entry| entry.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let plain = |letter: char| letter.is_alphanumeric() || "_-./+@: ".contains(letter);
+    let is_entry =
+        |entry: &String| !entry.is_empty() && !entry.starts_with('-') && entry.chars().all(plain);
+    match text.len() <= PROGRAMS_BYTES_MAX && entries.iter().all(is_entry) {
+        true => Ok(entries.join(", ")),
+        false => Err(format!(
+            "must be programs as they are typed, such as `make, cargo test, ./ci/check`, in at most {PROGRAMS_BYTES_MAX} \
+             bytes: letters, digits and _-./+@:"
+        )),
+    }
+}
+
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct TextRow(String);
 row!(TextRow);
@@ -320,7 +352,9 @@ pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>
     Ok(match setting.form() {
         Form::Number(..) => number()?.map(Value::Number),
         Form::Switch => number()?.map(|number| Value::Switch(number != 0)),
-        Form::Choice(_) | Form::Path => rows.get::<TextRow>(&key)?.map(|row| Value::Text(row.0)),
+        Form::Choice(_) | Form::Path | Form::Programs => {
+            rows.get::<TextRow>(&key)?.map(|row| Value::Text(row.0))
+        }
     })
 }
 
@@ -391,7 +425,7 @@ mod tests {
         let all = keys.len();
         keys.sort();
         keys.dedup();
-        assert_eq!((keys.len(), all), (39, 39));
+        assert_eq!((keys.len(), all), (40, 40));
         assert_eq!(Setting::find("delivery.default"), None);
     }
 
@@ -424,6 +458,20 @@ mod tests {
             &format!("/{}", "x".repeat(5000)),
         ] {
             assert!(root.parse(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn programs_to_trust_are_words_parted_by_commas() {
+        let known = Setting::GuardKnown;
+        let text = |text: &str| Ok(Value::Text(text.into()));
+        assert_eq!(known.parse("make"), text("make"));
+        assert_eq!(
+            known.parse(" make ,cargo   test,./ci/check"),
+            text("make, cargo test, ./ci/check")
+        );
+        for list in ["", ",", "make,", "-x", "make; rm", "a\nb|c", "$X", "a*"] {
+            assert!(known.parse(list).is_err(), "{list:?}");
         }
     }
 

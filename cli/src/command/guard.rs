@@ -4,6 +4,7 @@
 
 mod exec;
 
+use super::effects::EFFECTS;
 use super::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -11,7 +12,7 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
-use teamlog_guard::{Call, Deed, Form, Place, Target, Writes};
+use teamlog_guard::{Call, Deed, Form, Place, Programs, Target, Writes};
 use teamlog_team::Team;
 use teamlog_team::command::can_write::{CanWriteAll, WriteReason, WriteVerdict};
 use teamlog_team::resource::Tree;
@@ -142,17 +143,20 @@ impl Args {
             home: variable(context, "HOME"),
             top: None,
         };
-        let mut writes = call.writes(&place);
-        if writes.targets().next().is_some() {
-            let agent = self.who.agent(context)?;
-            let name = context.team_named(self.team.clone())?;
-            let mut team = context.team(&name)?;
-            let root = self.who.root(context, &mut team)?;
-            if !root.is_empty() {
-                place.top = Some(real(&root));
-                writes = call.writes(&place);
+        let mut writes = call.writes(&place, &Programs::trusting(EFFECTS, ""));
+        if !writes.is_nothing() {
+            match self.known(context, &call, &mut place) {
+                Ok((mut team, root, known)) => {
+                    writes = known;
+                    if writes.targets().next().is_some() {
+                        let agent = self.who.agent(context)?;
+                        self.check(context, (&mut team, root), &agent, &writes)?;
+                    }
+                }
+                Err(error) if writes.targets().next().is_some() => return Err(error),
+                // What cannot be told stays so without a team that says which programs it trusts.
+                Err(_) => {}
             }
-            self.check(context, (&mut team, root), &agent, &writes)?;
         }
         let Some(doubt) = writes.doubts().first() else {
             return Ok(Decision::Allow);
@@ -163,6 +167,24 @@ impl Args {
             OnUnknown::Ask => Ok(Decision::Ask(call.form, why)),
             OnUnknown::Deny => Err(denied(&why)),
         }
+    }
+
+    /// The team, its repository, and what the call writes as far as these two say.
+    fn known(
+        &self,
+        context: &mut Context,
+        call: &Call,
+        place: &mut Place,
+    ) -> Result<(Team, String, Writes), CommandError> {
+        let name = context.team_named(self.team.clone())?;
+        let mut team = context.team(&name)?;
+        let root = self.who.root(context, &mut team)?;
+        if !root.is_empty() {
+            place.top = Some(real(&root));
+        }
+        let programs = Programs::trusting(EFFECTS, &team.guard_known()?);
+        let writes = call.writes(place, &programs);
+        Ok((team, root, writes))
     }
 
     /// Refuses what the agent may not write.

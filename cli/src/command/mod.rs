@@ -16,6 +16,7 @@ mod dead_letter;
 mod demo;
 mod diff;
 mod doctor;
+mod effects;
 mod export;
 pub mod given;
 pub mod guard;

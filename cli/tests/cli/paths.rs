@@ -232,6 +232,33 @@ fn where_nobody_can_tell_the_guard_does_as_it_was_told() {
 }
 
 #[test]
+fn a_team_says_which_programs_it_trusts() {
+    let (cli, repo) = with_leases();
+    let asks = |command: &str| {
+        let ran = guard(&cli, &repo, "--agent dev", &bash(command));
+        assert_eq!(ran.code, Some(0), "{command}: {ran:?}");
+        ran.stdout.contains("\"ask\"")
+    };
+    assert!(asks("make -j2"));
+    cli.ok("config set demo guard.known make");
+    silent(&guard(&cli, &repo, "--agent dev", &bash("make -j2")));
+    assert!(asks("make -C /elsewhere"));
+    assert!(asks("ninja"));
+    // An agent that would trust one itself is asked.
+    assert!(asks("teamlog config set demo guard.known ninja"));
+    assert!(asks("teamlog init other"));
+    assert!(asks("teamlog nudge demo --exec ./x"));
+    silent(&guard(
+        &cli,
+        &repo,
+        "--agent dev",
+        &bash("teamlog nudge demo"),
+    ));
+    let denied = guard(&cli, &repo, "--agent dev", &bash("make > src/a"));
+    assert_eq!(denied.code, Some(2), "{denied:?}");
+}
+
+#[test]
 fn whatever_goes_wrong_is_a_denial() {
     let (cli, repo) = with_leases();
     let call = bash("touch src/io/a").to_string();

@@ -45,7 +45,7 @@ impl Reader {
                 return literal(behind, '"');
             }
             '/' if self.begins_pattern(behind)? => {
-                self.last = "\"".to_owned();
+                self.last = "/".to_owned();
                 return literal(behind, '/');
             }
             letter if letter.is_alphanumeric() || letter == '_' => return self.word(rest),
@@ -81,16 +81,18 @@ impl Reader {
         Some(behind)
     }
 
-    /// Whether a slash begins a pattern here, or divides.
+    /// Whether a slash begins a pattern here, or divides. Where both may be, it divides only if no other slash could end
+    /// the pattern.
     fn begins_pattern(&self, behind: &str) -> Option<bool> {
+        let is_word = |last: &str| last.chars().all(|c| c.is_alphanumeric() || c == '_');
         match self.last.as_str() {
-            // It divides, unless a condition ended here.
-            ")" if behind.split('/').next()?.contains('"') => None,
-            "print" | "printf" | "return" | "in" | "else" | "do" | "case" | "exit" => None,
             "" | "(" | "," | "{" | "}" | ";" | "!" | "~" | "&" | "|" | "=" | "\n" | "?" | ":" => {
                 Some(true)
             }
-            _ => Some(false),
+            "print" | "printf" | "return" | "in" | "else" | "do" | "case" | "exit" => None,
+            "]" | "\"" => Some(false),
+            last if is_word(last) => Some(false),
+            _ => (!behind.contains('/')).then_some(false),
         }
     }
 }
@@ -137,6 +139,9 @@ mod tests {
             "{ s += $1 } # > f\nEND { printf \"%d\\n\", s }",
             "{ gsub(/>/, \"<\"); print }",
             "",
+            "{ print (a + b) / 2 }",
+            "{ x = $1 / $2 / 3; x /= 2; print x }",
+            "$1 ~ /a/ && !/b/ { print }",
         ] {
             assert!(only_prints(script), "{script}");
         }
@@ -155,6 +160,11 @@ mod tests {
             "@load \"x\"",
             "{ if (a) /\"/; print > \"f\" }",
             "{ if (a) /\"/; print > f; if (b) /\"/ }",
+            "{ if (a) /#/; print > \"f\" }",
+            "{ if (a) /[(]/; print > \"f\" }",
+            "{ x = 1 + /\"/; print > \"f\"; y = \"\" }",
+            "{ x++ /\"/ 1; print > \"f\"; y = \"\" }",
+            "{ if (a) /x/; print > \"f\" }",
             "} {",
             "\"open",
         ] {

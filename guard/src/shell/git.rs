@@ -4,98 +4,12 @@ mod remote;
 mod settings;
 mod tree;
 
-use super::options::{Takes, Words};
+use super::options::{Opt, Words};
 use super::programs::Run;
+use super::table::{self, Operands, Spec};
 use super::walk::Walker;
 use super::word::Value;
 use crate::writes::Writes;
-
-pub(super) const NAMES: &[&str] = &["git"];
-
-/// Subcommands that leave the working tree alone.
-const LEAVES: [&str; 45] = [
-    "add",
-    "annotate",
-    "blame",
-    "branch",
-    "cat-file",
-    "check-attr",
-    "check-ignore",
-    "check-ref-format",
-    "cherry",
-    "commit",
-    "count-objects",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "for-each-ref",
-    "fsck",
-    "gc",
-    "grep",
-    "help",
-    "log",
-    "ls-files",
-    "ls-tree",
-    "merge-base",
-    "name-rev",
-    "notes",
-    "range-diff",
-    "reflog",
-    "remote",
-    "rev-list",
-    "rev-parse",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-ref",
-    "stage",
-    "status",
-    "symbolic-ref",
-    "tag",
-    "update-ref",
-    "var",
-    "verify-pack",
-    "version",
-    "whatchanged",
-];
-/// Subcommands that may write anything in it.
-const REPLACES: [&str; 9] = [
-    "merge",
-    "pull",
-    "cherry-pick",
-    "revert",
-    "am",
-    "sparse-checkout",
-    "read-tree",
-    "rebase",
-    "checkout-index",
-];
-/// Options before the subcommand that change neither where nor what.
-const PLAIN: [&str; 9] = [
-    "--no-pager",
-    "-P",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--version",
-    "--help",
-    "-p",
-    "--paginate",
-    "--bare",
-];
-/// Options before the subcommand whose value may be the next word.
-const WITH_VALUE: [&str; 7] = [
-    "-C",
-    "-c",
-    "--git-dir",
-    "--work-tree",
-    "--namespace",
-    "--exec-path",
-    "--config-env",
-];
-/// Options by which a subcommand runs a program that stands behind them.
-const RUNNING: [&str; 4] = ["--upload-pack", "--receive-pack", "--exec", "--ext-diff"];
 
 /// A subcommand with its words.
 pub(super) struct Git<'a> {
@@ -103,192 +17,72 @@ pub(super) struct Git<'a> {
     pub name: &'a str,
     pub words: &'a [Value],
     pub found: Words<'a>,
+    spec: &'a Spec,
     /// As people say it.
     pub by: String,
 }
 
 pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let (found, rest) = Words::leading(run.words, run.spec);
+    found.check(walker, "git", writes);
     let mut inside = walker.clone();
-    if let Some((name, words)) = subcommand(&mut inside, run.words, writes) {
-        let git = Git {
-            walker: &inside,
-            name,
-            words,
-            found: Words::of(words, takes(name)),
-            by: format!("git {name}"),
-        };
-        git.judge(writes);
+    for option in &found.options {
+        leads(&mut inside, option, writes);
     }
+    let Some((name, words)) = rest.split_first() else {
+        return;
+    };
+    let Some(name) = name.plain() else {
+        return writes.doubt("the subcommand of git depends on an expansion");
+    };
+    let by = format!("git {name}");
+    let Some(spec) = table::spec(&by).filter(|spec| spec.operands != Operands::Ask) else {
+        return writes.doubt(format!("{by} is not known"));
+    };
+    let git = Git {
+        walker: &inside,
+        name,
+        words,
+        found: Words::of(words, spec),
+        spec,
+        by,
+    };
+    git.judge(writes);
 }
 
-/// The subcommand and what follows it, behind the options of `git` itself.
-fn subcommand<'a>(
-    walker: &mut Walker,
-    words: &'a [Value],
-    writes: &mut Writes,
-) -> Option<(&'a str, &'a [Value])> {
-    let mut rest = words;
-    loop {
-        let (word, behind) = rest.split_first()?;
-        rest = behind;
-        let Some(text) = word.plain() else {
-            writes.doubt("the subcommand of git depends on an expansion");
-            return None;
-        };
-        if !text.starts_with('-') {
-            return Some((text, rest));
-        }
-        let mut value = None;
-        if WITH_VALUE.contains(&text) {
-            let (next, behind) = rest.split_first()?;
-            (value, rest) = (next.plain(), behind);
-        }
-        match (text, value) {
-            ("-C", Some(dir)) => walker.place = walker.place.within(dir),
-            ("-C", None) => walker.place = walker.place.nowhere(),
-            ("-c", Some(setting)) if settings::is_harmless_pair(setting) => {}
-            (option, _) if PLAIN.contains(&option) => {}
-            (option, _) => writes.doubt(format!("git {option} changes what git does")),
-        }
-    }
-}
-
-/// The options of a subcommand that take a value.
-fn takes(name: &str) -> Takes {
-    match name {
-        "clone" => Takes::of(
-            "obucj",
-            &[
-                "--origin",
-                "--branch",
-                "--upload-pack",
-                "--config",
-                "--jobs",
-                "--depth",
-                "--template",
-                "--reference",
-                "--separate-git-dir",
-                "--filter",
-                "--shallow-since",
-                "--server-option",
-            ],
-        ),
-        "config" => Takes::of(
-            "f",
-            &[
-                "--file",
-                "--type",
-                "--default",
-                "--blob",
-                "--comment",
-                "--value",
-            ],
-        ),
-        "grep" => Takes::of("efABCm", &["--max-depth", "--threads"]).maybe("O"),
-        "archive" => Takes::of(
-            "o",
-            &[
-                "--output",
-                "--format",
-                "--prefix",
-                "--remote",
-                "--exec",
-                "--add-file",
-            ],
-        ),
-        "format-patch" => {
-            Takes::of("ovSGIlO", &["--output-directory", "--output"]).maybe("DUMCXBW")
-        }
-        "worktree" => Takes::of("bB", &["--reason"]),
-        "checkout" | "switch" => Takes::of(
-            "bBcC",
-            &["--orphan", "--create", "--force-create", "--conflict"],
-        ),
-        "restore" => Takes::of("s", &["--source"]),
-        "init" => Takes::of(
-            "b",
-            &[
-                "--template",
-                "--separate-git-dir",
-                "--initial-branch",
-                "--object-format",
-            ],
-        ),
-        "rebase" => Takes::of(
-            "xsXC",
-            &["--exec", "--onto", "--strategy", "--strategy-option"],
-        )
-        .maybe("S"),
-        "clean" => Takes::of("e", &["--exclude"]),
-        "apply" => Takes::of("pC", &["--exclude", "--include", "--directory"]),
-        "push" => Takes::of(
-            "o",
-            &["--receive-pack", "--exec", "--repo", "--push-option"],
-        ),
-        "fetch" | "pull" | "ls-remote" => Takes::of(
-            "jo",
-            &["--upload-pack", "--exec", "--depth", "--server-option"],
-        ),
-        "stash" => Takes::of("m", &["--message", "--output"]),
-        "commit" | "tag" | "merge" | "notes" => Takes::of("mFcCtu", &["--message", "--file"]),
-        "diff" | "log" | "show" | "whatchanged" | "range-diff" | "reflog" => {
-            Takes::of("GSnl", &["--output"]).maybe("UMCBODXW")
-        }
-        _ => Takes::of("", &["--output"]),
+/// An option before the subcommand that says where, or sets something.
+fn leads(walker: &mut Walker, option: &Opt, writes: &mut Writes) {
+    let value = option.value.as_ref().and_then(Value::plain);
+    match (option.name.as_str(), value) {
+        ("-C", Some(dir)) => walker.place = walker.place.within(dir),
+        ("-C", None) => walker.place = walker.place.nowhere(),
+        ("-c", Some(setting)) if settings::is_harmless_pair(setting) => {}
+        ("-c", _) => writes.doubt("git -c sets what may be a program that git runs"),
+        _ => {}
     }
 }
 
 impl Git<'_> {
     fn judge(&self, writes: &mut Writes) {
-        self.options(writes);
+        self.found.check(self.walker, &self.by, writes);
+        if self.spec.operands == Operands::Read {
+            return self.helpers(writes);
+        }
         match self.name {
             "config" => settings::run(self, writes),
             "clone" | "init" | "fetch" | "push" | "ls-remote" | "archive" | "bundle"
             | "submodule" => remote::run(self, writes),
-            "rm" | "mv" | "restore" | "checkout" | "switch" | "reset" | "stash" | "worktree"
-            | "apply" | "clean" | "rebase" | "bisect" | "format-patch" => tree::run(self, writes),
-            name if LEAVES.contains(&name) => {}
-            name if REPLACES.contains(&name) => self.whole(writes),
-            "difftool" | "mergetool" | "filter-branch" | "update-index" => {
-                writes.doubt(format!(
-                    "what {} writes or runs is not in its arguments",
-                    self.by
-                ));
-            }
-            _ => writes.doubt(format!("{} is not known", self.by)),
+            _ => tree::run(self, writes),
         }
-        if matches!(
-            self.name,
-            "remote" | "fetch" | "pull" | "push" | "clone" | "ls-remote"
-        ) {
-            self.helpers(writes);
-        }
-    }
-
-    /// What options do in many subcommands.
-    fn options(&self, writes: &mut Writes) {
-        let found = &self.found;
-        // Of an archive it is the letter as well.
-        if self.name != "archive" {
-            for file in found.values(None, "--output") {
-                self.walker.target(&file, &self.by, writes);
-            }
-        }
-        // A rebase runs it in the shell, which is read on.
-        let running = RUNNING.iter().filter(|_| self.name != "rebase");
-        let runs = running.clone().any(|long| found.has(None, long));
-        let shows = self.name == "grep" && found.has(Some('O'), "--open-files-in-pager");
-        let short = self.name == "clone" && found.has(Some('u'), "");
-        if runs || shows || short {
-            writes.doubt(format!("{} runs another program", self.by));
-        }
-        if found.options.iter().any(|option| option.name.is_empty()) {
-            writes.doubt(format!("an option of {} depends on an expansion", self.by));
-        }
+        self.helpers(writes);
     }
 
     /// An address that begins with the name of a program.
     fn helpers(&self, writes: &mut Writes) {
+        let reaches = ["remote", "fetch", "pull", "push", "clone", "ls-remote"];
+        if !reaches.contains(&self.name) {
+            return;
+        }
         let named = |word: &&Value| word.plain().is_some_and(|text| text.contains("::"));
         if self.found.operands.iter().any(named) {
             writes.doubt(format!(
@@ -330,9 +124,6 @@ impl Git<'_> {
                 },
                 other => self.walker.entry(other, &self.by, writes),
             }
-        }
-        if self.found.has(None, "--pathspec-from-file") {
-            writes.doubt(format!("{} reads its paths from a file", self.by));
         }
     }
 

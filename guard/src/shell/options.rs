@@ -1,44 +1,9 @@
 //! Telling the options of a program from its operands.
 
+use super::table::{Effect, Spec};
+use super::walk::Walker;
 use super::word::Value;
-
-/// The options of a program that take a value.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Takes {
-    /// Letters whose value is the rest of the word, else the next one.
-    pub letters: &'static str,
-    /// Letters whose value can only be the rest of the word.
-    pub maybe: &'static str,
-    /// Long names, with their dashes, whose value may be the next word.
-    pub long: &'static [&'static str],
-    /// Long names without a value, which else were the beginning of another.
-    pub flags: &'static [&'static str],
-}
-
-impl Takes {
-    pub const NONE: Takes = Takes::of("", &[]);
-
-    pub const fn letters(letters: &'static str) -> Takes {
-        Takes::of(letters, &[])
-    }
-    pub const fn of(letters: &'static str, long: &'static [&'static str]) -> Takes {
-        Takes {
-            letters,
-            maybe: "",
-            long,
-            flags: &[],
-        }
-    }
-    pub const fn maybe(self, maybe: &'static str) -> Takes {
-        Takes { maybe, ..self }
-    }
-    pub const fn flags(self, flags: &'static [&'static str]) -> Takes {
-        Takes { flags, ..self }
-    }
-    fn knows(self, name: &str) -> bool {
-        self.long.contains(&name) || self.flags.contains(&name)
-    }
-}
+use crate::writes::Writes;
 
 /// One option.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,27 +11,37 @@ pub(super) struct Opt {
     /// With its dashes: a letter, or a long name. Empty where an expansion may make any option of it.
     pub name: String,
     pub value: Option<Value>,
-    /// It is a name of its own and not the beginning of another.
-    whole: bool,
+    /// What the table says of it by its whole name.
+    effect: Option<Effect>,
 }
 
 /// The words behind a program's name, told apart.
-#[derive(Debug, Default)]
 pub(super) struct Words<'a> {
     pub options: Vec<Opt>,
     pub operands: Vec<&'a Value>,
+    spec: &'a Spec,
+    /// How many of the operands stand behind `--`.
+    fenced: usize,
 }
 
 impl<'a> Words<'a> {
-    /// Tells them apart as most programs do: options may stand anywhere before `--`.
-    pub fn of(words: &'a [Value], takes: Takes) -> Words<'a> {
-        let mut found = Words::default();
+    /// Tells them apart as most programs do: options may stand anywhere before `--`, unless the table says that they end
+    /// at the first operand.
+    pub fn of(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
+        let mut found = Words::none(spec);
         let mut rest = words;
+        if spec.leading {
+            (_, rest) = found.options_of(rest);
+            found.fenced = rest.len();
+            found.operands.extend(rest);
+            return found;
+        }
         while !rest.is_empty() {
             let behind;
-            (behind, rest) = found.options_of(rest, takes);
+            (behind, rest) = found.options_of(rest);
             match (behind, rest.split_first()) {
                 (true, _) => {
+                    found.fenced = rest.len();
                     found.operands.extend(rest);
                     break;
                 }
@@ -81,26 +56,95 @@ impl<'a> Words<'a> {
     }
 
     /// Those before the first operand, and what follows them.
-    pub fn leading(words: &'a [Value], takes: Takes) -> (Words<'a>, &'a [Value]) {
-        let mut found = Words::default();
-        let (_, rest) = found.options_of(words, takes);
+    pub fn leading(words: &'a [Value], spec: &'a Spec) -> (Words<'a>, &'a [Value]) {
+        let mut found = Words::none(spec);
+        let (_, rest) = found.options_of(words);
         (found, rest)
     }
 
+    fn none(spec: &'a Spec) -> Words<'a> {
+        Words {
+            options: Vec::new(),
+            operands: Vec::new(),
+            spec,
+            fenced: 0,
+        }
+    }
+
+    /// What the table says of the options: what they write, and where nobody can tell.
+    pub fn check(&self, walker: &Walker, by: &str, writes: &mut Writes) {
+        for option in &self.options {
+            self.check_option(option, walker, by, writes);
+        }
+        let open = self.operands.len() - self.fenced;
+        let may_be_option = |operand: &&Value| operand.may_be_option();
+        if !self.spec.pure && self.operands.iter().take(open).any(may_be_option) {
+            writes.doubt(format!(
+                "an expansion may be an option of {by}; behind -- or after ./ it is none"
+            ));
+        }
+    }
+
+    fn check_option(&self, option: &Opt, walker: &Walker, by: &str, writes: &mut Writes) {
+        let name = &option.name;
+        if name.is_empty() {
+            if !self.spec.pure {
+                writes.doubt(format!("an option of {by} depends on an expansion"));
+            }
+            return;
+        }
+        let many = |value: &Value| match value {
+            Value::Unknown => true,
+            Value::Below(dir) => dir.is_empty(),
+            _ => false,
+        };
+        if !self.spec.pure && option.value.as_ref().is_some_and(many) {
+            writes.doubt(format!(
+                "an expansion behind {name} may be an option of {by}"
+            ));
+        }
+        let value = || option.value.clone().unwrap_or(Value::Unknown);
+        let is_help = matches!(name.as_str(), "--help" | "--version");
+        let meant: Vec<Effect> = match option.effect {
+            Some(effect) => vec![effect],
+            None if is_help => return,
+            None => {
+                writes.doubt(format!("{name} is no option of {by} that is known"));
+                match name.starts_with("--") && name.len() > 2 {
+                    true => self.spec.beginning(name).collect(),
+                    false => Vec::new(),
+                }
+            }
+        };
+        for effect in meant {
+            match effect {
+                Effect::File => walker.target(&value(), by, writes),
+                Effect::Dir => match value() {
+                    Value::Plain(dir) => walker.target_below(&dir, by, writes),
+                    other => walker.target(&other, by, writes),
+                },
+                Effect::Asks | Effect::AsksValue => {
+                    writes.doubt(format!("{by} {name} runs or writes something of its own"));
+                }
+                Effect::Flag | Effect::Value | Effect::Maybe => {}
+            }
+        }
+    }
+
     /// Takes options until the next operand; also whether `--` ended them.
-    fn options_of(&mut self, words: &'a [Value], takes: Takes) -> (bool, &'a [Value]) {
+    fn options_of(&mut self, words: &'a [Value]) -> (bool, &'a [Value]) {
         let mut rest = words;
         while let Some((word, behind)) = rest.split_first() {
             match word {
                 Value::Plain(text) if text == "--" => return (true, behind),
                 Value::Plain(text) if text.starts_with('-') && text.len() > 1 => {
-                    rest = match self.option(text, false, takes, behind.first()) {
+                    rest = match self.option(text, false, behind.first()) {
                         true => behind.get(1..).unwrap_or_default(),
                         false => behind,
                     };
                 }
                 Value::Begins(text) if text.starts_with('-') => {
-                    self.option(text, true, takes, None);
+                    self.option(text, true, None);
                     if text == "-" {
                         // It may as well be no option at all.
                         self.operands.push(word);
@@ -114,56 +158,64 @@ impl<'a> Words<'a> {
     }
 
     /// Takes one word of options apart, whose end is not known if it is `open`; whether it took the next word as well.
-    fn option(&mut self, text: &str, open: bool, takes: Takes, next: Option<&Value>) -> bool {
-        if text.starts_with("--") || takes.long.contains(&text) {
-            return self.long(text, open, takes, next);
+    fn option(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        if text.starts_with("--") || self.spec.is_whole(name) {
+            return self.long(text, open, next);
         }
         let mut letters = text.chars();
         letters.next();
         while let Some(letter) = letters.next() {
             let rest = letters.as_str();
             let value = match (rest, open) {
-                (_, true) => Some(Value::Unknown),
+                (_, true) => Some(Value::One),
                 ("", false) => None,
                 (rest, false) => Some(Value::Plain(rest.to_owned())),
             };
             let name = format!("-{letter}");
-            if takes.maybe.contains(letter) {
-                self.push(name, value, takes);
-                return false;
+            match self.spec.option(&name) {
+                Some(Effect::Maybe) => {
+                    self.push(name, value);
+                    return false;
+                }
+                Some(effect) if effect.takes_next() => {
+                    let took = value.is_none();
+                    self.push(name, value.or_else(|| next.cloned()));
+                    return took && next.is_some();
+                }
+                _ => self.push(name, None),
             }
-            if takes.letters.contains(letter) {
-                let took = value.is_none();
-                self.push(name, value.or_else(|| next.cloned()), takes);
-                return took && next.is_some();
-            }
-            self.push(name, None, takes);
         }
         if open {
-            self.push(String::new(), None, takes);
+            self.push(String::new(), None);
         }
         false
     }
 
-    fn long(&mut self, text: &str, open: bool, takes: Takes, next: Option<&Value>) -> bool {
+    fn long(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
+        let takes = |name: &str| self.spec.option(name).is_some_and(Effect::takes_next);
         match (text.split_once('='), open) {
-            (Some((name, _)), true) => self.push(name.to_owned(), Some(Value::Unknown), takes),
+            (Some((name, _)), true) => self.push(name.to_owned(), Some(Value::One)),
             (Some((name, value)), false) => {
-                self.push(name.to_owned(), Some(Value::Plain(value.to_owned())), takes);
+                self.push(name.to_owned(), Some(Value::Plain(value.to_owned())));
             }
-            (None, true) => self.push(String::new(), None, takes),
-            (None, false) if takes.long.contains(&text) => {
-                self.push(text.to_owned(), next.cloned(), takes);
+            (None, true) => self.push(String::new(), None),
+            (None, false) if takes(text) => {
+                self.push(text.to_owned(), next.cloned());
                 return next.is_some();
             }
-            (None, false) => self.push(text.to_owned(), None, takes),
+            (None, false) => self.push(text.to_owned(), None),
         }
         false
     }
 
-    fn push(&mut self, name: String, value: Option<Value>, takes: Takes) {
-        let whole = takes.knows(&name);
-        self.options.push(Opt { name, value, whole });
+    fn push(&mut self, name: String, value: Option<Value>) {
+        let effect = self.spec.option(&name);
+        self.options.push(Opt {
+            name,
+            value,
+            effect,
+        });
     }
 
     /// Whether one of these options may be given: a letter, or a long name or the beginning of one.
@@ -171,16 +223,26 @@ impl<'a> Words<'a> {
         self.options.iter().any(|option| option.is(letter, long))
     }
 
-    /// Whether one of these options is given for sure, in full, and not taken back.
+    /// Whether one of these options is given for sure and in full, and not taken back by a later one.
     pub fn sure(&self, letter: Option<char>, long: &str) -> bool {
-        let given = |option: &Opt| {
-            (!long.is_empty() && option.name == long)
-                || letter.is_some_and(|letter| option.name == format!("-{letter}"))
-        };
         let back = long.replacen("--", "--no-", 1);
-        let taken_back =
-            |option: &Opt| option.name.starts_with("--no-") && back.starts_with(&option.name);
-        self.options.iter().any(given) && !self.options.iter().any(taken_back)
+        let mut sure = false;
+        for option in &self.options {
+            let given = (!long.is_empty() && option.name == long)
+                || letter.is_some_and(|letter| option.name == format!("-{letter}"));
+            let taken_back = option.name.starts_with("--no-")
+                && back.starts_with(&option.name)
+                && !long.is_empty();
+            sure = (sure || given) && !taken_back && !option.name.is_empty();
+        }
+        sure
+    }
+
+    /// Which of these options stands last: of those that say what a program does, it is the one that counts.
+    pub fn last_of(&self, names: &[&str]) -> Option<&str> {
+        let named = |option: &&Opt| names.contains(&option.name.as_str());
+        let last = self.options.iter().rev().find(named);
+        last.map(|option| option.name.as_str())
     }
 
     /// The values of an option: in the same word or in the next one.
@@ -203,7 +265,7 @@ impl Opt {
         if self.name.is_empty() {
             return true;
         }
-        if self.name.starts_with("--") && !self.whole {
+        if self.name.starts_with("--") && self.effect.is_none() {
             // GNU programs take the beginning of a long name for it.
             return !long.is_empty() && self.name.len() > 2 && long.starts_with(&self.name);
         }
@@ -222,11 +284,13 @@ mod tests {
             .collect()
     }
 
+    fn spec(text: &str) -> Spec {
+        Spec::read(text)
+    }
+
     #[test]
     fn options_and_operands_are_told_apart() {
-        let takes = Takes::of("t", &["--target-directory"])
-            .maybe("i")
-            .flags(&["--target"]);
+        let spec = spec("value -t --target-directory\n maybe -i\n flag -d -v --target");
         for (words, operands, target) in [
             (vec!["a", "-t", "d", "b"], vec!["a", "b"], vec!["d"]),
             (vec!["-vt", "d", "a"], vec!["a"], vec!["d"]),
@@ -241,7 +305,7 @@ mod tests {
             (vec!["-", "a"], vec!["-", "a"], vec![]),
         ] {
             let words = values(&words);
-            let found = Words::of(&words, takes);
+            let found = Words::of(&words, &spec);
             let plain: Vec<_> = found
                 .operands
                 .iter()
@@ -258,17 +322,17 @@ mod tests {
 
     #[test]
     fn what_an_expansion_may_make_an_option_is_taken_for_it() {
-        let takes = Takes::of("o", &["--output"]);
+        let spec = spec("value -o --output\n flag -v");
         for (begins, value) in [
             ("-", Some(Value::Unknown)),
-            ("-o", Some(Value::Unknown)),
-            ("-vo", Some(Value::Unknown)),
+            ("-o", Some(Value::One)),
+            ("-vo", Some(Value::One)),
             ("--out", Some(Value::Unknown)),
-            ("--output=a", Some(Value::Unknown)),
+            ("--output=a", Some(Value::One)),
             ("--other=", None),
         ] {
             let words = [Value::Begins(begins.to_owned())];
-            let found = Words::of(&words, takes);
+            let found = Words::of(&words, &spec);
             let given = found.values(Some('o'), "--output");
             assert_eq!(given.first(), value.as_ref(), "{begins}");
             assert_eq!(found.operands.len(), usize::from(begins == "-"), "{begins}");
@@ -278,16 +342,18 @@ mod tests {
 
     #[test]
     fn an_option_is_sure_in_full_and_until_it_is_taken_back() {
+        let spec = spec("flag -n -f --dry-run --no-dry-run");
         for (words, sure) in [
             (vec!["--dry-run"], true),
             (vec!["-fn"], true),
             (vec!["--dry"], false),
             (vec!["--dry-run", "--no-dry-run"], false),
+            (vec!["--no-dry-run", "--dry-run"], true),
             (vec!["-n", "--no-dry"], false),
             (vec!["a"], false),
         ] {
             let words = values(&words);
-            let found = Words::of(&words, Takes::NONE);
+            let found = Words::of(&words, &spec);
             assert_eq!(found.sure(Some('n'), "--dry-run"), sure, "{words:?}");
         }
     }

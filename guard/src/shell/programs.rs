@@ -1,4 +1,4 @@
-//! What the arguments of a known program say of what it writes.
+//! What the arguments of a known program say of what it writes: the table says it, or the rule that it names.
 
 mod archives;
 mod builtins;
@@ -6,15 +6,19 @@ mod copies;
 mod fetch;
 mod find;
 mod operands;
+mod own;
 mod pack;
 mod patches;
 mod pieces;
 mod readers;
 mod scripts;
 mod shells;
+mod subcommands;
 mod wrappers;
 
 use super::git;
+use super::options::Words;
+use super::table::{self, Operands, Spec};
 use super::walk::{Stdin, Walker};
 use super::word::{self, Value};
 use crate::writes::Writes;
@@ -22,28 +26,40 @@ use crate::writes::Writes;
 /// A program with what it is given.
 pub(super) struct Run<'a> {
     pub name: &'a str,
+    pub spec: &'a Spec,
     pub words: &'a [Value],
     pub stdin: Option<Stdin>,
 }
 
-type Judge = fn(&mut Walker, &Run<'_>, &mut Writes);
+type Rule = fn(&mut Walker, &Run<'_>, &mut Writes);
 
-/// The programs that are known, and who judges them.
-const FAMILIES: [(&[&str], Judge); 14] = [
-    (builtins::NAMES, builtins::run),
-    (readers::NAMES, readers::run),
-    (operands::NAMES, operands::run),
-    (copies::NAMES, copies::run),
-    (wrappers::NAMES, wrappers::run),
-    (shells::NAMES, shells::run),
-    (pieces::NAMES, pieces::run),
-    (scripts::NAMES, scripts::run),
-    (find::NAMES, find::run),
-    (fetch::NAMES, fetch::run),
-    (archives::NAMES, archives::run),
-    (pack::NAMES, pack::run),
-    (patches::NAMES, patches::run),
-    (git::NAMES, git::run),
+/// The rules that the table names.
+const RULES: [(&str, Rule); 25] = [
+    ("awk", scripts::awk),
+    ("builtin", builtins::run),
+    ("copies", copies::local),
+    ("curl", fetch::curl),
+    ("dd", pieces::dd),
+    ("envelope", patches::envelope),
+    ("fd", find::fd),
+    ("find", find::find),
+    ("git", git::run),
+    ("mktemp", operands::mktemp),
+    ("modes", operands::modes),
+    ("pack", pack::run),
+    ("pager", readers::pager),
+    ("patch", patches::patch),
+    ("pieces", pieces::splits),
+    ("rsync", copies::rsync),
+    ("scp", copies::scp),
+    ("second", pieces::second),
+    ("sed", scripts::sed),
+    ("shell", shells::run),
+    ("tar", archives::tar),
+    ("unzip", archives::unzip),
+    ("wget", fetch::wget),
+    ("wrapper", wrappers::run),
+    ("zip", archives::zip),
 ];
 
 /// Where programs lie that keep their names.
@@ -55,80 +71,96 @@ const PLACES: [&str; 5] = [
     "/usr/sbin/",
 ];
 
-/// Commands of our own that write nothing but the log.
-const OWN: [&str; 32] = [
-    "ack",
-    "api",
-    "append",
-    "await",
-    "bootstrap",
-    "can-write",
-    "dead-letter",
-    "diff",
-    "doctor",
-    "head",
-    "init",
-    "mode",
-    "nudge",
-    "prime",
-    "read",
-    "ready",
-    "replay",
-    "send",
-    "state",
-    "status",
-    "tail",
-    "task",
-    "task-assign",
-    "task-update",
-    "tasks",
-    "team",
-    "thread",
-    "tick",
-    "trace",
-    "usage",
-    "verify",
-    "wait",
-];
-
 /// What a program writes.
 pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, writes: &mut Writes) {
-    let Some((name, words)) = words.split_first() else {
+    let Some((name, arguments)) = words.split_first() else {
         return;
     };
     let Some(name) = name.plain() else {
         return writes.doubt("which program runs depends on an expansion");
     };
-    let name = bare(name);
-    if !name.contains('/') && only_asks(words) {
-        return;
-    }
-    let dashed: Vec<Value>;
-    let words = match walker.history().dashed {
-        true => {
-            dashed = words.iter().map(may_be_option).collect();
-            &dashed
+    let bare = bare(name);
+    match table::spec(bare).filter(|_| !bare.contains([' ', '@'])) {
+        Some(_) if only_asks(arguments) => {}
+        Some(spec) => {
+            let run = Run {
+                name: bare,
+                spec,
+                words: arguments,
+                stdin,
+            };
+            judge(walker, &run, writes);
         }
-        false => words,
-    };
-    let run = Run { name, words, stdin };
-    match judge(name) {
-        Some(judge) => judge(walker, &run, writes),
-        None if matches!(name, "teamlog" | "rcs") => own(words, writes),
-        None => writes.doubt(format!("{name} is no program that is known")),
+        None if matches!(bare, "teamlog" | "rcs") => own::run(walker, arguments, writes),
+        None => unknown(walker, bare, arguments, writes),
     }
+}
+
+/// What the table says, or the rule that it names.
+fn judge(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    match &run.spec.operands {
+        Operands::Rule(rule) => match RULES.iter().find(|(name, _)| name == rule) {
+            Some((_, rule)) => rule(walker, run, writes),
+            None => writes.doubt(format!("{} is not known", run.name)),
+        },
+        Operands::Subcommand => subcommands::run(walker, run, writes),
+        Operands::Ask => asks(walker, run, writes),
+        simple => {
+            let found = Words::of(run.words, run.spec);
+            found.check(walker, run.name, writes);
+            operands::simple(walker, run.name, simple, &found, writes);
+            readers::indices(run, writes);
+        }
+    }
+}
+
+/// Nobody can tell what it does, unless it is only asked what it is.
+fn asks(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
+    let only_option = match run.words {
+        [Value::Plain(word)] => run.spec.option(word).is_some(),
+        _ => false,
+    };
+    if !only_option {
+        unknown(walker, run.name, run.words, writes);
+    }
+}
+
+/// A program of which the table says nothing, but the team may.
+fn unknown(walker: &Walker, name: &str, arguments: &[Value], writes: &mut Writes) {
+    let words: Vec<Option<&str>> = name
+        .split(' ')
+        .map(Some)
+        .chain(arguments.iter().map(Value::plain))
+        .collect();
+    if !walker.programs.trusts(&words) {
+        return writes.doubt(format!("what {name} writes is not known"));
+    }
+    for argument in arguments {
+        if !stays_inside(walker, argument) {
+            return writes.doubt(format!(
+                "{name} is trusted in the repository, and an argument may lead out of it"
+            ));
+        }
+    }
+}
+
+/// Whether an argument names nothing outside of the repository, by its text.
+fn stays_inside(walker: &Walker, argument: &Value) -> bool {
+    let (Value::Plain(text) | Value::Below(text) | Value::Begins(text)) = argument else {
+        return false;
+    };
+    // Behind an equals sign or a colon may stand a path as well.
+    let known = !matches!(argument, Value::Begins(_));
+    known
+        && text.split(['=', ':', ',']).all(|part| {
+            let names_place = part.starts_with('/') || part.split('/').any(|name| name == "..");
+            !names_place || walker.place.holds(part)
+        })
 }
 
 /// Whether what a program of this name writes is known without looking at the disk.
 pub(super) fn is_known(name: &str) -> bool {
-    judge(bare(name)).is_some()
-}
-
-fn judge(name: &str) -> Option<Judge> {
-    FAMILIES
-        .iter()
-        .find(|(names, _)| names.contains(&name))
-        .map(|(_, judge)| *judge)
+    table::spec(bare(name)).is_some() && !name.contains([' ', '@'])
 }
 
 fn bare(name: &str) -> &str {
@@ -138,35 +170,9 @@ fn bare(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-fn may_be_option(word: &Value) -> Value {
-    match word {
-        Value::Unknown => Value::Begins("-".to_owned()),
-        word => word.clone(),
-    }
-}
-
 /// Whether a program is only asked what it is.
 fn only_asks(words: &[Value]) -> bool {
-    matches!(
-        words
-            .iter()
-            .map(Value::plain)
-            .collect::<Vec<_>>()
-            .as_slice(),
-        [Some("--version" | "--help" | "-V")]
-    )
-}
-
-fn own(words: &[Value], writes: &mut Writes) {
-    let elsewhere = words.iter().any(|word| match word {
-        Value::Plain(text) | Value::Begins(text) => text.starts_with("--data-root"),
-        _ => false,
-    });
-    match words.first().and_then(Value::plain) {
-        None if words.is_empty() => {}
-        Some(command) if OWN.contains(&command) && !elsewhere => {}
-        _ => writes.doubt("this command of teamlog may write elsewhere than into the log"),
-    }
+    matches!(words, [word] if matches!(word.plain(), Some("--version" | "--help")))
 }
 
 /// Everything below what a word names.
@@ -197,5 +203,19 @@ fn doubt_indices(name: &str, words: &[Value], writes: &mut Writes) {
     let mut plain = words.iter().filter_map(Value::plain);
     if plain.any(word::runs_in_index) {
         writes.doubt(format!("{name} may run what stands in an index"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_that_the_table_names_is_there_and_is_named() {
+        let mut named: Vec<&str> = table::rules().collect();
+        named.sort();
+        named.dedup();
+        let rules: Vec<&str> = RULES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(named, rules);
     }
 }

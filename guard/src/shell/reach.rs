@@ -35,7 +35,7 @@ impl Walker {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),
             Value::Below(path) => (path, true),
-            Value::Begins(_) | Value::Unknown => {
+            Value::Begins(_) | Value::Word | Value::One | Value::Unknown => {
                 return writes.doubt(format!("what {by} writes depends on an expansion"));
             }
         };

@@ -3,7 +3,8 @@
 use super::history::History;
 use super::programs;
 use super::variables;
-use super::word::{self, Read, Value};
+use super::word::{self, Known, Read, Value};
+use crate::known::Programs;
 use crate::place::Place;
 use crate::writes::Writes;
 use brush_parser::ast::{
@@ -36,15 +37,18 @@ pub(super) struct Walker {
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
     history: Rc<RefCell<History>>,
+    /// Programs that are known beside those of the table.
+    pub programs: Rc<Programs>,
 }
 
 impl Walker {
-    pub fn new(place: Place) -> Walker {
+    pub fn new(place: Place, programs: Programs) -> Walker {
         Walker {
             place,
             functions: BTreeMap::new(),
             depth: 0,
             history: Rc::default(),
+            programs: Rc::new(programs),
         }
     }
 
@@ -61,9 +65,9 @@ impl Walker {
         look(&mut self.clone(), writes);
         let again = {
             let history = self.history();
-            history.concurrent && history.links.len() > 0
+            history.concurrent && (history.links.len() > 0 || history.has_doubts())
         };
-        // What runs beside the rest may write through a link that is made further behind.
+        // What runs beside the rest may write through a link, or see a variable, that is made further behind.
         if again {
             look(self, writes);
         }
@@ -243,10 +247,13 @@ impl Walker {
             }
             CompoundCommand::ForClause(clause) => {
                 self.variable(&clause.variable_name, None, writes);
-                for value in clause.values.iter().flatten() {
-                    let value = self.word(value, writes);
-                    self.given(&value);
+                let mut held = Known::Nothing;
+                if let Some(values) = &clause.values {
+                    let values = values.iter().map(|value| self.word(value, writes));
+                    let known: Vec<Known> = values.map(|value| word::known(&value)).collect();
+                    held = known.into_iter().min().unwrap_or(Known::Bare);
                 }
+                self.remember().gives(&clause.variable_name, held);
                 self.looped(&clause.body.list, writes);
             }
             CompoundCommand::WhileClause(clause) | CompoundCommand::UntilClause(clause) => {
@@ -316,7 +323,11 @@ impl Walker {
 
     /// What a word stands for; the commands inside of it run.
     pub fn word(&mut self, word: &Word, writes: &mut Writes) -> Value {
-        let read = word::read(&word.value, self.place.home.as_deref());
+        let read = {
+            let history = self.history();
+            let variables = |name: &str| history.variable(name);
+            word::read(&word.value, self.place.home.as_deref(), &variables)
+        };
         self.inside(read, writes)
     }
 
@@ -337,6 +348,12 @@ impl Walker {
         let mut stdin = stdin;
         for item in prefix {
             self.item(item, None, &mut stdin, writes);
+            if let (CommandPrefixOrSuffixItem::AssignmentWord(assignment, _), Some(_)) =
+                (item, &simple.word_or_name)
+            {
+                // The words of the command itself still see the value before.
+                self.remember().gives(name_of(assignment), Known::Nothing);
+            }
         }
         if let Some(name) = &simple.word_or_name {
             words.push(self.word(name, writes));
@@ -393,18 +410,15 @@ impl Walker {
 
     /// What an assignment sets, and what it is as an operand.
     fn assignment(&mut self, assignment: &Assignment, writes: &mut Writes) -> Value {
-        let name = match &assignment.name {
-            AssignmentName::VariableName(name) => name,
-            AssignmentName::ArrayElementName(name, index) => {
-                self.arithmetic(index, writes);
-                name
-            }
-        };
+        let name = name_of(assignment);
+        if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
+            self.arithmetic(index, writes);
+        }
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.word(word, writes);
                 self.variable(name, value.plain(), writes);
-                self.given(&value);
+                self.remember().gives(name, word::known(&value));
                 match value {
                     Value::Plain(value) => Value::Plain(format!("{name}={value}")),
                     _ => Value::Begins(format!("{name}=")),
@@ -412,12 +426,12 @@ impl Walker {
             }
             AssignmentValue::Array(values) => {
                 self.variable(name, None, writes);
+                self.remember().gives(name, Known::Nothing);
                 for (index, value) in values {
                     if let Some(index) = index {
                         self.arithmetic(&index.value, writes);
                     }
-                    let value = self.word(value, writes);
-                    self.given(&value);
+                    self.word(value, writes);
                 }
                 Value::Begins(format!("{name}="))
             }
@@ -431,13 +445,6 @@ impl Walker {
         }
         if value.is_some_and(word::runs_in_index) {
             writes.doubt(format!("{name} holds what may run as an index"));
-        }
-    }
-
-    /// Something that an expansion may stand for later.
-    pub fn given(&self, value: &Value) {
-        if let Value::Plain(text) | Value::Begins(text) = value {
-            self.remember().text(text);
         }
     }
 
@@ -463,5 +470,11 @@ impl Walker {
             self.settle(&before);
         }
         self.depth -= 1;
+    }
+}
+
+fn name_of(assignment: &Assignment) -> &str {
+    match &assignment.name {
+        AssignmentName::VariableName(name) | AssignmentName::ArrayElementName(name, _) => name,
     }
 }

@@ -11,11 +11,16 @@ use brush_parser::word::{
 pub(super) enum Value {
     /// This text.
     Plain(String),
-    /// Names below this directory, which a pattern selects.
+    /// Names below this directory, which a pattern selects; empty where the pattern begins the word, so that a name may
+    /// begin with anything.
     Below(String),
     /// An option or an assignment as far as it is known: this text and something more.
     Begins(String),
-    /// Something that only running it would tell.
+    /// One word that begins with something else than a dash, and more is not known.
+    Word,
+    /// One word, of which nothing is known.
+    One,
+    /// Something that only running it would tell, be it one word or several.
     Unknown,
 }
 
@@ -25,6 +30,39 @@ impl Value {
             Value::Plain(text) => Some(text),
             _ => None,
         }
+    }
+    /// Whether a program may take it for an option, though it is not known for one.
+    pub fn may_be_option(&self) -> bool {
+        match self {
+            Value::Unknown | Value::One => true,
+            Value::Below(dir) => dir.is_empty(),
+            Value::Begins(text) => text.starts_with('-'),
+            Value::Plain(_) | Value::Word => false,
+        }
+    }
+}
+
+/// What is known of the values of a variable, from least to most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Known {
+    /// Nothing.
+    Nothing,
+    /// In quotes it is a word that begins with no dash.
+    Quoted,
+    /// So it is without quotes.
+    Bare,
+}
+
+/// What is known of a value that a variable is given.
+pub(super) fn known(value: &Value) -> Known {
+    let bare = |letter: char| letter.is_alphanumeric() || "_./:@+,%-=~^#".contains(letter);
+    match value {
+        Value::Plain(text) if text.is_empty() || text.starts_with('-') => Known::Nothing,
+        Value::Plain(text) if text.chars().all(bare) => Known::Bare,
+        Value::Plain(text) if text.starts_with(char::is_whitespace) => Known::Nothing,
+        Value::Plain(_) | Value::Word => Known::Quoted,
+        Value::Below(dir) if !dir.is_empty() => Known::Quoted,
+        _ => Known::Nothing,
     }
 }
 
@@ -38,18 +76,24 @@ pub(super) struct Read {
 
 struct Reader<'a> {
     home: Option<&'a str>,
+    variables: &'a dyn Fn(&str) -> Known,
     text: String,
     /// Where the first pattern character stands.
     pattern: Option<usize>,
     /// Where the first part stands that is not known.
     unknown: Option<usize>,
+    /// What is not known may be several words.
+    split: bool,
+    /// It may begin with a dash.
+    open: bool,
     commands: Vec<String>,
     opaque: bool,
 }
 
-/// Reads a word of a command.
-pub(super) fn read(raw: &str, home: Option<&str>) -> Read {
-    read_pieces(word::parse(raw, &ParserOptions::default()).ok(), home)
+/// Reads a word of a command, with what is known of variables.
+pub(super) fn read(raw: &str, home: Option<&str>, variables: &dyn Fn(&str) -> Known) -> Read {
+    let pieces = word::parse(raw, &ParserOptions::default()).ok();
+    read_pieces(pieces, home, variables)
 }
 
 /// Reads the body of a here-document whose expansions count.
@@ -57,15 +101,23 @@ pub(super) fn read_body(raw: &str) -> Read {
     read_pieces(
         word::parse_heredoc(raw, &ParserOptions::default()).ok(),
         None,
+        &|_| Known::Nothing,
     )
 }
 
-fn read_pieces(pieces: Option<Vec<WordPieceWithSource>>, home: Option<&str>) -> Read {
+fn read_pieces(
+    pieces: Option<Vec<WordPieceWithSource>>,
+    home: Option<&str>,
+    variables: &dyn Fn(&str) -> Known,
+) -> Read {
     let mut reader = Reader {
         home,
+        variables,
         text: String::new(),
         pattern: None,
         unknown: None,
+        split: false,
+        open: false,
         commands: Vec::new(),
         opaque: false,
     };
@@ -73,7 +125,7 @@ fn read_pieces(pieces: Option<Vec<WordPieceWithSource>>, home: Option<&str>) -> 
         Some(pieces) => reader.pieces(pieces, false),
         None => {
             reader.opaque = true;
-            reader.lose();
+            reader.lose(false);
         }
     }
     Read {
@@ -107,22 +159,34 @@ impl Reader<'_> {
             WordPiece::CommandSubstitution(command)
             | WordPiece::BackquotedCommandSubstitution(command) => {
                 self.commands.push(command);
-                self.lose();
+                self.lose(quoted);
             }
             WordPiece::ArithmeticExpression(expression) => {
                 self.opaque |= runs_commands(&expression.value);
-                self.lose();
+                self.lose(quoted);
             }
             WordPiece::ParameterExpansion(expression) => {
                 self.opaque |= expansion_runs(&expression);
-                self.lose();
+                let known = plain_variable(&expression).map_or(Known::Nothing, self.variables);
+                match (known, quoted) {
+                    (Known::Bare, _) | (Known::Quoted, true) => {
+                        self.unknown.get_or_insert(self.text.len());
+                    }
+                    _ => self.lose(quoted),
+                }
             }
-            WordPiece::AnsiCQuotedText(_) | WordPiece::TildeExpansion(_) => self.lose(),
+            WordPiece::AnsiCQuotedText(_) => self.lose(true),
+            // A path, or the sign itself.
+            WordPiece::TildeExpansion(_) => {
+                self.unknown.get_or_insert(self.text.len());
+            }
         }
     }
 
-    /// From here on nobody can say what the word is.
-    fn lose(&mut self) {
+    /// From here on nobody can say what the word is, nor, outside of quotes, how many there are.
+    fn lose(&mut self, quoted: bool) {
+        self.split |= !quoted;
+        self.open |= self.text.is_empty() && self.unknown.is_none();
         self.unknown.get_or_insert(self.text.len());
     }
 
@@ -133,7 +197,7 @@ impl Reader<'_> {
         }
         if text.contains("=~") {
             // The home of somebody, behind what looks like an assignment.
-            self.lose();
+            self.lose(true);
         }
         self.text.push_str(text);
     }
@@ -144,13 +208,26 @@ impl Reader<'_> {
             (Some(unknown), pattern) => {
                 let sure = text.get(..pattern.unwrap_or(unknown).min(unknown));
                 match sure.filter(|sure| sure.starts_with('-')) {
+                    _ if self.split || pattern == Some(0) => Value::Unknown,
                     Some(sure) => Value::Begins(sure.to_owned()),
-                    None => Value::Unknown,
+                    None if self.open => Value::One,
+                    None => Value::Word,
                 }
             }
             (None, None) => Value::Plain(text),
             (None, Some(at)) => below(&text, at),
         }
+    }
+}
+
+/// The variable that an expansion stands for as it is.
+fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
+    match expression {
+        ParameterExpr::Parameter {
+            parameter: Parameter::Named(name),
+            indirect: false,
+        } => Some(name),
+        _ => None,
     }
 }
 
@@ -198,7 +275,8 @@ fn below(text: &str, at: usize) -> Value {
     }
     Value::Below(match dir {
         "" if fixed.starts_with('/') => "/".to_owned(),
-        "" => ".".to_owned(),
+        // The word begins with the pattern, unless a name stands before it.
+        "" if !name.is_empty() => ".".to_owned(),
         dir => dir.to_owned(),
     })
 }
@@ -234,6 +312,7 @@ mod tests {
     fn words_stand_for_what_their_text_tells() {
         let plain = |text: &str| Value::Plain(text.to_owned());
         let under = |text: &str| Value::Below(text.to_owned());
+        let none = |_: &str| Known::Nothing;
         for (raw, expected) in [
             ("a", plain("a")),
             ("'a b'", plain("a b")),
@@ -242,7 +321,7 @@ mod tests {
             ("'*'", plain("*")),
             ("\\*", plain("*")),
             ("~/x", plain("/home/u/x")),
-            ("*.rs", under(".")),
+            ("*.rs", under("")),
             ("src/*.rs", under("src")),
             ("/src/a?/b", under("/src")),
             ("/*", under("/")),
@@ -250,39 +329,84 @@ mod tests {
             ("{}", plain("{}")),
             ("[", plain("[")),
             ("a[1]", under(".")),
-            ("{a,b}", under(".")),
+            ("{a,b}", under("")),
             ("src/{a,../b}", Value::Unknown),
             ("src/.*", Value::Unknown),
             ("$X", Value::Unknown),
             ("a$X/b", Value::Unknown),
-            ("\"$X\"", Value::Unknown),
+            ("\"a$X/b\"", Value::Word),
+            ("a\"$X\"", Value::Word),
+            ("\"$X\"/a", Value::One),
+            ("\"$X\"", Value::One),
             ("$(ls)", Value::Unknown),
             ("`ls`", Value::Unknown),
             ("$((1+1))", Value::Unknown),
-            ("~other/x", Value::Unknown),
-            ("of=~/x", Value::Unknown),
+            ("~other/x", Value::Word),
+            ("of=~/x", Value::Word),
             ("@(a|../b)", Value::Unknown),
-            ("@(a|b)", under(".")),
-            ("--output=$X", Value::Begins("--output=".to_owned())),
+            ("@(a|b)", under("")),
+            ("--output=$X", Value::Unknown),
+            ("--output=\"$X\"", Value::Begins("--output=".to_owned())),
             ("\"-o$X\"", Value::Begins("-o".to_owned())),
             ("--include=*.rs", Value::Begins("--include=".to_owned())),
             ("{-o,a}", Value::Begins("-".to_owned())),
             ("-", plain("-")),
         ] {
-            assert_eq!(read(raw, Some("/home/u")).value, expected, "{raw}");
+            assert_eq!(read(raw, Some("/home/u"), &none).value, expected, "{raw}");
         }
     }
 
     #[test]
     fn commands_inside_of_words_are_found() {
-        assert_eq!(read("a$(rm x)b`rm y`", None).commands, ["rm x", "rm y"]);
-        assert_eq!(read("\"$(rm x)\"", None).commands, ["rm x"]);
-        assert!(read("${a:-$(rm x)}", None).opaque);
-        assert!(read("$((a[$(rm x)]))", None).opaque);
-        assert!(read("${a@P}", None).opaque);
-        assert!(read("${PATH:=/tmp}", None).opaque);
-        assert!(!read("${a:-b}", None).opaque);
-        assert!(!read("${a:=b}", None).opaque);
-        assert!(!read("${a@Q}", None).opaque);
+        let none = |_: &str| Known::Nothing;
+        assert_eq!(
+            read("a$(rm x)b`rm y`", None, &none).commands,
+            ["rm x", "rm y"]
+        );
+        assert_eq!(read("\"$(rm x)\"", None, &none).commands, ["rm x"]);
+        assert!(read("${a:-$(rm x)}", None, &none).opaque);
+        assert!(read("$((a[$(rm x)]))", None, &none).opaque);
+        assert!(read("${a@P}", None, &none).opaque);
+        assert!(read("${PATH:=/tmp}", None, &none).opaque);
+        assert!(!read("${a:-b}", None, &none).opaque);
+        assert!(!read("${a:=b}", None, &none).opaque);
+        assert!(!read("${a@Q}", None, &none).opaque);
+    }
+
+    #[test]
+    fn a_variable_with_known_values_is_one_word() {
+        let variables = |name: &str| match name {
+            "bare" => Known::Bare,
+            "quoted" => Known::Quoted,
+            _ => Known::Nothing,
+        };
+        for (raw, one) in [
+            ("$bare", true),
+            ("${bare}", true),
+            ("\"$quoted\"", true),
+            ("$quoted", false),
+            ("\"$quoted$X\"", true),
+            ("${bare:-x}", false),
+            ("${!bare}", false),
+            ("$bare$X", false),
+        ] {
+            let expected = if one { Value::Word } else { Value::Unknown };
+            assert_eq!(read(raw, None, &variables).value, expected, "{raw}");
+        }
+        for (value, expected) in [
+            ("main", Known::Bare),
+            ("HEAD~3", Known::Bare),
+            ("a b", Known::Quoted),
+            ("a -o b", Known::Quoted),
+            ("-o", Known::Nothing),
+            (" -o", Known::Nothing),
+            ("", Known::Nothing),
+        ] {
+            assert_eq!(
+                known(&Value::Plain(value.to_owned())),
+                expected,
+                "{value:?}"
+            );
+        }
     }
 }

@@ -170,16 +170,17 @@ pub(super) fn config(payload: &str) -> Decoded<ConfigChanged> {
                     format!("changes.{key} is not a whole number")
                 })?))
             }
-            (Some(serde_json::Value::String(text)), Form::Choice(_) | Form::Path) => {
-                Some(Value::Text(text))
-            }
+            (
+                Some(serde_json::Value::String(text)),
+                Form::Choice(_) | Form::Path | Form::Programs,
+            ) => Some(Value::Text(text)),
             (Some(_), Form::Switch) => {
                 return Err(format!("changes.{key} is not true, false or null"));
             }
             (Some(_), Form::Number(..)) => {
                 return Err(format!("changes.{key} is not a number or null"));
             }
-            (Some(_), Form::Choice(_) | Form::Path) => {
+            (Some(_), Form::Choice(_) | Form::Path | Form::Programs) => {
                 return Err(format!("changes.{key} is not a text or null"));
             }
         };

@@ -221,7 +221,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     let value = value.map(|value| match setting.form() {
         Form::Switch => Value::Switch(value > 0),
         Form::Number(..) => Value::Number(u64::from(value)),
-        Form::Choice(_) | Form::Path => Value::Text(format!("/{value}")),
+        Form::Choice(_) | Form::Path | Form::Programs => Value::Text(format!("/{value}")),
     });
     ConfigChanged {
         changes: vec![(setting, value)],

@@ -127,6 +127,14 @@ impl Team {
         })
     }
 
+    /// The programs that the guard is to trust, parted by commas; empty where none is set.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn guard_known(&mut self) -> Result<String> {
+        self.query(|live, _| Ok(live.setting(Setting::GuardKnown)?.0.text().to_owned()))
+    }
+
     /// Whether an agent may write each of some paths, in their order.
     ///
     /// # Errors

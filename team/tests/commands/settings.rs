@@ -145,7 +145,7 @@ fn the_list_is_paged_in_the_order_of_the_table() {
     );
     assert_eq!(
         (keys.len(), &*keys[0]),
-        (39, "delivery.default.ack_timeout_seconds")
+        (40, "delivery.default.ack_timeout_seconds")
     );
     let unknown = ConfigList {
         cursor: Some("x".into()),

@@ -8,7 +8,6 @@ pub(super) fn run(git: &Git<'_>, writes: &mut Writes) {
     match git.name {
         "clone" => clone(git, writes),
         "init" => init(git, writes),
-        "archive" => archive(git, writes),
         "bundle" => bundle(git, writes),
         "submodule" => submodule(git, writes),
         // What they run is told by options that all have, and what they write is not the working tree.
@@ -22,7 +21,6 @@ fn clone(git: &Git<'_>, writes: &mut Writes) {
     if !settings.iter().all(harmless) {
         writes.doubt("git clone changes what git does");
     }
-    begins(git, writes);
     match git.behind_deed() {
         [] => git.walker.target_below(".", &git.by, writes),
         [dir, ..] => git.targets(&[*dir], writes),
@@ -30,29 +28,9 @@ fn clone(git: &Git<'_>, writes: &mut Writes) {
 }
 
 fn init(git: &Git<'_>, writes: &mut Writes) {
-    begins(git, writes);
     match git.found.operands.as_slice() {
         [] => git.walker.target_below(".", &git.by, writes),
         dirs => git.targets(dirs, writes),
-    }
-}
-
-/// What a new repository may be given.
-fn begins(git: &Git<'_>, writes: &mut Writes) {
-    if git.found.has(None, "--template") {
-        writes.doubt(format!("{} takes programs over from a template", git.by));
-    }
-    for dir in git.found.values(None, "--separate-git-dir") {
-        git.walker.target(&dir, &git.by, writes);
-    }
-}
-
-fn archive(git: &Git<'_>, writes: &mut Writes) {
-    for file in git.found.values(Some('o'), "--output") {
-        git.walker.target(&file, &git.by, writes);
-    }
-    if git.found.has(None, "--remote") {
-        writes.doubt("git archive runs another program");
     }
 }
 

@@ -2,47 +2,10 @@
 
 use super::Git;
 use crate::shell::options::Words;
+use crate::shell::table::{self, GitSetting};
 use crate::shell::variables::idles;
 use crate::shell::word::Value;
 use crate::writes::Writes;
-
-/// Settings that run nothing: beginnings of their names.
-const HARMLESS: [&str; 32] = [
-    "user.",
-    "author.",
-    "committer.",
-    "color.",
-    "column.",
-    "advice.",
-    "status.",
-    "log.",
-    "push.default",
-    "push.autosetupremote",
-    "push.followtags",
-    "pull.rebase",
-    "pull.ff",
-    "fetch.prune",
-    "merge.conflictstyle",
-    "merge.ff",
-    "rebase.autosquash",
-    "rebase.autostash",
-    "rerere.",
-    "commit.gpgsign",
-    "tag.gpgsign",
-    "init.defaultbranch",
-    "core.quotepath",
-    "core.autocrlf",
-    "core.eol",
-    "core.safecrlf",
-    "core.filemode",
-    "core.ignorecase",
-    "core.longpaths",
-    "core.abbrev",
-    "diff.renames",
-    "gc.auto",
-];
-/// Settings that are programs, and harmless where the program does nothing.
-const PROGRAMS: [&str; 4] = ["core.pager", "core.editor", "sequence.editor", "pager."];
 
 /// Whether `key=value` runs nothing.
 pub(super) fn is_harmless_pair(setting: &str) -> bool {
@@ -52,13 +15,17 @@ pub(super) fn is_harmless_pair(setting: &str) -> bool {
 
 fn is_harmless(key: &str, value: Option<&str>) -> bool {
     let key = key.to_lowercase();
-    let begins = |known: &str| key.starts_with(known);
     let off = matches!(value, Some("false" | "0" | "no" | "off" | ""));
-    HARMLESS.iter().any(|known| begins(known))
-        || (PROGRAMS.iter().any(|known| begins(known)) && (off || value.is_some_and(idles)))
-        || (key == "core.fsmonitor" && off)
-        || (key == "core.hookspath" && value == Some("/dev/null"))
-        || (key == "diff.external" && value == Some(""))
+    match table::git_setting(&key) {
+        Some(GitSetting::Harmless) => true,
+        Some(GitSetting::Program) => off || value.is_some_and(idles),
+        None => match key.as_str() {
+            "core.fsmonitor" => off,
+            "core.hookspath" => value == Some("/dev/null"),
+            "diff.external" => value == Some(""),
+            _ => false,
+        },
+    }
 }
 
 /// What a call of `git config` does.
@@ -131,7 +98,7 @@ fn does(git: &Git<'_>) -> Does {
 
 /// The form without a deed, where what follows the key is a value, whatever it begins with.
 fn old_form(git: &Git<'_>) -> Does {
-    let (leading, operands) = Words::leading(git.words, super::takes("config"));
+    let (leading, operands) = Words::leading(git.words, git.spec);
     let operands: Vec<&Value> = operands.iter().collect();
     let has = |long: &str| leading.options.iter().any(|option| option.name == long);
     let sets = ["--add", "--replace-all", "--unset", "--unset-all"];

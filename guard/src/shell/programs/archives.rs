@@ -1,71 +1,21 @@
 //! Archives of files: `tar`, `unzip`, `zip`.
 
 use super::{Run, last_name};
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
+use crate::shell::table::{Effect, Spec};
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) const NAMES: &[&str] = &["tar", "gtar", "unzip", "zip"];
-
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "unzip" => unzip(walker, run.words, writes),
-        "zip" => zip(walker, run.words, writes),
-        _ => tar(walker, run.words, writes),
-    }
-}
-
-const TAR: Takes = Takes::of(
-    "fCTXIbFgHKLNV",
-    &[
-        "--file",
-        "--directory",
-        "--files-from",
-        "--exclude-from",
-        "--exclude",
-        "--transform",
-        "--strip-components",
-        "--owner",
-        "--group",
-        "--mode",
-        "--mtime",
-        "--format",
-    ],
-)
-.flags(&["--list", "--to-stdout"]);
-/// Options of `tar` that run programs, write files of their own or remove some.
-const TAR_MORE: [&str; 13] = [
-    "--to-command",
-    "--checkpoint",
-    "--checkpoint-action",
-    "--use-compress-program",
-    "--info-script",
-    "--new-volume-script",
-    "--rsh-command",
-    "--rmt-command",
-    "--remove-files",
-    "--listed-incremental",
-    "--index-file",
-    "--volno-file",
-    "--absolute-names",
-];
-
-fn tar(walker: &Walker, words: &[Value], writes: &mut Writes) {
+pub(super) fn tar(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let words = run.words;
     if words.first().is_some_and(|word| word.plain().is_none()) {
         return writes.doubt("what tar does depends on an expansion");
     }
-    let words = dashed(words);
-    let found = Words::of(&words, TAR);
+    let words = dashed(words, run.spec);
+    let found = Words::of(&words, run.spec);
+    found.check(walker, "tar", writes);
     let has = |letter, long| found.has(Some(letter), long);
-    let more = TAR_MORE.iter().any(|long| found.has(None, long));
-    if more
-        || ['I', 'F', 'g', 'P']
-            .into_iter()
-            .any(|letter| has(letter, ""))
-    {
-        writes.doubt("tar runs or writes more than its archive");
-    }
     let archives = found.values(Some('f'), "--file");
     let remote = |archive: &Value| archive.plain().is_some_and(|path| path.contains(':'));
     if archives.iter().any(remote) && !found.sure(None, "--force-local") {
@@ -98,7 +48,7 @@ fn tar(walker: &Walker, words: &[Value], writes: &mut Writes) {
 }
 
 /// The first word may hold letters without a dash, which take the next words one after the other.
-fn dashed(words: &[Value]) -> Vec<Value> {
+fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     let Some((Value::Plain(letters), rest)) = words.split_first() else {
         return words.to_vec();
     };
@@ -108,8 +58,10 @@ fn dashed(words: &[Value]) -> Vec<Value> {
     let mut rest = rest.iter();
     let mut dashed = Vec::new();
     for letter in letters.chars() {
-        dashed.push(Value::Plain(format!("-{letter}")));
-        if TAR.letters.contains(letter) {
+        let option = format!("-{letter}");
+        let takes = spec.option(&option).is_some_and(Effect::takes_next);
+        dashed.push(Value::Plain(option));
+        if takes {
             dashed.extend(rest.next().cloned());
         }
     }
@@ -140,11 +92,9 @@ fn extracts(walker: &Walker, name: &str, dirs: &[Value], writes: &mut Writes) {
     }
 }
 
-fn unzip(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let found = Words::of(words, Takes::letters("dPO"));
-    if found.has(Some(':'), "") || found.has(Some('T'), "") {
-        writes.doubt("unzip takes names as they stand in the archive, or writes that");
-    }
+pub(super) fn unzip(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, "unzip", writes);
     let only_shows = ['l', 'p', 't', 'v', 'Z', 'c', 'z'];
     if only_shows
         .into_iter()
@@ -158,22 +108,22 @@ fn unzip(walker: &Walker, words: &[Value], writes: &mut Writes) {
 /// Letters of `zip` that change nothing about which file it writes.
 const ZIP_PLAIN: &str = "rqjuyvDXeg0123456789@";
 
-fn zip(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let (found, rest) = Words::leading(words, Takes::NONE);
+pub(super) fn zip(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let (found, rest) = Words::leading(run.words, run.spec);
     let plain = |name: &str| {
         let mut letters = name.chars().skip(1);
         !name.starts_with("--")
             && letters.all(|letter| ZIP_PLAIN.contains(letter))
             && name.len() > 1
     };
-    let behind = Words::of(rest.get(1..).unwrap_or_default(), Takes::NONE);
+    let behind = Words::of(rest.get(1..).unwrap_or_default(), run.spec);
     let lists = |name: &str| matches!(name, "-x" | "-i" | "--exclude" | "--include");
     let known = found.options.iter().all(|option| plain(&option.name))
         && behind
             .options
             .iter()
             .all(|option| plain(&option.name) || lists(&option.name));
-    if !known {
+    if !known || rest.iter().any(Value::may_be_option) {
         writes.doubt("zip runs or writes more than its archive");
     }
     match rest.first() {

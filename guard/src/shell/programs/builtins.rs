@@ -1,34 +1,10 @@
 //! What the shell does itself: directories, variables, and scripts that it runs now or later.
 
 use super::Run;
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::{self, Value};
 use crate::writes::Writes;
-
-pub(super) const NAMES: &[&str] = &[
-    "alias",
-    "cd",
-    "declare",
-    "echo",
-    "eval",
-    "export",
-    "getopts",
-    "hash",
-    "local",
-    "mapfile",
-    "popd",
-    "printf",
-    "pushd",
-    "read",
-    "readarray",
-    "readonly",
-    "set",
-    "shopt",
-    "trap",
-    "typeset",
-    "unset",
-];
 
 /// Options of `shopt` that change neither how a command is read nor where it runs.
 const SHOPT: [&str; 10] = [
@@ -45,33 +21,33 @@ const SHOPT: [&str; 10] = [
 ];
 
 pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let Run { name, words, stdin } = run;
+    let Run {
+        name, words, stdin, ..
+    } = run;
     match *name {
-        "cd" | "pushd" | "popd" => cd(walker, name, words, writes),
+        "cd" | "pushd" | "popd" => cd(walker, run, writes),
         "eval" => eval(walker, words, writes),
         "trap" => trap(walker, words, writes),
         "alias" if words.is_empty() => {}
         "alias" => writes.doubt("an alias changes what later words run"),
         "hash" if words.iter().all(|word| word.plain() == Some("-r")) => {}
         "hash" => writes.doubt("hash changes which programs run"),
-        "set" => set(walker, words, writes),
+        "set" => set(words, writes),
         "shopt" => shopt(words, writes),
-        "echo" => given(walker, words),
+        "echo" => {}
         "printf" => {
-            given(walker, words);
-            let (found, _) = Words::leading(words, Takes::letters("v"));
+            let (found, _) = Words::leading(words, run.spec);
             named(walker, &found.values(Some('v'), ""), writes);
         }
         "read" | "mapfile" | "readarray" | "getopts" | "unset" => {
-            if let Some(Stdin::Text(text)) = stdin {
-                walker.remember().text(text);
-                if word::runs_in_index(text) {
-                    writes.doubt(format!("{name} is given what may run as an index"));
-                }
+            if let Some(Stdin::Text(text)) = stdin
+                && word::runs_in_index(text)
+            {
+                writes.doubt(format!("{name} is given what may run as an index"));
             }
-            reads(walker, name, words, writes);
+            reads(walker, run, writes);
         }
-        _ => declares(walker, name, words, writes),
+        _ => declares(walker, run, writes),
     }
     let evaluates = !matches!(*name, "echo" | "eval" | "trap");
     if evaluates {
@@ -79,30 +55,23 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     }
 }
 
-fn given(walker: &Walker, words: &[Value]) {
-    let is_flag = |word: &&Value| matches!(word.plain(), Some("-n" | "-e" | "-E" | "-ne" | "--"));
-    for word in words.iter().skip_while(is_flag) {
-        walker.given(word);
-    }
-}
-
 /// Variables that are given something nobody knows.
 fn named(walker: &Walker, names: &[Value], writes: &mut Writes) {
     for name in names {
         match name.plain() {
-            Some(name) => walker.variable(name, None, writes),
+            Some(name) => {
+                walker.variable(name, None, writes);
+                walker.remember().gives(name, word::Known::Nothing);
+            }
             None => writes.doubt("which variable is set depends on an expansion"),
         }
     }
 }
 
-fn reads(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
-    let takes = match name {
-        "read" => Takes::letters("adinNptu"),
-        "mapfile" | "readarray" => Takes::letters("dnOsuCc"),
-        _ => Takes::NONE,
-    };
-    let found = Words::of(words, takes);
+fn reads(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
+    let name = run.name;
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, name, writes);
     if matches!(name, "mapfile" | "readarray") && found.has(Some('C'), "") {
         writes.doubt(format!("{name} runs another program"));
     }
@@ -125,8 +94,10 @@ fn reads(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
 }
 
 /// `export`, `declare` and the like.
-fn declares(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
-    let found = Words::of(words, Takes::NONE);
+fn declares(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
+    let name = run.name;
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, name, writes);
     if name != "export" && found.has(Some('n'), "") {
         writes.doubt(format!("{name} gives another name to a variable"));
     }
@@ -136,7 +107,10 @@ fn declares(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
                 let (variable, value) = text.split_once('=').unwrap_or((text, ""));
                 // Only an export of one that was set before has no value here.
                 walker.variable(variable, (!value.is_empty()).then_some(value), writes);
-                walker.remember().text(value);
+                if text.contains('=') {
+                    let known = word::known(&Value::Plain(value.to_owned()));
+                    walker.remember().gives(variable, known);
+                }
             }
             // What is not known of it was told where the word was read.
             Value::Begins(text) if text.ends_with('=') => {}
@@ -145,7 +119,7 @@ fn declares(walker: &Walker, name: &str, words: &[Value], writes: &mut Writes) {
     }
 }
 
-fn set(walker: &Walker, words: &[Value], writes: &mut Writes) {
+fn set(words: &[Value], writes: &mut Writes) {
     let mut options = true;
     for word in words {
         match word {
@@ -158,7 +132,7 @@ fn set(walker: &Walker, words: &[Value], writes: &mut Writes) {
                     writes.doubt("set -k changes what is an assignment");
                 }
             }
-            word => walker.given(word),
+            _ => {}
         }
     }
 }
@@ -173,8 +147,10 @@ fn shopt(words: &[Value], writes: &mut Writes) {
     }
 }
 
-fn cd(walker: &mut Walker, name: &str, words: &[Value], writes: &mut Writes) {
-    let found = Words::of(words, Takes::NONE);
+fn cd(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let name = run.name;
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, name, writes);
     // Without links a `..` leads to what only the disk tells, and a number turns the stack around.
     let by_text = found.options.iter().all(|option| option.name == "-L");
     let plain = |dir: &str| !dir.is_empty() && dir != "-" && !dir.starts_with('+');

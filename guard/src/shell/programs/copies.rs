@@ -1,12 +1,10 @@
 //! Programs that put files into other places, and what later paths mean behind them.
 
 use super::{Run, found_below, last_name, parent};
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use crate::writes::Writes;
-
-pub(super) const NAMES: &[&str] = &["cp", "mv", "ln", "install", "rsync", "scp"];
 
 /// What a copy has to do with what it was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,40 +33,14 @@ struct Copies<'a> {
     replaces: bool,
 }
 
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "rsync" => rsync(walker, run.words, writes),
-        "scp" => scp(walker, run.words, writes),
-        _ => local(walker, run, writes),
-    }
-}
-
-fn local(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
-    let takes = match run.name {
-        "install" => Takes::of(
-            "tmogS",
-            &[
-                "--target-directory",
-                "--mode",
-                "--owner",
-                "--group",
-                "--suffix",
-                "--strip-program",
-            ],
-        ),
-        _ => Takes::of("tS", &["--target-directory", "--suffix"]),
-    };
-    let found = Words::of(run.words, takes);
-    if run.name == "install" {
-        if found.has(None, "--strip-program") {
-            writes.doubt("install runs another program");
+pub(super) fn local(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, run.name, writes);
+    if run.name == "install" && found.has(Some('d'), "--directory") {
+        for operand in &found.operands {
+            walker.target(operand, "install", writes);
         }
-        if found.has(Some('d'), "--directory") {
-            for operand in &found.operands {
-                walker.target(operand, "install", writes);
-            }
-            return;
-        }
+        return;
     }
     if let Some(copies) = told(run.name, &found) {
         let keeps = |letter, long| found.has(Some(letter), long);
@@ -230,62 +202,16 @@ fn is_remote(path: &Value) -> bool {
     })
 }
 
-/// Options of `rsync` that write, by what they name.
-const RSYNC_FILES: [&str; 3] = ["--log-file", "--write-batch", "--only-write-batch"];
+/// Options of `rsync` that name directories which it writes.
 const RSYNC_DIRS: [&str; 4] = ["--partial-dir", "--backup-dir", "--temp-dir", "--link-dest"];
 
-fn rsync(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let takes = Takes::of(
-        "efTBM@",
-        &[
-            "--rsh",
-            "--exclude",
-            "--include",
-            "--filter",
-            "--exclude-from",
-            "--include-from",
-            "--files-from",
-            "--rsync-path",
-            "--log-file",
-            "--log-file-format",
-            "--write-batch",
-            "--only-write-batch",
-            "--read-batch",
-            "--partial-dir",
-            "--backup-dir",
-            "--temp-dir",
-            "--link-dest",
-            "--compare-dest",
-            "--copy-dest",
-            "--suffix",
-            "--chmod",
-            "--chown",
-            "--bwlimit",
-            "--timeout",
-            "--max-size",
-            "--min-size",
-            "--out-format",
-            "--port",
-            "--password-file",
-            "--info",
-        ],
-    )
-    .flags(&["--backup", "--partial", "--links"]);
-    let found = Words::of(words, takes);
+pub(super) fn rsync(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, "rsync", writes);
     for shell in found.values(Some('e'), "--rsh") {
         if !shell.plain().is_some_and(is_plain_ssh) {
             writes.doubt("rsync runs another program");
         }
-    }
-    for option in ["--rsync-path", "--config", "--daemon", "--remote-option"] {
-        if found.has(None, option) || (option == "--remote-option" && found.has(Some('M'), "")) {
-            writes.doubt(format!(
-                "rsync {option} runs or writes something of its own"
-            ));
-        }
-    }
-    for file in RSYNC_FILES.iter().flat_map(|name| found.values(None, name)) {
-        walker.target(&file, "rsync", writes);
     }
     let mut dirs: Vec<Value> = RSYNC_DIRS
         .iter()
@@ -349,18 +275,17 @@ const SSH_SETTINGS: [&str; 6] = [
     "user",
 ];
 
-fn scp(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let (found, rest) = Words::leading(words, Takes::letters("PiFocDJlSX"));
+pub(super) fn scp(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let (found, rest) = Words::leading(run.words, run.spec);
+    found.check(walker, "scp", writes);
     let harmless = |setting: &Value| {
         let key = setting
             .plain()
             .and_then(|text| text.split(['=', ' ']).next());
         key.is_some_and(|key| SSH_SETTINGS.contains(&&*key.to_lowercase()))
     };
-    let runs = ['S', 'F', 'D']
-        .into_iter()
-        .any(|letter| found.has(Some(letter), ""));
-    if runs || !found.values(Some('o'), "").iter().all(harmless) {
+    let open = rest.iter().any(Value::may_be_option);
+    if open || !found.values(Some('o'), "").iter().all(harmless) {
         writes.doubt("scp runs another program");
     }
     if let Some(to) = rest.last()

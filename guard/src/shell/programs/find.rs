@@ -1,18 +1,11 @@
 //! `find` and `fd`, which remove what they find or run programs for it.
 
 use super::{Run, found_below};
+use crate::shell::options::Words;
+use crate::shell::table::Spec;
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::Value;
 use crate::writes::Writes;
-
-pub(super) const NAMES: &[&str] = &["find", "fd"];
-
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "find" => find(walker, run.words, writes),
-        _ => fd(walker, run.words, writes),
-    }
-}
 
 /// The options before the starts, and what stands behind them.
 fn behind_options(mut words: &[Value]) -> (bool, &[Value]) {
@@ -32,7 +25,8 @@ fn behind_options(mut words: &[Value]) -> (bool, &[Value]) {
     (through, words)
 }
 
-fn find(walker: &mut Walker, words: &[Value], writes: &mut Writes) {
+pub(super) fn find(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let words = run.words;
     let (mut through, words) = behind_options(words);
     let is_test = |word: &Value| match word {
         Value::Plain(text) => text.starts_with(['-', '(', ')', '!', ',']),
@@ -50,15 +44,39 @@ fn find(walker: &mut Walker, words: &[Value], writes: &mut Writes) {
         // Where it finds something, only the disk tells.
         below.push(Value::Unknown);
     }
-    for (at, word) in words.iter().enumerate() {
-        let rest = words.get(at + 1..).unwrap_or_default();
+    let mut rest = words;
+    while let Some((word, behind)) = rest.split_first() {
+        rest = behind;
         match word {
-            Value::Begins(text) if text.starts_with('-') => {
-                writes.doubt("what find does depends on an expansion")
+            Value::Plain(text) if text.starts_with('-') && text.len() > 1 => {
+                test(walker, text, behind, &below, writes);
+                rest = behind_test(run.spec, text, behind, writes);
             }
-            Value::Plain(text) => test(walker, text, rest, &below, writes),
+            word if word.may_be_option() => {
+                writes.doubt("what find does depends on an expansion");
+            }
             _ => {}
         }
+    }
+}
+
+/// What stands behind a test and its value.
+fn behind_test<'a>(spec: &Spec, name: &str, rest: &'a [Value], writes: &mut Writes) -> &'a [Value] {
+    let Some(effect) = spec.option(name) else {
+        if !matches!(name, "--help" | "--version") {
+            writes.doubt(format!("{name} is no test of find that is known"));
+        }
+        return rest;
+    };
+    if matches!(name, "-exec" | "-execdir" | "-ok" | "-okdir") {
+        let end = rest
+            .iter()
+            .position(|word| matches!(word.plain(), Some(";" | "+")));
+        return end.and_then(|end| rest.get(end..)).unwrap_or_default();
+    }
+    match effect.takes_next() && rest.first().is_some_and(|value| !value.may_be_option()) {
+        true => rest.get(1..).unwrap_or_default(),
+        false => rest,
     }
 }
 
@@ -115,26 +133,18 @@ fn executed(walker: &Walker, words: &[Value], below: &[Value], writes: &mut Writ
 }
 
 /// It only searches, unless it is told to run something for what it finds, wherever that is.
-fn fd(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let runs = |option: &str| {
-        option.starts_with("--exe")
-            || (!option.starts_with("--") && option.starts_with('-') && option.contains(['x', 'X']))
+pub(super) fn fd(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let words = run.words;
+    let runs = |word: &Value| {
+        word.plain()
+            .is_some_and(|text| matches!(text, "-x" | "-X" | "--exec" | "--exec-batch"))
     };
-    for (at, word) in words.iter().enumerate() {
-        match word {
-            Value::Plain(text) if runs(text) => {
-                let mut inner = words.get(at + 1..).unwrap_or_default().to_vec();
-                if !matches!(text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch") {
-                    writes.doubt("fd runs something in another way than its words say");
-                }
-                inner.push(Value::Plain("{}".to_owned()));
-                executed(walker, &inner, &[Value::Unknown], writes);
-                return;
-            }
-            Value::Begins(text) if text.starts_with('-') => {
-                writes.doubt("what fd does depends on an expansion")
-            }
-            _ => {}
-        }
+    let end = words.iter().position(runs).unwrap_or(words.len());
+    let (own, inner) = words.split_at_checked(end).unwrap_or((words, &[]));
+    Words::of(own, run.spec).check(walker, run.name, writes);
+    if let Some((_, inner)) = inner.split_first() {
+        let mut inner = inner.to_vec();
+        inner.push(Value::Plain("{}".to_owned()));
+        executed(walker, &inner, &[Value::Unknown], writes);
     }
 }

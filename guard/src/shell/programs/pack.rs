@@ -1,14 +1,10 @@
 //! Programs that put a smaller file in the place of one, or the other way around.
 
 use super::{Run, found_below, last_name, parent};
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use crate::writes::Writes;
-
-pub(super) const NAMES: &[&str] = &[
-    "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd", "unzstd",
-];
 
 /// The ends of names by which packed files are known, and what they are without.
 const ENDS: [(&str, &str); 11] = [
@@ -32,19 +28,8 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         "xz" | "unxz" => ("xz", ".xz"),
         _ => ("zstd", ".zst"),
     };
-    let takes = match program {
-        "gzip" => Takes::of("S", &["--suffix"]),
-        "xz" => Takes::of(
-            "SFCTM",
-            &["--suffix", "--format", "--check", "--threads", "--memory"],
-        ),
-        "zstd" => {
-            Takes::of("D", &["-o", "--output-dir-flat", "--output-dir-mirror"]).maybe("TMBbei")
-        }
-        _ => Takes::NONE,
-    };
-    let found = Words::of(run.words, takes);
-    let only_shows = [('c', "--stdout"), ('l', "--list"), ('t', "--test")];
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, run.name, writes);
     let told = [
         (Some('o'), "--output"),
         (None, "--output-dir-flat"),
@@ -62,22 +47,14 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
             }
         }
     }
-    let lists = [
-        "--files",
-        "--files0",
-        "--filelist",
-        "--train",
-        "--train-cover",
-        "--trace",
-    ];
-    if lists.into_iter().any(|long| found.has(None, long)) {
-        writes.doubt(format!("{} is told its files in another way", run.name));
+    let hidden = |word: &Value| {
+        let letters = word.plain().filter(|text| !text.starts_with("--"));
+        letters.is_some_and(|text| text.starts_with('-') && text.len() > 2 && text.contains('o'))
+    };
+    if program == "zstd" && run.words.iter().any(hidden) {
+        writes.doubt("zstd takes the next word for its output");
     }
-    if only_shows
-        .into_iter()
-        .any(|(letter, long)| found.sure(Some(letter), long))
-        || found.sure(None, "--to-stdout")
-    {
+    if only_shows(program, &found) {
         return;
     }
     let unpacks = run.name.contains("un")
@@ -103,6 +80,32 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         };
         walker.target(&other, run.name, writes);
     }
+}
+
+/// Whether the packed or unpacked bytes go to standard output or nowhere. What a program does is said by the last option
+/// that says it, but `gzip` never goes back on one.
+fn only_shows(program: &str, found: &Words<'_>) -> bool {
+    let to_stdout = found.sure(Some('c'), "--stdout") || found.sure(None, "--to-stdout");
+    // Where zstd is told a file, the last of the two counts.
+    let named = ["-o", "--output-dir-flat", "--output-dir-mirror"];
+    if to_stdout && !named.iter().any(|name| found.last_of(&[name]).is_some()) {
+        return true;
+    }
+    let looking = ["-l", "--list", "-t", "--test"];
+    let doing = [
+        "-z",
+        "--compress",
+        "-d",
+        "--decompress",
+        "--uncompress",
+        "--rm",
+    ];
+    let deeds: Vec<&str> = looking.into_iter().chain(doing).collect();
+    let last = match program {
+        "gzip" => found.last_of(&looking),
+        _ => found.last_of(&deeds),
+    };
+    last.is_some_and(|last| looking.contains(&last))
 }
 
 fn unpacked(path: &str) -> Value {

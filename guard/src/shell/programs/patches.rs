@@ -2,22 +2,14 @@
 
 use super::Run;
 use crate::patch;
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) const NAMES: &[&str] = &["apply_patch", "applypatch", "patch"];
-
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "patch" => classic(walker, run, writes),
-        name => envelope(walker, name, run, writes),
-    }
-}
-
 /// The text is an argument or stands on the standard input.
-fn envelope(walker: &Walker, name: &str, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn envelope(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let name = run.name;
     let text = match (run.words, &run.stdin) {
         ([only], _) => only.plain(),
         ([], Some(Stdin::Text(text))) => Some(text.as_str()),
@@ -34,19 +26,9 @@ fn envelope(walker: &Walker, name: &str, run: &Run<'_>, writes: &mut Writes) {
 }
 
 /// Which files it patches is in its input, unless an operand says it.
-fn classic(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
-    let takes = Takes::of(
-        "pidorBDFgVYz",
-        &[
-            "--strip",
-            "--input",
-            "--directory",
-            "--output",
-            "--reject-file",
-            "--fuzz",
-        ],
-    );
-    let found = Words::of(run.words, takes);
+pub(super) fn patch(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, "patch", writes);
     if found.sure(None, "--dry-run") && !found.has(Some('o'), "--output") {
         return;
     }
@@ -62,17 +44,6 @@ fn classic(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
     for file in outputs.iter().chain(&rejects) {
         if file.plain() != Some("-") {
             walker.target(file, "patch", writes);
-        }
-    }
-    for (letter, long) in [
-        (Some('B'), "--prefix"),
-        (Some('Y'), "--basename-prefix"),
-        (Some('z'), "--suffix"),
-        (Some('e'), "--ed"),
-        (Some('g'), "--get"),
-    ] {
-        if found.has(letter, long) {
-            writes.doubt("patch writes or runs more than it patches");
         }
     }
     match found.operands.first() {

@@ -1,44 +1,21 @@
 //! Programs that write a second operand, or files by a prefix.
 
 use super::{Run, parent};
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) const NAMES: &[&str] = &["split", "csplit", "dd", "uniq", "xxd"];
-
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "dd" => dd(walker, run.words, writes),
-        "uniq" => second(
-            walker,
-            run,
-            Takes::of("fsw", &["--skip-fields", "--skip-chars", "--check-chars"]),
-            writes,
-        ),
-        "xxd" => second(
-            walker,
-            run,
-            Takes::of(
-                "cglnosR",
-                &["-cols", "-groupsize", "-len", "-name", "-seek"],
-            ),
-            writes,
-        ),
-        _ => splits(walker, run, writes),
-    }
-}
-
-fn second(walker: &Walker, run: &Run<'_>, takes: Takes, writes: &mut Writes) {
-    let found = Words::of(run.words, takes);
+pub(super) fn second(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, run.name, writes);
     for output in found.operands.iter().skip(1) {
         walker.target(output, run.name, writes);
     }
 }
 
-fn dd(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    for word in words {
+pub(super) fn dd(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    for word in run.words {
         match word.plain() {
             Some(text) => {
                 if let Some(path) = text.strip_prefix("of=") {
@@ -51,19 +28,10 @@ fn dd(walker: &Walker, words: &[Value], writes: &mut Writes) {
 }
 
 /// Files whose names begin with a prefix, which may name a directory.
-fn splits(walker: &Walker, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn splits(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     let name = run.name;
-    let takes = match name {
-        "split" => Takes::of(
-            "abClnt",
-            &["--bytes", "--lines", "--number", "--suffix-length"],
-        ),
-        _ => Takes::of("bfn", &["--prefix", "--suffix-format", "--digits"]),
-    };
-    let found = Words::of(run.words, takes);
-    if found.has(None, "--filter") {
-        writes.doubt("split runs another program");
-    }
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, name, writes);
     let prefix = match name {
         "split" => found.operands.get(1).map(|prefix| (*prefix).clone()),
         _ => found.values(Some('f'), "--prefix").pop(),

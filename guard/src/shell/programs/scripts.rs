@@ -1,28 +1,16 @@
 //! `sed` and `awk`, whose scripts may write and run.
 
 use super::{Run, last_name, parent};
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
-use crate::shell::{awk, sed};
+use crate::shell::{awk as program, sed as script};
 use crate::writes::Writes;
 
-pub(super) const NAMES: &[&str] = &["sed", "gsed", "awk", "gawk", "mawk", "nawk"];
-
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match run.name {
-        "sed" | "gsed" => sed_writes(walker, run.words, writes),
-        _ => awk_writes(run.words, writes),
-    }
-}
-
-fn sed_writes(walker: &Walker, words: &[Value], writes: &mut Writes) {
-    let takes = Takes::of("efl", &["--expression", "--file", "--line-length"]).maybe("i");
-    let found = Words::of(words, takes);
+pub(super) fn sed(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let found = Words::of(run.words, run.spec);
+    found.check(walker, "sed", writes);
     let from_file = found.has(Some('f'), "--file");
-    if from_file {
-        writes.doubt("sed runs a script from a file");
-    }
     let mut scripts = found.values(Some('e'), "--expression");
     let mut files = found.operands.as_slice();
     let in_place = found.has(Some('i'), "--in-place");
@@ -40,7 +28,7 @@ fn sed_writes(walker: &Walker, words: &[Value], writes: &mut Writes) {
         }
     }
     for script in &scripts {
-        if !script.plain().is_some_and(sed::only_edits) {
+        if !script.plain().is_some_and(script::only_edits) {
             writes.doubt("the script of sed may write or run something itself");
         }
     }
@@ -78,17 +66,13 @@ fn kept(file: &Value, suffix: &Value) -> Value {
     }
 }
 
-fn awk_writes(words: &[Value], writes: &mut Writes) {
-    let (found, rest) = Words::leading(words, Takes::of("Fv", &["--field-separator", "--assign"]));
-    let plain = |name: &str| {
-        matches!(
-            name,
-            "-F" | "-v" | "--field-separator" | "--assign" | "--csv"
-        )
-    };
+pub(super) fn awk(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+    let (found, rest) = Words::leading(run.words, run.spec);
+    found.check(walker, run.name, writes);
     let script = rest.first().and_then(Value::plain);
-    let known = found.options.iter().all(|option| plain(&option.name));
-    if !known || !script.is_some_and(awk::only_prints) {
+    // Without a script before its files, an option brought one.
+    let brought = found.has(Some('f'), "--file") || found.has(Some('e'), "--source");
+    if brought || !script.is_some_and(program::only_prints) {
         writes.doubt("the script of awk may write or run something itself");
     }
 }

@@ -1,49 +1,27 @@
 //! Shells inside of the shell.
 
 use super::Run;
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::{Opt, Words};
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-/// Programs that run commands as this one does.
-pub(super) const NAMES: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash"];
-
-/// Options that change nothing about what a script writes.
-const PLAIN: [&str; 18] = [
-    "-c",
-    "-l",
-    "-i",
-    "-e",
-    "-u",
-    "-x",
-    "-v",
-    "-s",
-    "-o",
-    "-O",
-    "-f",
-    "-p",
-    "-E",
-    "--login",
-    "--norc",
-    "--noprofile",
-    "--posix",
-    "--verbose",
-];
-
 pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     let name = run.name;
-    let (found, rest) = Words::leading(run.words, Takes::letters("oO"));
+    let (found, rest) = Words::leading(run.words, run.spec);
     let only_parses = found.sure(Some('n'), "") && found.options.len() == 1;
     if only_parses && run.words.iter().all(|word| word.plain().is_some()) {
         return;
     }
-    let other = found
-        .options
-        .iter()
-        .find(|option| !PLAIN.contains(&&*option.name));
-    if let Some(option) = other {
-        writes.doubt(format!("{name} {} changes what it runs", option.name));
+    found.check(walker, name, writes);
+    let named = |option: &Opt| {
+        option
+            .value
+            .as_ref()
+            .is_none_or(|value| value.plain().is_some())
+    };
+    if !found.options.iter().all(named) {
+        writes.doubt(format!("how {name} runs depends on an expansion"));
     }
     let first = rest.first();
     if found.has(Some('c'), "") {

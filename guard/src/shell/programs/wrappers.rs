@@ -1,47 +1,16 @@
 //! Programs that run what their operands say.
 
 use super::Run;
-use crate::shell::options::{Takes, Words};
+use crate::shell::options::{Opt, Words};
 use crate::shell::variables;
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) const NAMES: &[&str] = &[
-    "command", "builtin", "exec", "nohup", "nice", "ionice", "time", "timeout", "stdbuf", "setsid",
-    "sudo", "doas", "env", "xargs",
-];
-
-fn takes(name: &str) -> Takes {
-    match name {
-        "exec" => Takes::letters("a"),
-        "nice" => Takes::of("n", &["--adjustment"]),
-        "ionice" => Takes::of("cn", &["--class", "--classdata"]),
-        "time" => Takes::of("fo", &["--format", "--output"]),
-        "timeout" => Takes::of("ks", &["--kill-after", "--signal"]),
-        "stdbuf" => Takes::of("ioe", &["--input", "--output", "--error"]),
-        "sudo" => Takes::of("ugCDhprRtTU", &["--user", "--group", "--prompt", "--host"]),
-        "doas" => Takes::letters("uCa"),
-        "env" => Takes::of("uCSa", &["--unset", "--chdir", "--split-string", "--argv0"]),
-        "xargs" => Takes::of(
-            "aEIJLnPsdR",
-            &[
-                "--max-args",
-                "--max-procs",
-                "--max-chars",
-                "--delimiter",
-                "--arg-file",
-                "--process-slot-var",
-            ],
-        )
-        .maybe("eil"),
-        _ => Takes::NONE,
-    }
-}
-
 pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     let name = run.name;
-    let (found, rest) = Words::leading(run.words, takes(name));
+    let (found, rest) = Words::leading(run.words, run.spec);
+    found.check(walker, name, writes);
     if name == "command" && (found.sure(Some('v'), "") || found.sure(Some('V'), "")) {
         return;
     }
@@ -49,6 +18,9 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
         return;
     }
     let skip = usize::from(name == "timeout");
+    if rest.iter().take(skip).any(Value::may_be_option) {
+        writes.doubt(format!("which program {name} runs depends on an expansion"));
+    }
     let mut inner = rest.get(skip..).unwrap_or_default().to_vec();
     if name == "env" {
         if inner.first().and_then(Value::plain) == Some("-") {
@@ -61,9 +33,6 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     }
     let mut stdin = run.stdin.clone();
     if name == "xargs" {
-        if let Some(Stdin::Text(text)) = &stdin {
-            walker.remember().text(text);
-        }
         fill(&mut inner, &found);
         stdin = Some(Stdin::Other);
     }
@@ -142,7 +111,14 @@ fn fill(inner: &mut Vec<Value>, options: &Words<'_>) {
             None => "{}".to_owned(),
         })
         .collect();
-    if marks.is_empty() {
+    // Of those that say how words are taken, the last counts.
+    let at_end = |option: &Opt| {
+        matches!(
+            option.name.as_str(),
+            "-n" | "-L" | "-l" | "--max-args" | "--max-lines"
+        )
+    };
+    if marks.is_empty() || options.options.iter().any(at_end) {
         inner.push(Value::Unknown);
     }
     for word in inner {

@@ -1,0 +1,93 @@
+//! Programs that are known beside those of the table: our own commands, and those that a team trusts.
+
+/// What a command of our own does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It reads, or answers on standard output.
+    Reads,
+    /// It writes the data of teams, where those lie, and nothing else.
+    TeamData,
+    /// It writes files, or where its words say.
+    Files,
+    /// It runs other programs, or serves those who do.
+    Runs,
+}
+
+/// A command of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Command {
+    /// As it is typed.
+    pub name: &'static str,
+    /// What it does.
+    pub effect: Effect,
+    /// Options, and words before all options, with which it writes files or runs programs.
+    pub raised: &'static [&'static str],
+}
+
+/// Programs that are known beside those of the table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Programs {
+    /// Our own commands.
+    pub own: &'static [Command],
+    /// Those that are trusted: each a program as it is typed, or with the words that have to follow it.
+    pub trusted: Vec<String>,
+}
+
+impl Command {
+    /// The same, with options and words by which it writes files or runs programs.
+    #[must_use]
+    pub const fn raised(self, raised: &'static [&'static str]) -> Command {
+        Command { raised, ..self }
+    }
+}
+
+impl Programs {
+    /// Reads a list of programs to trust, parted by commas.
+    pub fn trusting(own: &'static [Command], list: &str) -> Programs {
+        let entries = list.split(',').map(|entry| {
+            let words: Vec<&str> = entry.split_whitespace().collect();
+            words.join(" ")
+        });
+        Programs {
+            own,
+            trusted: entries.filter(|entry| !entry.is_empty()).collect(),
+        }
+    }
+
+    /// The command of our own of that name.
+    pub(crate) fn own(&self, name: &str) -> Option<&Command> {
+        self.own.iter().find(|command| command.name == name)
+    }
+
+    /// Whether what is run begins with the words of an entry.
+    pub(crate) fn trusts(&self, words: &[Option<&str>]) -> bool {
+        self.trusted.iter().any(|entry| {
+            let mut words = words.iter();
+            entry
+                .split(' ')
+                .all(|word| words.next() == Some(&Some(word)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_trusts_what_begins_with_its_words() {
+        let programs = Programs::trusting(&[], "make, cargo  test,./ci/run,");
+        for (words, trusted) in [
+            (vec![Some("make"), Some("all")], true),
+            (vec![Some("cargo"), Some("test"), None], true),
+            (vec![Some("cargo")], false),
+            (vec![Some("cargo"), None], false),
+            (vec![Some("cargo"), Some("build")], false),
+            (vec![Some("./ci/run")], true),
+            (vec![Some("makefile")], false),
+            (vec![], false),
+        ] {
+            assert_eq!(programs.trusts(&words), trusted, "{words:?}");
+        }
+    }
+}
