@@ -4,9 +4,9 @@ use super::{Whose, data_root, program, text};
 use crate::command::guard::OnUnknown;
 use crate::context::Context;
 use crate::exit::CommandError;
-use crate::render::shell;
 use clap::ValueEnum;
 use std::path::{Path, PathBuf};
+use teamlog_team::shell;
 
 /// How it ends, so that a guard that is gone or ends in any other way is a no as well: agents take such an end for a yes.
 const ELSE: &str = " || exit 2";

@@ -14,13 +14,13 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::visible;
-use crate::render::shell::quoted;
 use changes::{FileChange, Files};
 use clap::ValueEnum;
 use parts::{Part, Plan};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]
 #[command(

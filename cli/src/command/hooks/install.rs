@@ -12,10 +12,10 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::{visible, visible_lines};
-use crate::render::shell::quoted;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
+use teamlog_team::shell::quoted;
 
 /// Make a coding agent ask the guard before it writes; without --write only show what would be done
 #[derive(Debug, clap::Args)]

@@ -7,13 +7,13 @@ use crate::command::session::Meant;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome as Ending};
 use crate::render::prompt;
-use crate::render::shell::quoted;
 use teamlog_team::command::mode_outcome::ModeOutcome;
 use teamlog_team::command::mode_show::ModeList;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::modes::reading;
 use teamlog_team::modes::shown::ScopeName;
 use teamlog_team::projections::modes::Mode;
+use teamlog_team::shell::quoted;
 
 /// Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion
 #[derive(Debug, clap::Args)]

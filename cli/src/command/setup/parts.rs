@@ -10,13 +10,13 @@ use crate::context::Context;
 use crate::exit::CommandError;
 use crate::render::View;
 use crate::render::escape::visible;
-use crate::render::shell::quoted;
 use crate::render::style::Style;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use teamlog_team::ignored::IgnoreFile;
+use teamlog_team::shell::quoted;
 
 /// The hooks, with the names of their parts.
 const HOOKS: [(&str, Hook); 5] = [
