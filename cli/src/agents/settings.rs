@@ -123,15 +123,15 @@ pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), Str
     let mut found = installed(settings, hook);
     let kept = found.iter().position(|one| one.beside.is_none());
     let kept = kept.map(|at| found.remove(at));
-    if let Some(kept) = &kept {
-        if kept.group != *group {
-            let at = [
-                Step::Key("hooks"),
-                Step::Key(hook.event()),
-                Step::At(kept.at),
-            ];
-            settings.put(&at, group)?;
-        }
+    if let Some(kept) = &kept
+        && kept.group != *group
+    {
+        let at = [
+            Step::Key("hooks"),
+            Step::Key(hook.event()),
+            Step::At(kept.at),
+        ];
+        settings.put(&at, group)?;
     }
     take_out(settings, hook, &found);
     match kept {

@@ -53,6 +53,7 @@ pub const EFFECTS: &[Command] = &[
     does("init", Effect::Files),
     does("backup", Effect::Files),
     does("keygen", Effect::Files),
+    does("setup", Effect::Files),
     does("token", Effect::Files),
     // They remove or replace whole logs.
     does("convert", Effect::Files),

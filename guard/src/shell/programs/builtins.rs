@@ -127,10 +127,8 @@ fn set(words: &[Value], writes: &mut Writes) {
             Value::Plain(text) if options && text == "keyword" => {
                 writes.doubt("set -k changes what is an assignment");
             }
-            Value::Plain(text) if options && text.starts_with(['-', '+']) => {
-                if text.contains('k') {
-                    writes.doubt("set -k changes what is an assignment");
-                }
+            Value::Plain(text) if options && text.starts_with(['-', '+']) && text.contains('k') => {
+                writes.doubt("set -k changes what is an assignment");
             }
             _ => {}
         }
