@@ -1,4 +1,4 @@
-//! How the team stands, what happened in a story, which modes are active: as the command line answers it.
+//! How the team stands, who does what, what happened in a story, which modes are active: as the command line answers it.
 
 use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
@@ -9,6 +9,7 @@ use serde::Deserialize;
 use teamlog_team::command::mode_show::{ModeList, ModeListAnswer};
 use teamlog_team::command::status::{self, StatusAnswer};
 use teamlog_team::command::trace::{self, TraceAnswer};
+use teamlog_team::command::who::{self, WhoAnswer};
 
 /// Events of a story on a page, unless the caller says otherwise.
 const EVENTS: usize = 100;
@@ -42,6 +43,39 @@ impl Endpoint for Status {
                 stale_minutes: input.stale_minutes,
                 limit: input.limit,
                 ..status::Status::default()
+            })
+        })
+    }
+}
+
+/// `GET /v1/who`.
+pub struct Who;
+
+/// Which agents.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WhoInput {
+    /// Most agents on the page; else 1,000
+    #[schemars(range(min = 1, max = 1_000))]
+    limit: Option<usize>,
+    /// The last agent of the page before
+    cursor: Option<String>,
+}
+
+impl Endpoint for Who {
+    type Input = WhoInput;
+    type Answer = WhoAnswer;
+    const FACTS: Facts = Facts::get(
+        "/v1/who",
+        "getWho",
+        "Who does what: tasks, leases, last events, what was reported and what blocks",
+    );
+
+    fn answer(input: WhoInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+        asked.look(|team| {
+            team.who(&who::Who {
+                limit: input.limit,
+                cursor: input.cursor,
             })
         })
     }

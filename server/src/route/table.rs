@@ -14,6 +14,7 @@ pub static ROUTES: &[Route] = &[
     row::<teams::SetUp>(),
     row::<teams::Show>(),
     row::<story::Status>(),
+    row::<story::Who>(),
     // tasks
     row::<tasks::List>(),
     row::<tasks::Create>(),

@@ -61,6 +61,7 @@ const GOOD: &[(&str, &str, &str)] = &[
     ),
     ("getTeam", "/v1/teams/demo", ""),
     ("getStatus", "/v1/status", ""),
+    ("getWho", "/v1/who", ""),
     ("listEvents", "/v1/events?after=0&limit=5", ""),
     ("getTrace", "/v1/trace/none", ""),
     ("listModes", "/v1/modes?active=true", ""),

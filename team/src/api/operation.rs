@@ -53,6 +53,7 @@ use crate::command::thread_search::ThreadSearch;
 use crate::command::thread_start::ThreadStart;
 use crate::command::thread_tail::ThreadTail;
 use crate::command::usage::{ReportUsage, SetBudget, Usage};
+use crate::command::who::Who;
 use crate::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use crate::command::worker_status::{ReadStatus, WriteStatus};
 use crate::failure::Result;
@@ -271,6 +272,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<AwaitEvent>(),
     // supervision
     row::<GetSummary>(),
+    row::<Who>(),
     row::<ReadIdle>(),
     row::<ReadStall>(),
     row::<ReadSnapshot>(),

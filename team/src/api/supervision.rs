@@ -9,6 +9,7 @@ use crate::command::monitor_snapshot::{
 };
 use crate::command::stall::{ReadStall, StallAnswer};
 use crate::command::summary::{GetSummary, SummaryAnswer};
+use crate::command::who::{Who, WhoAnswer};
 use crate::failure::Result;
 use crate::refusal::Refusal;
 use crate::team::Team;
@@ -22,6 +23,18 @@ impl Op for GetSummary {
 
     fn run(self, team: &mut Team) -> Result<SummaryAnswer> {
         team.summary(self)
+    }
+}
+
+impl Op for Who {
+    type Data = WhoAnswer;
+    const NAME: &'static str = "who";
+    const DOC: &'static str =
+        "Read who does what: tasks, leases, last events, what was reported and what blocks";
+    const MUTATES: bool = false;
+
+    fn run(self, team: &mut Team) -> Result<WhoAnswer> {
+        team.who(&self)
     }
 }
 

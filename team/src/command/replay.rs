@@ -37,7 +37,12 @@ pub struct Replay {
     pub limit: Option<u64>,
     /// Newest first.
     pub reverse: bool,
+    /// Without answers that are kept for retries (`response_stored`).
+    pub without_bookkeeping: bool,
 }
+
+/// The kind of events that only keep an answer for retries.
+const BOOKKEEPING: &str = "response_stored";
 
 /// Seqs that one page of postings holds.
 const PAGE: usize = 1_024;
@@ -109,7 +114,8 @@ impl Replay {
         let equal = |asked: &Option<String>, found: Option<&str>| {
             asked.as_deref().is_none_or(|asked| found == Some(asked))
         };
-        equal(&self.kind, Some(&event.kind))
+        let kept = !self.without_bookkeeping || event.kind != BOOKKEEPING || event.foreign;
+        kept && equal(&self.kind, Some(&event.kind))
             && equal(&self.actor, Some(&event.actor))
             && equal(&self.trace_id, event.refs.get(RefKind::Trace))
             && equal(&self.task_id, event.refs.get(RefKind::Task))

@@ -34,7 +34,7 @@ pub struct StallAnswer {
     pub leader_decision_state: Decision,
     /// Workers that live and work, and do not get on
     pub stalled_workers: Vec<String>,
-    /// Workers without a sign of life, or whose last one said that they end
+    /// Workers without a sign of life, or whose last one said that they end; none that holds a live lease
     pub dead_workers: Vec<String>,
     /// The others
     pub live_workers: Vec<String>,

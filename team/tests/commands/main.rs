@@ -81,5 +81,6 @@ mod teams;
 mod threads;
 mod transitions;
 mod usage;
+mod who;
 mod workers;
 mod world;
