@@ -47,6 +47,9 @@ pub struct Global {
     /// Seconds to wait while another process writes to the team [default: 10]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
     pub lock_timeout: Option<std::time::Duration>,
+    /// Read clock times (14:00, yesterday) as UTC; times are shown in UTC always [default: $TEAMLOG_UTC, else local]
+    #[arg(long, global = true)]
+    pub utc: bool,
     /// With the answer of a command that records something, print a receipt that covers it
     #[arg(long, global = true)]
     pub receipt: bool,

@@ -10,6 +10,8 @@ use crate::render::View;
 use crate::render::escape::{visible, visible_json};
 use crate::root;
 use crate::surroundings::Surroundings;
+use crate::when::{Spot, When};
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
@@ -49,6 +51,8 @@ pub struct Context {
     last_receipt: Option<Presented>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
+    /// Whether clock times are read as UTC.
+    utc: bool,
     called: Called,
 }
 
@@ -118,6 +122,7 @@ impl Context {
                 .map(|text| presented(surroundings, text))
                 .transpose()?,
             now: None,
+            utc: global.utc || surroundings.var_set("TEAMLOG_UTC").is_some(),
             called: Called::of(surroundings.program().as_deref()),
         })
     }
@@ -354,11 +359,12 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::team`]; the team has no such point.
-    pub fn team_at(&mut self, name: &str, at: Option<Point>) -> Result<Team, CommandError> {
+    pub fn team_at(&mut self, name: &str, at: Option<Spot>) -> Result<Team, CommandError> {
         let team = self.team(name)?;
-        let Some(point) = at else {
+        let Some(spot) = at else {
             return Ok(team);
         };
+        let point = self.point(spot)?;
         let team = team.at(point)?;
         if let Some(moment) = team.moment() {
             self.now = Some(moment.time);
@@ -367,6 +373,32 @@ impl Context {
             }
         }
         Ok(team)
+    }
+
+    /// A point of the past as it was typed.
+    ///
+    /// # Errors
+    /// It lies outside of the years that a log can hold.
+    pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
+        let point = spot.resolve(SystemClock.now(), &self.zone());
+        point.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+    }
+
+    /// A time as it was typed.
+    ///
+    /// # Errors
+    /// As [`Context::point`].
+    pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
+        let time = when.resolve(SystemClock.now(), &self.zone());
+        time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+    }
+
+    /// The zone of clock times: UTC by `--utc` or `TEAMLOG_UTC`, else the machine's.
+    fn zone(&self) -> TimeZone {
+        match self.utc {
+            true => TimeZone::UTC,
+            false => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+        }
     }
 
     /// A directory for backups, created if it is missing; it must lie outside the data root.

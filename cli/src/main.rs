@@ -16,6 +16,7 @@ mod output;
 mod render;
 mod root;
 mod surroundings;
+mod when;
 
 fn main() -> std::process::ExitCode {
     outlive_size_limit();

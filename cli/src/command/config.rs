@@ -3,8 +3,8 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::config;
+use crate::when::Spot;
 use teamlog_team::command::config::{ConfigChange, ConfigList};
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -34,9 +34,9 @@ struct List {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "KEY")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 /// Show a setting
@@ -50,9 +50,9 @@ struct Get {
     team: String,
     /// The setting
     key: String,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 /// Give a setting back to its default

@@ -3,9 +3,9 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::delivery;
+use crate::when::Spot;
 use teamlog_team::command::dead_letter::{DeadLetterList, Requeue as Request};
 use teamlog_team::command::send::Require;
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -37,9 +37,9 @@ struct List {
     /// Go on to older ones: the next_cursor of the page before
     #[arg(long, value_name = "ID")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 /// Give a dead letter another chance: the delivery of its message begins anew

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::diff;
+use crate::when::Spot;
 use teamlog_team::command::diff::Diff;
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -20,10 +20,10 @@ pub struct Args {
     team: String,
     /// Where it begins
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    from: Point,
+    from: Spot,
     /// Where it ends [default: now]
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    to: Option<Point>,
+    to: Option<Spot>,
     /// Most tasks on the page; 0 is all [default: 50]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
@@ -37,8 +37,8 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
         let answer = team.diff(&Diff {
-            from: self.from,
-            to: self.to,
+            from: context.point(self.from)?,
+            to: self.to.map(|to| context.point(to)).transpose()?,
             limit: self.limit,
             cursor: self.cursor,
         })?;

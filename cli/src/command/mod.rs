@@ -59,11 +59,10 @@ mod wait;
 
 use crate::context::Context;
 use crate::exit::Outcome;
+use crate::when::{Spot, When};
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
-use teamlog_team::engine::reader::Point;
-use teamlog_team::engine::{Format, Timestamp};
-use teamlog_team::past;
+use teamlog_team::engine::Format;
 
 /// From the table of subcommands to what clap asks for. Written out rather than derived, because a derived tree defines
 /// every option of every subcommand before it looks at argv, and that is a good part of a short process.
@@ -201,11 +200,11 @@ fn format(text: &str) -> Result<Format, String> {
 }
 
 /// A point of a log's past as people write it.
-fn point(text: &str) -> Result<Point, String> {
-    past::point(text)
+fn point(text: &str) -> Result<Spot, String> {
+    Spot::parse(text)
 }
 
 /// A time as people write it.
-fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text)
+fn time(text: &str) -> Result<When, String> {
+    When::parse(text)
 }

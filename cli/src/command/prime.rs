@@ -5,9 +5,9 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::style::Paint;
 use crate::render::{View, hand};
+use crate::when::Spot;
 use teamlog_team::command::prime::Prime;
 use teamlog_team::command::prime::PrimeAnswer;
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -27,9 +27,9 @@ pub struct Args {
     /// Who wakes [default: who is acting]
     #[arg(long)]
     agent: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
     /// Take the JSON of an agent's hook, and answer as that hook does
     #[arg(long, conflicts_with = "at")]
     hook: bool,

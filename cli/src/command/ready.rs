@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::hand;
+use crate::when::Spot;
 use teamlog_team::command::ready::Ready;
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,9 +23,9 @@ pub struct Args {
     /// Go on: the next_cursor of the page before
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Args {

@@ -5,16 +5,18 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::output::Output;
 use crate::render::event;
 use crate::render::style::Paint;
+use crate::when::When;
 use std::ops::ControlFlow;
 use teamlog_team::command::replay::Replay;
 use teamlog_team::command::tail::Tail;
-use teamlog_team::engine::{Event, Timestamp};
+use teamlog_team::engine::Event;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   teamlog replay demo
   teamlog replay demo --task-id T-1 --reverse --limit 5
+  teamlog replay demo --since 1h
   teamlog replay demo --kind message_sent --since 2026-01-01 --json")]
 pub struct Args {
     /// The team
@@ -24,9 +26,9 @@ pub struct Args {
     /// Last seq
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to_seq: Option<u64>,
-    /// Latest time, ISO 8601
+    /// Latest time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
-    until: Option<Timestamp>,
+    until: Option<When>,
     /// At most so many; 0 is all [default: 0]
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     limit: Option<u64>,
@@ -44,9 +46,9 @@ pub struct Filter {
     /// First seq
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     from_seq: Option<u64>,
-    /// Earliest time, ISO 8601
+    /// Earliest time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
-    since: Option<Timestamp>,
+    since: Option<When>,
     /// Only events of that kind
     #[arg(long)]
     kind: Option<String>,
@@ -63,17 +65,20 @@ pub struct Filter {
 
 impl Filter {
     /// What the library is asked.
-    pub fn replay(self, context: &Context) -> Replay {
-        Replay {
+    ///
+    /// # Errors
+    /// A time lies outside of the years that a log can hold.
+    pub fn replay(self, context: &Context) -> Result<Replay, CommandError> {
+        Ok(Replay {
             from_seq: self.from_seq,
-            since: self.since,
+            since: self.since.map(|since| context.time(since)).transpose()?,
             kind: self.kind,
             actor: context.actor_flag(),
             trace_id: self.trace_id,
             task_id: self.task_id,
             agent: self.agent,
             ..Replay::default()
-        }
+        })
     }
 }
 
@@ -83,10 +88,10 @@ impl Args {
         let mut team = context.team(&self.team)?;
         let replay = Replay {
             to_seq: self.to_seq,
-            until: self.until,
+            until: self.until.map(|until| context.time(until)).transpose()?,
             limit: self.limit,
             reverse: self.reverse,
-            ..self.filter.replay(context)
+            ..self.filter.replay(context)?
         };
         if self.follow {
             let tail = Tail {

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::status;
+use crate::when::Spot;
 use teamlog_team::command::status::Status;
-use teamlog_team::engine::reader::Point;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -24,9 +24,9 @@ pub struct Args {
     /// Most items of each list; 0 is all [default: 1000]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Args {

@@ -23,6 +23,9 @@ pub struct Args {
     /// How many of those that are there [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = super::whole::<u64>)]
     lines: Option<u64>,
+    /// Also answers kept for retries (response_stored); --json always shows them
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     filter: Filter,
 }
@@ -31,8 +34,10 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut team = context.team(&self.team)?;
+        let mut filter = self.filter.replay(context)?;
+        filter.without_bookkeeping = !self.all && filter.kind.is_none() && !context.out.is_json();
         let tail = Tail {
-            filter: self.filter.replay(context),
+            filter,
             last: Some(self.lines.unwrap_or(LAST)),
         };
         if self.follow {

@@ -3,9 +3,9 @@
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::timeline;
+use crate::when::Spot;
 use clap::ValueEnum;
 use teamlog_team::command::trace::{Trace, TraceAnswer};
-use teamlog_team::engine::reader::Point;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
 
@@ -35,9 +35,9 @@ pub struct Args {
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 /// How a story is printed.

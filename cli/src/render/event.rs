@@ -20,7 +20,7 @@ pub fn line(event: &Event<'_>, paint: Paint) -> String {
         Style::Plain
     };
     let line = format!(
-        "{}  {day} {clock}  {:<10}  {}  {}",
+        "{}  {day} {clock}Z  {:<10}  {}  {}",
         paint.show(Style::Dim, format!("{:>6}", event.seq)),
         visible(&event.actor),
         paint.show(kind, format!("{:<20}", event.kind)),

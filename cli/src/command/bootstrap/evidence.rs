@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
+use crate::when::Spot;
 use teamlog_team::command::bootstrap_show::BootstrapEvidence;
-use teamlog_team::engine::reader::Point;
 
 /// Print the evidence of a run's launch, as the contract has it
 #[derive(Debug, clap::Args)]
@@ -18,9 +18,9 @@ pub struct Evidence {
     /// The run [default: the one that began last]
     #[arg(long, value_name = "ID")]
     run: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Evidence {

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
+use crate::when::Spot;
 use teamlog_team::command::bootstrap_list::BootstrapList;
-use teamlog_team::engine::reader::Point;
 
 /// List runs, the newest first: how far each is, its case and when it began
 #[derive(Debug, clap::Args)]
@@ -21,9 +21,9 @@ pub struct List {
     /// The `next_cursor` of the page before
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl List {

@@ -4,8 +4,8 @@ use crate::command::session::Meant;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::prompt;
+use crate::when::Spot;
 use teamlog_team::command::mode_explain::{ModeExplain, explain};
-use teamlog_team::engine::reader::Point;
 use teamlog_team::modes::transition::Review;
 
 /// Say what would become of making a mode active, without doing it
@@ -34,9 +34,9 @@ pub struct Explain {
     review: Option<Review>,
     #[command(flatten)]
     meant: Meant,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 fn verdict(text: &str) -> Result<Review, String> {

@@ -4,8 +4,8 @@ use crate::command::session::Meant;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
+use crate::when::Spot;
 use teamlog_team::command::mode_show::ModeList;
-use teamlog_team::engine::reader::Point;
 
 /// List the states of modes, those of a session before those of the root
 #[derive(Debug, clap::Args)]
@@ -30,9 +30,9 @@ pub struct List {
     /// The session that the page before ended with
     #[arg(long, value_name = "SESSION", requires = "all_sessions")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl List {

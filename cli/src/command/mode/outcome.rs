@@ -7,9 +7,9 @@ use crate::command::session::Meant;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome as Ending};
 use crate::render::prompt;
+use crate::when::Spot;
 use teamlog_team::command::mode_outcome::ModeOutcome;
 use teamlog_team::command::mode_show::ModeList;
-use teamlog_team::engine::reader::Point;
 use teamlog_team::modes::reading;
 use teamlog_team::modes::shown::ScopeName;
 use teamlog_team::projections::modes::Mode;
@@ -40,9 +40,9 @@ pub struct Outcome {
     /// A state to read instead, a JSON object; there is no team then
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with_all = ["team", "mode", "session", "root", "at"])]
     input: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
     /// Take the JSON of an agent's stop hook, and answer as that hook does
     #[arg(long, conflicts_with_all = ["mode", "input", "at"])]
     hook: bool,

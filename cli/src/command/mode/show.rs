@@ -4,8 +4,8 @@ use super::request::Target;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
+use crate::when::Spot;
 use teamlog_team::command::mode_show::ModeShow;
-use teamlog_team::engine::reader::Point;
 
 /// Show the state of a mode: that of the session, else that of the root
 #[derive(Debug, clap::Args)]
@@ -16,9 +16,9 @@ Examples:
 pub struct Show {
     #[command(flatten)]
     target: Target,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Show {

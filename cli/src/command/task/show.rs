@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
+use crate::when::Spot;
 use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::engine::reader::Point;
 
 /// Show a task, with --history also what happened to it
 #[derive(Debug, clap::Args)]
@@ -27,9 +27,9 @@ pub struct Show {
     /// Go on to older events: the next_cursor of the page before
     #[arg(long, value_name = "EVENT_ID", requires = "history")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Show {

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
+use crate::when::Spot;
 use teamlog_team::command::thread_search::ThreadSearch;
-use teamlog_team::engine::reader::Point;
 
 /// Find threads by their titles, messages, participants or task, the newest first; without a text, list them
 #[derive(Debug, clap::Args)]
@@ -29,9 +29,9 @@ pub struct Search {
     /// Where the page before says that it goes on
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-    /// As it was then: once that event was recorded, or at that time (ISO 8601)
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    at: Option<Point>,
+    at: Option<Spot>,
 }
 
 impl Search {

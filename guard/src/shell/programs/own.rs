@@ -6,7 +6,7 @@ use crate::shell::word::Value;
 use crate::writes::Writes;
 
 /// Global options, and those among them whose value may be the next word.
-const FLAGS: [&str; 2] = ["--json", "--receipt"];
+const FLAGS: [&str; 3] = ["--json", "--receipt", "--utc"];
 const WITH_VALUE: [&str; 3] = ["--actor", "--lock-timeout", "--last-receipt"];
 /// What is only asked.
 const ASKING: [&str; 3] = ["--help", "--version", "-V"];
