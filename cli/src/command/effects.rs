@@ -20,9 +20,12 @@ pub const EFFECTS: &[Command] = &[
     reads("status"),
     reads("tail"),
     reads("tasks"),
+    reads("teams"),
     reads("trace"),
+    reads("traces"),
     reads("verify"),
     reads("wait"),
+    reads("who"),
     reads("man").raised(&["--out"]),
     // `guard exec` runs a program.
     reads("guard").raised(&["exec"]),

@@ -1,7 +1,7 @@
 //! The subcommands, one a file: what may be typed, and the run from there to an answer.
 
 mod ack;
-mod all_teams;
+pub mod all_teams;
 pub mod api;
 pub mod append;
 mod artifact;
@@ -49,13 +49,16 @@ mod task;
 mod task_assign;
 mod task_update;
 mod tasks;
+mod teams;
 mod thread;
 mod tick;
 pub mod token;
 mod trace;
+mod traces;
 mod usage;
 pub mod verify;
 mod wait;
+mod who;
 
 use crate::context::Context;
 use crate::exit::Outcome;
@@ -154,8 +157,11 @@ commands! {
     Prime(prime) = "prime": "Show what an agent should know when it wakes, in few words",
     Wait(wait) = "wait": "Wait until something arrives for an agent",
     Await(await_event) = "await": "Wait until something happens to a team that is worth waking up for",
+    Teams(teams) = "teams": "List the teams of the data root",
     Status(status) = "status": "Show members, unread messages, blocked and stale tasks",
+    Who(who) = "who": "Show who does what: tasks, leases, last events, what was reported and what blocks",
     Trace(trace) = "trace": "Show a story as a timeline, from the log itself",
+    Traces(traces) = "traces": "List traces, that of the newest event first",
     Replay(replay) = "replay": "Print events in order; --actor shows only what that actor did",
     Tail(tail) = "tail": "Print the newest events; -f goes on with those to come",
     Diff(diff) = "diff": "Show what changed between two points: tasks field by field, inboxes, members",

@@ -277,12 +277,15 @@ mod tests {
         "tail",
         "task show",
         "tasks",
+        "teams",
         "thread search",
         "thread tail",
         "token rotate",
         "trace",
+        "traces",
         "verify",
         "wait",
+        "who",
     ];
 
     fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, bool)>) {

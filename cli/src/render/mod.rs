@@ -26,10 +26,12 @@ pub mod status;
 pub mod style;
 pub mod table;
 pub mod task;
+pub mod teams;
 pub mod thread;
 pub mod time;
 pub mod timeline;
 pub mod usage;
+pub mod who;
 
 use style::Paint;
 use teamlog_team::engine::Timestamp;

@@ -1,6 +1,95 @@
-//! What people see: colours where they want them, and a word where a name is not known.
+//! What people ask: which teams, who does what, since when; in colour where they want it.
 
-use crate::harness::Cli;
+use crate::harness::{Cli, parse};
+use serde_json::Value;
+
+#[test]
+fn who_does_what_is_one_command() {
+    let cli = Cli::with_team();
+    cli.ok("task create demo --subject Build");
+    cli.ok_of_any_shape("task claim demo 1 --worker dev");
+    let shown = cli.ok("who demo");
+    let dev = shown.lines().find(|line| line.contains("dev")).unwrap();
+    assert!(dev.contains("15m left"), "{shown}");
+    assert!(
+        dev.contains("in_progress") && dev.contains("Build"),
+        "{shown}"
+    );
+    assert!(dev.contains("task_claimed"), "{shown}");
+    assert!(shown.contains("1 live claim"), "{shown}");
+    let answer: Value = cli.json("who demo");
+    assert_eq!(answer["live_claims"], 1);
+    let one: Value = cli.json("who demo --limit 1");
+    assert_eq!(
+        (&one["count"], one["next_cursor"].is_string()),
+        (&1.into(), true)
+    );
+    let operation = cli.ok_of_any_shape("api who --input '{\"team_name\":\"demo\"}' --json");
+    let envelope: Value = parse(&operation);
+    assert_eq!(envelope["data"]["live_claims"], 1, "{envelope}");
+    cli.refused(1, "who demo --limit 0");
+}
+
+#[test]
+fn the_teams_of_a_root_are_listed() {
+    let cli = Cli::with_team();
+    cli.ok("init over --members lead,dev");
+    cli.ok_of_any_shape("api cleanup --input '{\"team_name\":\"over\",\"force\":true}'");
+    let all: Value = cli.json("teams");
+    let teams = all["teams"].as_array().unwrap();
+    let states: Vec<(&Value, &Value)> = teams.iter().map(|t| (&t["team"], &t["open"])).collect();
+    assert_eq!(
+        states,
+        [
+            (&"demo".into(), &true.into()),
+            (&"over".into(), &false.into())
+        ]
+    );
+    assert!(teams[0]["events"].as_u64() > Some(0) && teams[0]["last_event_at"].is_string());
+    let shown = cli.ok("teams");
+    assert!(
+        shown.contains("open") && shown.contains("closed"),
+        "{shown}"
+    );
+    std::fs::write(cli.dir().join("teams/over/log.json"), "{").unwrap();
+    let ran = cli.run("teams --json");
+    assert_eq!(ran.code, Some(1));
+    let all: Value = parse(&ran.stdout);
+    assert_eq!(all["failed"][0]["team"], "over");
+}
+
+#[test]
+fn times_may_be_said_as_people_say_them() {
+    let cli = Cli::with_team();
+    cli.ok("send demo --from lead --to dev --type handoff");
+    let lines = |line: &str| cli.ok(line).lines().count();
+    assert!(lines("replay demo --since 1h") >= 2);
+    assert_eq!(lines("replay demo --until 1h"), 0);
+    assert!(lines("tail demo --since yesterday") >= 2);
+    assert!(lines("replay demo --since '2m ago' --utc") >= 2);
+    let shown = cli.ok("tail demo -n 1");
+    let clock = shown.split_whitespace().nth(2).unwrap();
+    assert!(clock.ends_with('Z'), "{shown}");
+    cli.refused(2, "replay demo --since soon");
+    cli.refused(1, "status demo --at 1h");
+    let ran = cli.run("status demo --at now");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.starts_with("note: as of event 2, "), "{ran:?}");
+}
+
+#[test]
+fn tail_hides_bookkeeping() {
+    let cli = Cli::with_team();
+    cli.ok("task create demo --subject Build --key k-1");
+    assert!(!cli.ok("tail demo").contains("response_stored"));
+    assert!(cli.ok("tail demo --all").contains("response_stored"));
+    assert!(
+        cli.ok("tail demo --kind response_stored")
+            .contains("response_stored")
+    );
+    assert!(cli.ok("tail demo --json").contains("response_stored"));
+    assert_eq!(cli.ok("tail demo -n 1").lines().count(), 1);
+}
 
 #[test]
 fn an_owner_that_nobody_knows_is_said() {
@@ -27,4 +116,29 @@ fn colours_can_be_forced_and_refused() {
     assert!(shown(&[("CLICOLOR_FORCE", "1")]).contains("\u{1b}[1m"));
     assert!(!shown(&[("CLICOLOR_FORCE", "0")]).contains('\u{1b}'));
     assert!(!shown(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains('\u{1b}'));
+}
+
+#[test]
+fn traces_are_listed_newest_first() {
+    let cli = Cli::with_team();
+    for trace in ["tr-1", "tr-2", "tr-1"] {
+        cli.ok(&format!(
+            "send demo --from lead --to dev --type handoff --trace-id {trace}"
+        ));
+    }
+    let answer: Value = cli.json("traces demo");
+    let traces = answer["traces"].as_array().unwrap();
+    let shown: Vec<(&Value, &Value)> = traces
+        .iter()
+        .map(|t| (&t["trace_id"], &t["events"]))
+        .collect();
+    assert_eq!(
+        shown,
+        [(&"tr-1".into(), &2.into()), (&"tr-2".into(), &1.into())]
+    );
+    assert_eq!(traces[0]["agents"], serde_json::json!(["lead"]));
+    let one: Value = cli.json("traces demo --limit 1");
+    assert_eq!((&one["count"], &one["more"]), (&1.into(), &true.into()));
+    assert!(cli.ok("traces demo").contains("tr-2"));
+    cli.refused(1, "traces demo --limit 0");
 }

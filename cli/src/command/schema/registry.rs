@@ -59,15 +59,18 @@ use teamlog_team::command::task_finish::HolderAnswer;
 use teamlog_team::command::task_renew::RenewAnswer;
 use teamlog_team::command::task_show::TaskShowAnswer;
 use teamlog_team::command::tasks::TasksAnswer;
+use teamlog_team::command::teams::TeamListed;
 use teamlog_team::command::thread_post::ThreadPostAnswer;
 use teamlog_team::command::thread_search::ThreadSearchAnswer;
 use teamlog_team::command::thread_start::ThreadAnswer;
 use teamlog_team::command::thread_tail::ThreadTailAnswer;
 use teamlog_team::command::tick::TickAnswer;
 use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::command::traces::TracesAnswer;
 use teamlog_team::command::usage::UsageAnswer;
 use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::command::wait::WaitAnswer;
+use teamlog_team::command::who::WhoAnswer;
 use teamlog_team::doctor::DoctorAnswer;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::engine::Receipt;
@@ -175,7 +178,10 @@ pub const ENTRIES: &[Entry] = &[
     answer::<Either<PrimeAnswer, ContextAnswer>>("prime"),
     answer::<WaitAnswer>("wait"),
     answer::<await_event::Answer>("await"),
+    answer::<AllAnswer<TeamListed>>("teams"),
     answer::<StatusAnswer>("status"),
+    answer::<WhoAnswer>("who"),
+    answer::<TracesAnswer>("traces"),
     answer::<TraceAnswer>("trace"),
     lines::<Recorded>("replay"),
     lines::<Recorded>("tail"),

@@ -1,0 +1,27 @@
+//! `teams`: the teams of the data root.
+
+use super::all_teams::{AllAnswer, Which};
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::teams;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "List the teams of the data root\n\nFor each whether it is open, how many events its log holds, and \
+        what the last one was. A team that cannot be opened does not hide the others (exit code 1).",
+    after_help = "\
+Examples:
+  teamlog teams
+  teamlog teams --json"
+)]
+pub struct Args {}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let all = AllAnswer::of(context, Which::All, |team| Ok(team.listed()?))?;
+        context.answer(&all, teams::list)?;
+        context.out.flush()?;
+        Ok(all.exit(Exit::Refused))
+    }
+}

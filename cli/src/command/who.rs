@@ -1,0 +1,43 @@
+//! `who`: who does what.
+
+use crate::context::Context;
+use crate::exit::{Exit, Outcome};
+use crate::render::who;
+use crate::when::Spot;
+use teamlog_team::command::who::Who;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    long_about = "Show who does what\n\nFor each agent: the tasks it works on, how long its leases still run, what it did \
+        last, what it reported, and what its other tasks wait for.",
+    after_help = "\
+Examples:
+  teamlog who demo
+  teamlog who demo --json"
+)]
+pub struct Args {
+    /// The team
+    team: String,
+    /// Most agents, 1 to 1000 [default: 1000]
+    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
+    limit: Option<usize>,
+    /// Go on behind this agent: the next_cursor of the page before
+    #[arg(long, value_name = "AGENT")]
+    cursor: Option<String>,
+    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
+    at: Option<Spot>,
+}
+
+impl Args {
+    /// Runs it.
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let mut team = context.team_at(&self.team, self.at)?;
+        let answer = team.who(&Who {
+            limit: self.limit,
+            cursor: self.cursor,
+        })?;
+        context.answer(&answer, who::who)?;
+        context.done(team, Exit::Done)
+    }
+}

@@ -1,0 +1,92 @@
+//! The teams of a data root, and the traces of a team.
+
+use crate::command::all_teams::AllAnswer;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, number, plain, styled};
+use crate::render::{View, time};
+use teamlog_team::command::teams::TeamListed;
+use teamlog_team::command::traces::TracesAnswer;
+use teamlog_team::engine::Timestamp;
+
+/// `team  open  members  events  last event`.
+pub fn list(all: &AllAnswer<TeamListed>, view: &View) -> Vec<String> {
+    let mut rows: Vec<Vec<Cell>> = all.teams.iter().map(|team| row(team, view)).collect();
+    rows.extend(all.failed.iter().map(|failed| {
+        vec![
+            styled(Style::Bold, &failed.team),
+            styled(Style::Bad, "failed"),
+            plain(""),
+            plain(""),
+            plain(&failed.message),
+        ]
+    }));
+    if rows.is_empty() {
+        return vec!["there is no team yet; to create one: teamlog init TEAM".to_owned()];
+    }
+    let titles = ["team", "state"].map(|title| styled(Style::Dim, title));
+    let counts = ["members", "events"].map(number);
+    let mut head = titles.to_vec();
+    head.extend(counts);
+    head.push(styled(Style::Dim, "last event"));
+    rows.insert(0, head);
+    lines(&rows, 0, view.paint)
+}
+
+fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
+    let last = match (&team.last_event_kind, &team.last_event_at) {
+        (Some(kind), Some(at)) => {
+            let at = Timestamp::from_canonical(at.as_bytes()).unwrap_or_default();
+            format!("{kind} {}", view.ago(at))
+        }
+        _ => "none".to_owned(),
+    };
+    vec![
+        styled(Style::Bold, &team.team),
+        match team.open {
+            true => styled(Style::Good, "open"),
+            false => styled(Style::Dim, "closed"),
+        },
+        number(time::count(team.members as u64)),
+        number(time::count(team.events)),
+        plain(last),
+    ]
+}
+
+/// `trace  last event  span  events  agents`.
+pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
+    let mut rows: Vec<Vec<Cell>> = answer
+        .traces
+        .iter()
+        .map(|trace| {
+            let at = Timestamp::from_canonical(trace.last_at.as_bytes()).unwrap_or_default();
+            let span = i64::try_from(trace.span_ms).unwrap_or(i64::MAX);
+            let more = if trace.events_more { "+" } else { "" };
+            vec![
+                styled(Style::Bold, &trace.trace_id),
+                plain(view.ago(at)),
+                number(time::span(span.saturating_mul(1_000))),
+                number(format!("{}{more}", time::count(trace.events as u64))),
+                plain(trace.agents.join(", ")),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return vec!["no event of the newest belongs to a trace".to_owned()];
+    }
+    rows.insert(
+        0,
+        vec![
+            styled(Style::Dim, "trace"),
+            styled(Style::Dim, "last event"),
+            number("span"),
+            number("events"),
+            styled(Style::Dim, "agents"),
+        ],
+    );
+    let mut shown = lines(&rows, 0, view.paint);
+    if answer.more {
+        shown.push(String::new());
+        shown.push("there may be older ones: --limit".to_owned());
+    }
+    shown
+}

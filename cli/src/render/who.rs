@@ -1,0 +1,114 @@
+//! Who does what: a line for each task in somebody's hands, and one for each agent that has none.
+
+use crate::render::escape::visible;
+use crate::render::style::Style;
+use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::{View, heading, time};
+use teamlog_team::command::who::{WhoAgent, WhoAnswer, WhoTask};
+use teamlog_team::engine::Timestamp;
+
+/// `agent  task  status  lease  last event  what it is about`.
+pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
+    let agents = time::plural(answer.count as u64, "agent");
+    let claims = time::plural(answer.live_claims, "live claim");
+    let mut shown = vec![heading(
+        view,
+        &answer.team,
+        &format!(": {agents}, {claims}"),
+    )];
+    let titles = ["agent", "task", "status", "lease", "last event", "about"];
+    let mut rows = vec![titles.map(|title| styled(Style::Dim, title)).to_vec()];
+    for agent in &answer.agents {
+        rows.extend(agent_rows(agent, view));
+    }
+    if !answer.agents.is_empty() {
+        shown.push(String::new());
+        shown.extend(lines(&rows, 2, view.paint));
+    }
+    if let Some(cursor) = &answer.next_cursor {
+        shown.push(String::new());
+        shown.push(format!("more: --cursor {}", visible(cursor)));
+    }
+    shown
+}
+
+fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
+    let last = match &agent.last_event {
+        Some(last) => format!("{} {}", last.kind, view.ago(parsed(&last.at))),
+        None => "none".to_owned(),
+    };
+    let tasks: Vec<&WhoTask> = agent.working_on.iter().chain(&agent.waiting).collect();
+    let mut rows: Vec<Vec<Cell>> = tasks.iter().map(|task| task_row(task)).collect();
+    if rows.is_empty() {
+        rows.push(vec![plain("-"), plain("-"), plain("-"), plain(said(agent))]);
+    }
+    let left_out = (agent.working_on_total + agent.waiting_total) as usize;
+    let left_out = left_out.saturating_sub(tasks.len());
+    if left_out > 0 {
+        let more = format!("{} more", time::count(left_out as u64));
+        rows.push(vec![plain(more), plain(""), plain(""), plain("")]);
+    }
+    for (number, row) in rows.iter_mut().enumerate() {
+        let (name, last) = match number {
+            0 => (&*agent.agent, &*last),
+            _ => ("", ""),
+        };
+        row.insert(0, styled(Style::Bold, name));
+        row.insert(4, styled(Style::Dim, last));
+    }
+    rows
+}
+
+/// What an agent without a task is to be told of.
+fn said(agent: &WhoAgent) -> String {
+    let state = agent
+        .state
+        .map(|state| format!("says that it is {}", state.name()));
+    let unread = (agent.unread > 0).then(|| time::plural(agent.unread, "unread message"));
+    let said: Vec<String> = state.into_iter().chain(unread).collect();
+    said.join(", ")
+}
+
+fn task_row(task: &WhoTask) -> Vec<Cell> {
+    let lease = match task.lease_left_ms {
+        None => plain("-"),
+        Some(0) => styled(Style::Warn, "ran out"),
+        Some(left) => {
+            let micros = i64::try_from(left)
+                .unwrap_or(i64::MAX)
+                .saturating_mul(1_000);
+            plain(format!("{} left", time::about(micros)))
+        }
+    };
+    let mut about = vec![task.subject.clone().unwrap_or_default()];
+    if let Some(reported) = &task.reported {
+        about.push(format!("reported: {reported}"));
+    }
+    if !task.waits_for.is_empty() {
+        let mut waits: Vec<String> = task
+            .waits_for
+            .iter()
+            .map(|dep| match &dep.owner {
+                Some(owner) => format!("{} ({}, {owner})", dep.task_id, dep.status),
+                None => format!("{} ({})", dep.task_id, dep.status),
+            })
+            .collect();
+        let more = task.waits_for_total.saturating_sub(waits.len());
+        if more > 0 {
+            waits.push(format!("{more} more"));
+        }
+        about.push(format!("waits for {}", waits.join(", ")));
+    }
+    about.retain(|part| !part.is_empty());
+    vec![
+        plain(&task.task_id),
+        plain(task.status),
+        lease,
+        plain(about.join("; ")),
+    ]
+}
+
+/// Our own times are canonical.
+fn parsed(text: &str) -> Timestamp {
+    Timestamp::from_canonical(text.as_bytes()).unwrap_or_default()
+}
