@@ -126,9 +126,11 @@ pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
 /// The same in the daemon, for a caller elsewhere: with the teams that are open here.
 pub fn run_resident(argv: &[OsString], surroundings: &Surroundings, resident: &Root) -> u8 {
     match typed(argv) {
-        Ok((args, Some(_))) => carry_out(args, surroundings, Some(resident)).into(),
+        Ok((args, meant)) if meant.is_some() || args.command.is_one_tool() => {
+            carry_out(args, surroundings, Some(resident)).into()
+        }
         // It would write and start things as the daemon, whatever the caller itself may do.
-        Ok((_, None)) => {
+        Ok(_) => {
             let message =
                 "the daemon must be asked for what records something, and for nothing else";
             let error = CommandError::new(Exit::Usage, "usage", message);

@@ -30,6 +30,11 @@ pub struct Args {
 }
 
 impl Args {
+    /// Whether it is what a server hands to the process that has the team, and no server itself.
+    pub fn is_one_tool(&self) -> bool {
+        self.tool.is_some()
+    }
+
     pub fn run(self, context: &mut Context) -> Outcome {
         if let (Some(tool), Some(team)) = (&self.tool, &self.team) {
             return one(context, tool, team);

@@ -87,6 +87,11 @@ macro_rules! commands {
                     $(Command::$variant(args) => args.run(context),)*
                 }
             }
+
+            /// Whether it is one tool, which a server for agents hands to the process that has the team.
+            pub fn is_one_tool(&self) -> bool {
+                matches!(self, Command::Mcp(mcp) if mcp.is_one_tool())
+            }
         }
 
         impl Command {

@@ -230,7 +230,9 @@ fn named(word: &str, is_duration: bool) -> String {
     };
     if is_time
         || (is_duration && word.strip_prefix(':').is_some_and(digits))
-        || word.strip_suffix("ms").is_some_and(digits)
+        || word
+            .strip_suffix("ms")
+            .is_some_and(|number| number.split('.').all(digits))
     {
         return "TIME".to_owned();
     }

@@ -195,11 +195,16 @@ impl Reader<'_> {
         if let Some(at) = text.find(['*', '?', '[', '{', '(']) {
             self.pattern.get_or_insert(self.text.len() + at);
         }
-        if text.contains("=~") {
+        let mut rest = text;
+        if let Some((name, home)) = text.split_once("=~") {
             // The home of somebody, behind what looks like an assignment.
+            self.text.push_str(name);
+            self.text.push('=');
             self.lose(true);
+            self.text.push('~');
+            rest = home;
         }
-        self.text.push_str(text);
+        self.text.push_str(rest);
     }
 
     fn value(&mut self) -> Value {

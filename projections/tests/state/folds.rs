@@ -243,7 +243,7 @@ fn an_update_of_an_unknown_task_creates_it_pending() {
     let task = team.live().task("9").unwrap().unwrap();
     assert_eq!(
         (task.status, task.owner.as_deref()),
-        (Status::Pending, Some("dev"))
+        (Status::Pending, Some("lead"))
     );
 }
 
