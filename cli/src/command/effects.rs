@@ -89,16 +89,22 @@ mod tests {
     use clap::CommandFactory;
 
     /// Options that name a file or a program which is only read.
-    const READ: [&str; 19] = [
+    const READ: &[&str] = &[
         "append --payload-file",
-        "artifact put FILE",
+        "artifact put FILE|-",
+        "can-write PATH",
         "doctor --backup",
         "guard --root",
         "guard --scratch",
+        // All of `guard exec` is asked about.
+        "guard exec --root",
+        "guard exec --scratch",
+        "guard exec COMMAND",
         "head --sign",
-        "hooks --dir",
-        "hooks --root",
-        "hooks --scratch",
+        "hooks doctor --dir",
+        "hooks install --dir",
+        "hooks install --root",
+        "hooks install --scratch",
         "import --events",
         "import --messages",
         "import --team-chat",

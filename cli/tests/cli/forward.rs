@@ -33,6 +33,7 @@ send demo --from lead --to dev --type status --payload-file - << {broken
 send demo --from lead --to nobody --type handoff --json
 send demo --from lead --to dev --type task_assign --require-ack --wait --ack-timeout-seconds 1 --max-retries 0 --message-id m-2
 dead-letter requeue demo --message-id m-2
+ack demo --agent dev --message-id m-2
 dead-letter requeue demo --message-id m-9 --json
 ack demo --agent dev --message-id m-1
 ack demo --agent dev --message-id m-1 --json

@@ -349,7 +349,7 @@ mod tests {
             ("~other/x", Value::Word),
             ("of=~/x", Value::Word),
             ("@(a|../b)", Value::Unknown),
-            ("@(a|b)", under("")),
+            ("@(a|b)", under(".")),
             ("--output=$X", Value::Unknown),
             ("--output=\"$X\"", Value::Begins("--output=".to_owned())),
             ("\"-o$X\"", Value::Begins("-o".to_owned())),

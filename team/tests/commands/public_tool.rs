@@ -72,8 +72,8 @@ impl Tool {
     }
 
     fn message(&self, id: &str) -> Option<Value> {
-        let all = self.inboxes.values().flatten();
-        all.cloned().find(|message| message["id"] == id)
+        let mut all = self.inboxes.values().flatten();
+        all.find(|message| message["id"] == id).cloned()
     }
 
     fn send(&mut self, message: Value) {
@@ -599,7 +599,7 @@ fn golden() -> Tool {
     let send = |tool: &mut Tool, id: &str, kind: &str, to: &str, at: u32, more: Value| {
         let mut message = value!({
             "id": id, "type": kind, "from": "lead", "to": to, "priority": "normal", "payload": {},
-            "created_at": minute(at, at % 2 == 0), "schema_version": 1,
+            "created_at": minute(at, at.is_multiple_of(2)), "schema_version": 1,
         });
         let more = more.as_object().unwrap().clone();
         message.as_object_mut().unwrap().extend(more);

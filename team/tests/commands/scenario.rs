@@ -162,6 +162,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("read-events", json!({})),
         ("await-event", json!({"timeout_ms": 0})),
         ("get-summary", json!({})),
+        ("who", json!({})),
         ("read-idle-state", json!({})),
         ("read-stall-state", json!({})),
         (
