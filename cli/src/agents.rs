@@ -2,7 +2,7 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | [`file`] | a file of configuration: read, replaced whole, removed |
+//! | [`mod@file`] | a file of configuration: read, replaced whole, removed |
 //! | [`json_text`] | JSON that a person keeps, changed in place |
 //! | [`block`] | lines of teamlog between two marks in a text that a person keeps |
 //! | [`settings`] | hooks in JSON settings |

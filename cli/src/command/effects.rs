@@ -90,10 +90,11 @@ mod tests {
 
     /// Options that name a file or a program which is only read.
     const READ: &[&str] = &[
+        "append --batch",
         "append --payload-file",
         "artifact put FILE|-",
         "can-write PATH",
-        "doctor --backup",
+        "doctor check --backup",
         "guard --root",
         "guard --scratch",
         // All of `guard exec` is asked about.
