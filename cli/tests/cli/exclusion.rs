@@ -80,6 +80,13 @@ fn is_held(lock: &Path) -> bool {
         .any(|line| line.contains("FLOCK") && line.contains(&inode))
 }
 
+/// Waits until a delayed command holds the lock. Whoever takes it looks at its name once more, and begins anew where that
+/// is gone: well behind that moment, and well before the end of the delay, the name may be removed.
+fn wait_for_holder(cli: &Cli) {
+    wait_until("the lock is awaited", || is_held(&lock_of(cli)));
+    std::thread::sleep(Duration::from_micros(DELAY_MICROS.into()) / 5);
+}
+
 fn messages(cli: &Cli) -> Vec<String> {
     let events: Vec<Event> = parse_lines(&cli.ok("replay demo --json"));
     let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
@@ -108,7 +115,7 @@ fn of_two_senders_one_wins_when_the_lock_file_is_removed_under_the_first() {
                 return;
             };
             match when {
-                "enter" => wait_until("the lock is awaited", || is_held(&lock_of(&cli))),
+                "enter" => wait_for_holder(&cli),
                 _ => wait_until("the group is awaited", || len() > before),
             }
             std::fs::remove_file(lock_of(&cli)).unwrap();
@@ -159,7 +166,7 @@ fn a_conversion_or_a_repair_whose_lock_file_is_removed_changes_nothing() {
         let Some(first) = Delayed::start(&cli, line, "fsync", "enter") else {
             return;
         };
-        wait_until("the lock is awaited", || is_held(&lock_of(&cli)));
+        wait_for_holder(&cli);
         std::fs::remove_file(lock_of(&cli)).unwrap();
         let first = first.ended();
         assert_eq!(first.code, Some(75), "{line}: {first:?}");
