@@ -1,8 +1,9 @@
 //! The public tool of the message protocol beside ours: for any directory that it can write, its `rehydrate` and what
 //! `import --team-chat` makes of it agree field by field, after the mapping that `docs/migrating.md` lists.
 //!
-//! The model here is written from that tool's documented rules and shares no code with ours. It writes directories, and
-//! says what the tool answers about them. One such directory lies in `fixtures/team-chat-v1` with its answers.
+//! The model here is written from that tool's rules as `docs/migrating.md` tells them, and shares no code with ours. It
+//! writes directories, and says what the tool answers about them. One such directory lies in `fixtures/team-chat-v1` with
+//! its answers.
 
 use crate::world::{World, events, json, settled_digest, status};
 use proptest::prelude::*;
