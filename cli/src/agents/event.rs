@@ -28,14 +28,7 @@ impl Told {
     }
 
     fn of(fields: &Map<String, Value>) -> Result<Told, CommandError> {
-        let text = |field: &str| match fields.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => {
-                let message = format!("{field} must be a string, but is {other}");
-                Err(CommandError::invalid(field, message))
-            }
-        };
+        let text = |field: &str| given::text(fields, field);
         Ok(Told {
             event: text("hook_event_name")?.unwrap_or_default(),
             session_id: text("session_id")?,

@@ -116,6 +116,21 @@ pub fn typed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, Comman
         .map_err(|error| CommandError::invalid("input", format!("input: {error}")))
 }
 
+/// A field of an object that is a string, if it is there.
+///
+/// # Errors
+/// The field is something else.
+pub fn text(fields: &Map<String, Value>, field: &str) -> Result<Option<String>, CommandError> {
+    match fields.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => {
+            let message = format!("{field} must be a string, but is {other}");
+            Err(CommandError::invalid(field, message))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

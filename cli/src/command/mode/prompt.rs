@@ -78,14 +78,7 @@ impl Submitted {
                 ..Submitted::default()
             });
         };
-        let text = |field: &str| match fields.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(other) => {
-                let message = format!("{field} must be a string, but is {other}");
-                Err(CommandError::invalid(field, message))
-            }
-        };
+        let text = |field: &str| given::text(&fields, field);
         Ok(Submitted {
             text: text("prompt")?.unwrap_or_default(),
             session_id: text("session_id")?,
