@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use teamlog_team::command::append::Append;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::trace::Trace;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::send::Send;
 use teamlog_team::{Root, RootOptions, Team};
 
 const FLAG: &str = "--child";

@@ -11,8 +11,8 @@ use std::io::{BufReader, Cursor, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 use teamlog_engine::{Format, RefKind, Timestamp};
-use teamlog_team::command::append_batch::AppendBatch;
-use teamlog_team::command::import_messages::ImportMessages;
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::log::append_batch::AppendBatch;
 use teamlog_team::{Root, RootOptions, Team};
 use tempfile::TempDir;
 

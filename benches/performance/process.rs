@@ -11,9 +11,9 @@ use std::io::{BufReader, Cursor};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use teamlog_engine::Format;
-use teamlog_team::command::init::Init;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::send::Send;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::message::send::Send;
 use teamlog_team::{Root, RootOptions};
 
 /// The rows about whole commands.

@@ -8,7 +8,7 @@ use crate::rounds::{human, median};
 use crate::workspace::{FORMATS, directory};
 use std::path::Path;
 use std::time::Duration;
-use teamlog_team::command::init::Init;
+use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 
 /// Builds logs of so many events and prints what they cost.

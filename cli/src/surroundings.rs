@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::{Child, Cut, Ended, ForwardIo, ForwardedCall, Terminals, frame};
-use teamlog_team::patience::Patience;
+use teamlog_team::handle::deadline::Patience;
 
 /// What a command sees of a process. Cheap to clone.
 #[derive(Debug, Clone)]

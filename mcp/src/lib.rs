@@ -19,7 +19,7 @@ pub use server::{Elsewhere, Server, Session, carry_out};
 
 use std::io;
 use teamlog_team::Root;
-use teamlog_team::act::Origin;
+use teamlog_team::handle::command::Origin;
 
 /// Serves one client on standard input and output until it closes them.
 ///

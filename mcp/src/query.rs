@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
-use teamlog_team::act::{Control, Origin};
-use teamlog_team::command::prime::Prime;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::ready::Ready;
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::trace::Trace;
+use teamlog_team::handle::command::{Control, Origin};
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::prime::Prime;
+use teamlog_team::message::read::Read;
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Failure, Root, Team};
 
 /// Events of an answer unless the caller says otherwise.
@@ -224,7 +224,7 @@ fn page(limit: Option<usize>) -> Option<usize> {
 }
 
 impl Ask for AskReady {
-    type Answer = teamlog_team::command::ready::ReadyAnswer;
+    type Answer = teamlog_team::task::ready::ReadyAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.ready(&Ready {
             agent: self.agent,
@@ -242,7 +242,7 @@ struct AskPrime {
 }
 
 impl Ask for AskPrime {
-    type Answer = teamlog_team::command::prime::PrimeAnswer;
+    type Answer = teamlog_team::message::prime::PrimeAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.prime(&Prime { agent: self.agent })
     }
@@ -264,7 +264,7 @@ struct AskInbox {
 }
 
 impl Ask for AskInbox {
-    type Answer = teamlog_team::command::read::ReadAnswer;
+    type Answer = teamlog_team::message::read::ReadAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.read(Read {
             agent: self.agent,
@@ -286,7 +286,7 @@ struct AskTask {
 }
 
 impl Ask for AskTask {
-    type Answer = teamlog_team::command::task_show::TaskShowAnswer;
+    type Answer = teamlog_team::task::show::TaskShowAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.task_show(TaskShow {
             task_id: self.task_id,
@@ -309,7 +309,7 @@ struct AskTrace {
 }
 
 impl Ask for AskTrace {
-    type Answer = teamlog_team::command::trace::TraceAnswer;
+    type Answer = teamlog_team::log::trace::TraceAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.trace(Trace {
             trace_id: self.trace_id,
@@ -328,7 +328,7 @@ struct AskStatus {
 }
 
 impl Ask for AskStatus {
-    type Answer = teamlog_team::command::status::StatusAnswer;
+    type Answer = teamlog_team::lifecycle::status::StatusAnswer;
     fn ask(self, team: &mut Team) -> Result<Self::Answer, Failure> {
         team.status(Status {
             limit: page(self.limit),

@@ -4,7 +4,7 @@ use crate::query::{Fault, QUERIES, Query};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
 use teamlog_team::Root;
-use teamlog_team::act::Origin;
+use teamlog_team::handle::command::Origin;
 
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";

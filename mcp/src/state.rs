@@ -6,12 +6,12 @@
 use crate::query::{Ask, Fault, Query, row};
 use crate::server::Session;
 use serde_json::{Map, Value};
-use teamlog_team::command::mode_clear::ModeClear;
-use teamlog_team::command::mode_write::ModeWrite;
-use teamlog_team::command::state::{
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::state::{
     ActiveModes, StateCleared, StateGetStatus, StateListActive, StateRead, StateShown,
     StateStatuses, StateWritten,
 };
+use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::{Failure, Team};
 
 /// Every tool of states.

@@ -22,7 +22,7 @@ use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
 use teamlog_team::api;
-use teamlog_team::patience::Patience;
+use teamlog_team::handle::deadline::Patience;
 use tokio_util::sync::CancellationToken;
 
 /// The operations that wait for something to happen.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use teamlog_team::Result;
-use teamlog_team::command::verify::Severity;
+use teamlog_team::log::verify::Severity;
 
 /// How often a log is looked at where nothing was found.
 const EVERY: Duration = Duration::from_secs(3600);

@@ -1,6 +1,6 @@
 //! A call: a request that was admitted, on the team that its token belongs to.
 
-use teamlog_team::patience::Patience;
+use teamlog_team::handle::deadline::Patience;
 
 /// The methods that anything is routed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -27,7 +27,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use teamlog_team::Root;
-use teamlog_team::root::TEAMS_DIR;
+use teamlog_team::handle::root::TEAMS_DIR;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, SystemTime};
-use teamlog_team::command::tick::Tick;
 use teamlog_team::failure::code_of;
+use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
 /// The clock by which a file system dates a change may stand still for so long: what changed since then may change

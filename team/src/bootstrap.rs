@@ -8,11 +8,16 @@ pub mod events;
 mod fields;
 mod guards;
 mod how;
+pub mod list;
 mod message;
 mod path;
 pub mod probe;
 mod proof;
+pub mod record;
 mod said;
+pub mod show;
+pub mod start;
+pub mod tick;
 mod verdict;
 mod work;
 

@@ -1,5 +1,6 @@
 //! Paths that agents may write, and who holds them.
 
+pub mod can_write;
 mod held;
 mod links;
 pub mod path;

@@ -11,7 +11,7 @@ mod spans;
 
 pub use spans::{Outcome, Span, SpanKind};
 
-use crate::recorded::Recorded;
+use crate::log::recorded::Recorded;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use teamlog_engine::{Event, EventId, RefKind};

@@ -3,7 +3,7 @@
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
-use teamlog_team::command::ack::{Ack, AckAnswer, AckStatus};
+use teamlog_team::message::ack::{Ack, AckAnswer, AckStatus};
 use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]

@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
 use teamlog_team::Team;
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
+use teamlog_team::handle::command::Control;
 use words::{Asked, Source};
 
 pub use help::{Listing, Schemas};

@@ -8,9 +8,9 @@ use serde_json::Map;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use teamlog_team::Failure;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::append_batch::{AppendBatch, Stopped};
 use teamlog_team::engine::EventId;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::append_batch::{AppendBatch, Stopped};
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -6,10 +6,10 @@ use crate::render::View;
 use crate::render::escape::visible;
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_team::command::await_event::{AwaitEvent, AwaitStatus};
-use teamlog_team::event_type::EventType;
+use teamlog_team::log::await_event::{AwaitEvent, AwaitStatus};
+use teamlog_team::log::event_type::EventType;
+use teamlog_team::log::team_event::TeamEvent;
 use teamlog_team::names;
-use teamlog_team::team_event::TeamEvent;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -138,7 +138,7 @@ fn line(answer: &Answer, _: &View) -> Vec<String> {
 
 fn event_type(text: &str) -> Result<EventType, String> {
     EventType::from_name(text).ok_or_else(|| {
-        let names = teamlog_team::event_type::EVENT_TYPES.iter();
+        let names = teamlog_team::log::event_type::EVENT_TYPES.iter();
         let names: Vec<&str> = names.map(|(_, name, _)| *name).collect();
         format!("must be one of {}", names.join(", "))
     })

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::paths;
-use teamlog_team::command::can_write::CanWrite;
+use teamlog_team::resource::can_write::CanWrite;
 
 #[derive(Debug, clap::Args)]
 #[command(

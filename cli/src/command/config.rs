@@ -4,7 +4,7 @@ use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::config;
 use crate::when::Spot;
-use teamlog_team::command::config::{ConfigChange, ConfigList};
+use teamlog_team::lifecycle::config::{ConfigChange, ConfigList};
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

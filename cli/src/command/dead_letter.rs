@@ -4,8 +4,8 @@ use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::delivery;
 use crate::when::Spot;
-use teamlog_team::command::dead_letter::{DeadLetterList, Requeue as Request};
-use teamlog_team::command::send::Require;
+use teamlog_team::message::dead_letter::{DeadLetterList, Requeue as Request};
+use teamlog_team::message::send::Require;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

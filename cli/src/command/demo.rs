@@ -14,16 +14,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use teamlog_team::command::rehydrate::{Rehydrate, RehydrateAnswer};
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::send::SendAnswer;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::trace::{Trace, TraceAnswer};
-use teamlog_team::command::verify::VerifyAnswer;
 use teamlog_team::engine::event_id::IdSource;
 use teamlog_team::engine::{Event, RandomIds};
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::trace::{Trace, TraceAnswer};
+use teamlog_team::log::verify::VerifyAnswer;
+use teamlog_team::message::send::SendAnswer;
 use teamlog_team::shell::quoted;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Team, projections};
 
 #[derive(Debug, clap::Args)]
@@ -345,7 +345,7 @@ fn fact(word: &str, who: &str, what: &str) -> Vec<Cell> {
 }
 
 fn word(answer: &SendAnswer) -> &'static str {
-    use teamlog_team::command::send::SendStatus;
+    use teamlog_team::message::send::SendStatus;
     match answer.status {
         SendStatus::Sent => "sent",
         SendStatus::Duplicate => "duplicate",

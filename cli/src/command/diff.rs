@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::diff;
 use crate::when::Spot;
-use teamlog_team::command::diff::Diff;
+use teamlog_team::log::diff::Diff;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -14,8 +14,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use teamlog_guard::{Call, Deed, Form, Place, Programs, Target, Writes};
 use teamlog_team::Team;
-use teamlog_team::command::can_write::{CanWriteAll, WriteReason, WriteVerdict};
 use teamlog_team::resource::Tree;
+use teamlog_team::resource::can_write::{CanWriteAll, WriteReason, WriteVerdict};
 
 /// Most paths that one answer names.
 const NAMED_MAX: usize = 5;

@@ -6,12 +6,12 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
-use teamlog_team::command::import_events::ImportEvents;
-use teamlog_team::command::import_messages::ImportMessages;
-use teamlog_team::command::import_report::{ImportAnswer, Reasons};
-use teamlog_team::command::import_team_chat::ImportTeamChat;
 use teamlog_team::engine::Format;
 use teamlog_team::engine::storage::Files;
+use teamlog_team::import::events::ImportEvents;
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::import::report::{ImportAnswer, Reasons};
+use teamlog_team::import::team_chat::ImportTeamChat;
 
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("source").required(true).args(["messages", "events", "team_chat"]))]

@@ -4,8 +4,8 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use teamlog_team::command::init::Init;
 use teamlog_team::engine::Format;
+use teamlog_team::lifecycle::init::Init;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

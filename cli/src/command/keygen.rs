@@ -13,8 +13,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use teamlog_team::command::keygen::KeygenAnswer;
-use teamlog_team::key::SEED_BYTES;
+use teamlog_team::receipt::key::SEED_BYTES;
+use teamlog_team::receipt::keygen::KeygenAnswer;
 use teamlog_team::{PublicKey, SecretKey};
 
 #[derive(Debug, clap::Args)]

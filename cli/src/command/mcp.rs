@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::sync::Arc;
 use teamlog_mcp::{Elsewhere, Fault, Session};
-use teamlog_team::modes::shown::scope;
+use teamlog_team::mode::rules::shown::scope;
 
 /// What may be typed.
 #[derive(Debug, clap::Args)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teamlog_server::forward::{Child, Ended};
 use teamlog_team::Team;
-use teamlog_team::command::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
+use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nudged};
 
 #[derive(Debug, clap::Args)]
 #[command(

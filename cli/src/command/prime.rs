@@ -6,8 +6,8 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::style::Paint;
 use crate::render::{View, hand};
 use crate::when::Spot;
-use teamlog_team::command::prime::Prime;
-use teamlog_team::command::prime::PrimeAnswer;
+use teamlog_team::message::prime::Prime;
+use teamlog_team::message::prime::PrimeAnswer;
 
 #[derive(Debug, clap::Args)]
 #[command(

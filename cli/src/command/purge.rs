@@ -5,7 +5,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::time;
-use teamlog_team::command::purge::{Purge, PurgeAnswer};
+use teamlog_team::lifecycle::purge::{Purge, PurgeAnswer};
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::inbox;
 use crate::when::Spot;
-use teamlog_team::command::read::Read;
+use teamlog_team::message::read::Read;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::hand;
 use crate::when::Spot;
-use teamlog_team::command::ready::Ready;
+use teamlog_team::task::ready::Ready;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

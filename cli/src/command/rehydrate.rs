@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::integrity;
 use crate::render::progress::Progress;
-use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::log::rehydrate::Rehydrate;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -7,9 +7,9 @@ use crate::render::event;
 use crate::render::style::Paint;
 use crate::when::When;
 use std::ops::ControlFlow;
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::tail::Tail;
 use teamlog_team::engine::Event;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::tail::Tail;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

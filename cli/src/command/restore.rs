@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::moving;
 use std::path::PathBuf;
-use teamlog_team::command::restore::Restore;
+use teamlog_team::backup::restore::Restore;
 use teamlog_team::engine::Format;
 
 #[derive(Debug, clap::Args)]

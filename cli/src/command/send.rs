@@ -6,7 +6,7 @@ use crate::render::inbox;
 use crate::surroundings::Surroundings;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use teamlog_team::command::send::{Require, Send, SendStatus};
+use teamlog_team::message::send::{Require, Send, SendStatus};
 use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::exit::{CommandError, Exit};
 use crate::render::View;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use teamlog_team::act::Control;
+use teamlog_team::handle::command::Control;
 use teamlog_team::{Result, Team};
 
 // What may stand beside any change. (A doc comment would become the text of every command that takes these.)

@@ -12,7 +12,7 @@ use crate::render::pretty;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use teamlog_team::act::Control;
+use teamlog_team::handle::command::Control;
 use teamlog_team::{Result, Team};
 
 #[derive(Debug, clap::Args)]

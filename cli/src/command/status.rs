@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::status;
 use crate::when::Spot;
-use teamlog_team::command::status::Status;
+use teamlog_team::lifecycle::status::Status;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -3,7 +3,7 @@
 use super::replay::{Filter, Lines, follow};
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
-use teamlog_team::command::tail::{LAST, Tail};
+use teamlog_team::log::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -3,7 +3,7 @@
 use crate::command::send::{Durable, Envelope};
 use crate::context::{Context, Unknown};
 use crate::exit::Outcome;
-use teamlog_team::command::task_assign::TaskAssign;
+use teamlog_team::task::assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use crate::when::Spot;
-use teamlog_team::command::tasks::Tasks;
+use teamlog_team::task::list::Tasks;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

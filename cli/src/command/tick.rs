@@ -4,7 +4,7 @@ use super::all_teams::{AllAnswer, Which};
 use crate::context::{Context, Unknown};
 use crate::exit::{Exit, Outcome};
 use crate::render::delivery;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::lifecycle::tick::Tick;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -5,7 +5,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::timeline;
 use crate::when::Spot;
 use clap::ValueEnum;
-use teamlog_team::command::trace::{Trace, TraceAnswer};
+use teamlog_team::log::trace::{Trace, TraceAnswer};
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
 

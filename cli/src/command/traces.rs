@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::teams;
-use teamlog_team::command::traces::Traces;
+use teamlog_team::log::traces::Traces;
 
 #[derive(Debug, clap::Args)]
 #[command(

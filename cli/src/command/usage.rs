@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::usage;
 use teamlog_team::Team;
-use teamlog_team::command::usage::{ReportUsage, SetBudget, Usage};
+use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 
 #[derive(Debug, clap::Args)]
 #[command(

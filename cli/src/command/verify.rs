@@ -8,7 +8,7 @@ use crate::render::{heading, integrity};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
-use teamlog_team::command::verify::VerifyAnswer;
+use teamlog_team::log::verify::VerifyAnswer;
 use teamlog_team::shell::quoted;
 
 #[derive(Debug, clap::Args)]

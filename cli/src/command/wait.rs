@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::hand;
 use std::time::Duration;
-use teamlog_team::command::wait::{Wait, WaitStatus};
+use teamlog_team::message::wait::{Wait, WaitStatus};
 
 #[derive(Debug, clap::Args)]
 #[command(

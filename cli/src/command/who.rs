@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::who;
 use crate::when::Spot;
-use teamlog_team::command::who::Who;
+use teamlog_team::worker::who::Who;
 
 #[derive(Debug, clap::Args)]
 #[command(

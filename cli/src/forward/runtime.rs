@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use teamlog_server::runtime::RUNTIME_FILE;
-use teamlog_team::root::TEAMS_DIR;
+use teamlog_team::handle::root::TEAMS_DIR;
 
 /// Far more than it has.
 const BYTES_MAX: u64 = 64 << 10;

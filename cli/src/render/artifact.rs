@@ -4,7 +4,7 @@ use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, plain, styled};
-use teamlog_team::command::artifact::{
+use teamlog_team::artifact::{
     ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer, ArtifactShown,
 };
 use teamlog_team::engine::Timestamp;

@@ -4,10 +4,10 @@ use crate::render::escape::{visible, visible_json};
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, pretty, time};
-use teamlog_team::command::bootstrap_list::{BootstrapListed, RunListed};
-use teamlog_team::command::bootstrap_record::{BootstrapExplained, BootstrapRecorded};
-use teamlog_team::command::bootstrap_show::BootstrapShown;
-use teamlog_team::command::bootstrap_start::BootstrapStarted;
+use teamlog_team::bootstrap::list::{BootstrapListed, RunListed};
+use teamlog_team::bootstrap::record::{BootstrapExplained, BootstrapRecorded};
+use teamlog_team::bootstrap::show::BootstrapShown;
+use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::bootstrap::{DomainShown, Evidence, RunShown, State, StepStatus};
 

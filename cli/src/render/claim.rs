@@ -4,13 +4,13 @@ use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::paths;
 use crate::render::style::Style;
-use teamlog_team::command::claim_next::ClaimNextAnswer;
-use teamlog_team::command::task_claim::ClaimAnswer;
-use teamlog_team::command::task_create::TaskAnswer;
-use teamlog_team::command::task_finish::HolderAnswer;
-use teamlog_team::command::task_renew::RenewAnswer;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::task_record::TaskRecord;
+use teamlog_team::task::claim::ClaimAnswer;
+use teamlog_team::task::claim_next::ClaimNextAnswer;
+use teamlog_team::task::create::TaskAnswer;
+use teamlog_team::task::finish::HolderAnswer;
+use teamlog_team::task::record::TaskRecord;
+use teamlog_team::task::renew::RenewAnswer;
 
 /// A task that came to be.
 pub fn created(answer: &TaskAnswer, view: &View) -> Vec<String> {

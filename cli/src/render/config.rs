@@ -3,7 +3,7 @@
 use crate::render::View;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number_styled, plain, styled};
-use teamlog_team::command::config::{
+use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };
 

@@ -5,12 +5,12 @@ use crate::render::event::said_text;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::command::dead_letter::{
+use teamlog_team::engine::Timestamp;
+use teamlog_team::lifecycle::tick::TickAnswer;
+use teamlog_team::message::dead_letter::{
     DeadLetterListAnswer, DeadLetterShown, DeadLetterStatus, RequeueAnswer,
 };
-use teamlog_team::command::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
-use teamlog_team::command::tick::TickAnswer;
-use teamlog_team::engine::Timestamp;
+use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Skipped};
 
 /// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {

@@ -5,7 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{lines, number, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
-use teamlog_team::command::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
+use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 
 /// Most characters of a value that a line shows.
 const SHOWN_MAX: usize = 60;

@@ -7,7 +7,7 @@ use crate::render::{View, heading, time};
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
 use teamlog_team::engine::repair::{Lost, Salvaged};
-use teamlog_team::staging::CleanAnswer;
+use teamlog_team::handle::staging::CleanAnswer;
 
 /// What `doctor check` found.
 pub fn checked(answer: &DoctorAnswer, view: &View) -> Vec<String> {

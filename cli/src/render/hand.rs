@@ -6,11 +6,11 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::task::subject;
 use crate::render::{View, heading, time};
-use teamlog_team::command::prime::{Brief, Few, Mail, PrimeAnswer};
-use teamlog_team::command::ready::ReadyAnswer;
-use teamlog_team::command::wait::WaitAnswer;
-use teamlog_team::listed::Listed;
+use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
+use teamlog_team::message::wait::WaitAnswer;
 use teamlog_team::projections::Priority;
+use teamlog_team::task::listed::Listed;
+use teamlog_team::task::ready::ReadyAnswer;
 
 /// `id  priority  owner  age  subject`, the most urgent first.
 pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {

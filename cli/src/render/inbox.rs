@@ -5,9 +5,9 @@ use crate::render::event::said_text;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::command::ack::{AckAnswer, AckStatus};
-use teamlog_team::command::read::ReadAnswer;
-use teamlog_team::command::send::{KeptAsReport, SendAnswer, SendStatus};
+use teamlog_team::message::ack::{AckAnswer, AckStatus};
+use teamlog_team::message::read::ReadAnswer;
+use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, MessageType, Priority};
 
 /// `sent msg_…  task_assign lead -> dev  (event 12)`.

@@ -5,10 +5,10 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::command::head::HeadAnswer;
-use teamlog_team::command::import_report::{ImportAnswer, Reasons};
-use teamlog_team::command::rehydrate::RehydrateAnswer;
-use teamlog_team::command::verify::{Problem, Severity, VerifyAnswer};
+use teamlog_team::import::report::{ImportAnswer, Reasons};
+use teamlog_team::log::head::HeadAnswer;
+use teamlog_team::log::rehydrate::RehydrateAnswer;
+use teamlog_team::log::verify::{Problem, Severity, VerifyAnswer};
 
 /// What `verify` found.
 pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {

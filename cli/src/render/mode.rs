@@ -5,11 +5,11 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
-use teamlog_team::command::mode_clear::ModeCleared;
-use teamlog_team::command::mode_sessions::{SessionEndedAnswer, SessionsAnswer};
-use teamlog_team::command::mode_show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::engine::Timestamp;
-use teamlog_team::modes::shown::{ModeAnswer, ModeShown};
+use teamlog_team::mode::clear::ModeCleared;
+use teamlog_team::mode::rules::shown::{ModeAnswer, ModeShown};
+use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
+use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::projections::modes::Mode;
 
 /// What became of a request: `forge  active  starting  in session s-1`.

@@ -5,10 +5,10 @@ use crate::render::integrity;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::command::backup::{BackupAllAnswer, BackupAnswer};
-use teamlog_team::command::convert::ConvertAnswer;
-use teamlog_team::command::import_team_chat::ChatAnswer;
-use teamlog_team::command::restore::RestoreAnswer;
+use teamlog_team::backup::restore::RestoreAnswer;
+use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
+use teamlog_team::import::team_chat::ChatAnswer;
+use teamlog_team::log::convert::ConvertAnswer;
 
 /// What `convert` did.
 pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {

@@ -4,9 +4,9 @@ use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use std::borrow::Cow;
-use teamlog_team::command::can_write::{WriteReason, WriteVerdict};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::resource::Overlap;
+use teamlog_team::resource::can_write::{WriteReason, WriteVerdict};
 
 /// `yes  src/io/a  dev holds src/io for task 1 until …`.
 pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {

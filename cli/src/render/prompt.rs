@@ -2,10 +2,10 @@
 
 use crate::render::View;
 use crate::render::escape::visible;
-use teamlog_team::modes::outcome::{Lifecycle, RunOutcome};
-use teamlog_team::modes::prompt::answer::PromptAnswer;
-use teamlog_team::modes::reading::Reading;
-use teamlog_team::modes::transition::{Kind, Transition};
+use teamlog_team::mode::rules::outcome::{Lifecycle, RunOutcome};
+use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
+use teamlog_team::mode::rules::reading::Reading;
+use teamlog_team::mode::rules::transition::{Kind, Transition};
 use teamlog_team::projections::modes::Mode;
 
 /// The paragraph for the agent, and what is active.

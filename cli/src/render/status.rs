@@ -5,9 +5,9 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
 use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
-use teamlog_team::command::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
 use teamlog_team::engine::Timestamp;
-use teamlog_team::listed::Listed;
+use teamlog_team::lifecycle::status::{ActiveMode, BootstrapRun, StaleMessage, StatusAnswer};
+use teamlog_team::task::listed::Listed;
 
 /// The whole answer.
 pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {

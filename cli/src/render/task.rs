@@ -4,13 +4,13 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time, timeline};
-use teamlog_team::command::task_show::TaskShowAnswer;
-use teamlog_team::command::tasks::TasksAnswer;
 use teamlog_team::engine::{Json, Timestamp};
-use teamlog_team::listed::Listed;
 use teamlog_team::projections::Task;
 use teamlog_team::projections::tasks::Status;
-use teamlog_team::report;
+use teamlog_team::task::list::TasksAnswer;
+use teamlog_team::task::listed::Listed;
+use teamlog_team::task::report;
+use teamlog_team::task::show::TaskShowAnswer;
 
 /// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {

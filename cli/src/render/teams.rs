@@ -4,9 +4,9 @@ use crate::command::all_teams::AllAnswer;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, plain, styled};
 use crate::render::{View, time};
-use teamlog_team::command::teams::TeamListed;
-use teamlog_team::command::traces::TracesAnswer;
 use teamlog_team::engine::Timestamp;
+use teamlog_team::lifecycle::teams::TeamListed;
+use teamlog_team::log::traces::TracesAnswer;
 
 /// `team  open  members  events  last event`.
 pub fn list(all: &AllAnswer<TeamListed>, view: &View) -> Vec<String> {

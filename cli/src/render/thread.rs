@@ -7,12 +7,12 @@ use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
-use teamlog_team::command::thread_post::ThreadPostAnswer;
-use teamlog_team::command::thread_search::ThreadSearchAnswer;
-use teamlog_team::command::thread_start::ThreadAnswer;
-use teamlog_team::command::thread_tail::ThreadTailAnswer;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::threads::{PostShown, ThreadShown};
+use teamlog_team::thread::post::ThreadPostAnswer;
+use teamlog_team::thread::search::ThreadSearchAnswer;
+use teamlog_team::thread::start::ThreadAnswer;
+use teamlog_team::thread::tail::ThreadTailAnswer;
 
 /// One thread in two lines.
 pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::render::style::Style;
 use crate::render::table::{self, Cell, number_styled, plain, styled};
 use crate::render::{View, event, heading, time};
 use teamlog_team::Recorded;
-use teamlog_team::command::trace::TraceAnswer;
+use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
 /// A gap from which on the time between two events is worth a word.

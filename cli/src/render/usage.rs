@@ -4,7 +4,7 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, time};
-use teamlog_team::command::usage::{BudgetShown, UsageAnswer};
+use teamlog_team::usage::report::{BudgetShown, UsageAnswer};
 
 /// What the team used, what it may, and its agents.
 pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {

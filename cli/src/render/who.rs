@@ -4,8 +4,8 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
-use teamlog_team::command::who::{WhoAgent, WhoAnswer, WhoTask};
 use teamlog_team::engine::Timestamp;
+use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 
 /// `agent  task  status  lease  last event  what it is about`.
 pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {

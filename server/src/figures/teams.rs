@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
-use teamlog_team::command::gauges::Gauges;
 use teamlog_team::engine::{JOBS_OF_GROUPS, WriterCounts};
+use teamlog_team::log::gauges::Gauges;
 
 /// The teams, as they were at the last look. Of a team that cannot be read only what is known of its files is told.
 #[derive(Debug, Default)]

@@ -6,9 +6,9 @@ use crate::call::Call;
 use crate::reply::{JSON, Reply};
 use crate::served::Served;
 use serde::Serialize;
-use teamlog_team::act::Control;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::exchange::{Command, Form};
+use teamlog_team::handle::command::Control;
+use teamlog_team::handle::exchange::{Command, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
 /// Says that an answer is that of an earlier request under the same key.

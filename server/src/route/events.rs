@@ -8,8 +8,8 @@ use crate::call::Call;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use teamlog_team::command::events::{Events as Page, EventsAnswer};
-use teamlog_team::command::replay::Replay;
+use teamlog_team::log::events::{Events as Page, EventsAnswer};
+use teamlog_team::log::replay::Replay;
 
 /// `GET /v1/events`.
 pub struct Events;

@@ -7,9 +7,9 @@ use super::record::{SCHEMA_VERSION, moment};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::command::inbox_feed::InboxFeed;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::feed_entry::FeedEntry;
+use teamlog_team::message::feed_entry::FeedEntry;
+use teamlog_team::message::inbox_feed::InboxFeed;
 
 /// `GET /v1/inbox`.
 pub struct Inbox;

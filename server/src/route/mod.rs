@@ -33,7 +33,7 @@ use asked::{Asked, noting};
 use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
 use teamlog_team::Code;
-use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::task::show::TaskShow;
 
 /// The parameter of a path that names a task.
 const TASK: &str = "taskId";

@@ -7,8 +7,8 @@ use super::record::moment;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::command::can_write::{CanWrite as Ask, WriteReason};
 use teamlog_team::engine::Timestamp;
+use teamlog_team::resource::can_write::{CanWrite as Ask, WriteReason};
 
 /// `GET /v1/can-write`.
 pub struct CanWrite;

@@ -7,7 +7,7 @@ use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::tasks::Claim;
 use teamlog_team::projections::{self, Priority, Status};
-use teamlog_team::task_record::value;
+use teamlog_team::task::record::value;
 
 /// The version of every record's shape.
 pub const SCHEMA_VERSION: &str = "1.0.0";

@@ -6,10 +6,10 @@ use super::problem::Problem;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use teamlog_team::command::mode_show::{ModeList, ModeListAnswer};
-use teamlog_team::command::status::{self, StatusAnswer};
-use teamlog_team::command::trace::{self, TraceAnswer};
-use teamlog_team::command::who::{self, WhoAnswer};
+use teamlog_team::lifecycle::status::{self, StatusAnswer};
+use teamlog_team::log::trace::{self, TraceAnswer};
+use teamlog_team::mode::show::{ModeList, ModeListAnswer};
+use teamlog_team::worker::who::{self, WhoAnswer};
 
 /// Events of a story on a page, unless the caller says otherwise.
 const EVENTS: usize = 100;

@@ -9,11 +9,11 @@ use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_team::command::team_setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
-use teamlog_team::command::usage::{BudgetShown, SetBudget};
-use teamlog_team::exchange::Form;
+use teamlog_team::handle::exchange::Form;
+use teamlog_team::lifecycle::setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
 use teamlog_team::projections::Live;
 use teamlog_team::projections::fact::worker::Identity;
+use teamlog_team::usage::report::{BudgetShown, SetBudget};
 use teamlog_team::{Exchange, Result, Team};
 
 /// A team.

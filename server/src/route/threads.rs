@@ -9,12 +9,12 @@ use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::Exchange;
-use teamlog_team::command::thread_link::ThreadLink;
-use teamlog_team::command::thread_post::{ThreadPost, ThreadPostAnswer};
-use teamlog_team::command::thread_search::ThreadSearch;
-use teamlog_team::command::thread_start::{ThreadAnswer, ThreadStart};
-use teamlog_team::command::thread_tail::ThreadTail;
 use teamlog_team::projections::threads::{PostShown, ThreadShown};
+use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::post::{ThreadPost, ThreadPostAnswer};
+use teamlog_team::thread::search::ThreadSearch;
+use teamlog_team::thread::start::{ThreadAnswer, ThreadStart};
+use teamlog_team::thread::tail::ThreadTail;
 
 /// `{thread, messages, nextCursor?}`.
 #[derive(Serialize, JsonSchema)]

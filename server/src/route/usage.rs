@@ -7,7 +7,7 @@ use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::Exchange;
-use teamlog_team::command::usage::{
+use teamlog_team::usage::report::{
     AgentUsed, BudgetShown, ReportUsage, Usage, UsageAnswer, UsedShown,
 };
 

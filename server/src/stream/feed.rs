@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use teamlog_team::engine::Event;
-use teamlog_team::follower::Follower;
+use teamlog_team::handle::follower::Follower;
 use teamlog_team::{Failure, Result, Team};
 
 /// Events that are read before they are handed out.
@@ -167,7 +167,7 @@ fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use teamlog_team::command::replay::Replay;
+    use teamlog_team::log::replay::Replay;
 
     #[test]
     fn a_thread_that_panics_leaves_nobody_waiting() {

@@ -4,9 +4,9 @@ use super::frame;
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use teamlog_team::command::events::{Events, EventsAnswer};
-use teamlog_team::command::replay::Replay;
 use teamlog_team::engine::Event;
+use teamlog_team::log::events::{Events, EventsAnswer};
+use teamlog_team::log::replay::Replay;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Events that wait for a client at most.

@@ -18,7 +18,7 @@ use feed::Feed;
 use listener::Listener;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use teamlog_team::command::events::ahead;
+use teamlog_team::log::events::ahead;
 
 /// The type of the body.
 pub const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 use teamlog_server::{Daemon, Limits, Runtime, ServeOptions, serve, stream};
-use teamlog_team::command::init::Init;
+use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
 

@@ -3,15 +3,15 @@
 use crate::world::{SECOND, World};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::task_renew::TaskRenew;
-use teamlog_team::command::thread_link::ThreadLink;
-use teamlog_team::command::thread_post::ThreadPost;
-use teamlog_team::command::thread_start::ThreadStart;
-use teamlog_team::command::usage::ReportUsage;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::renew::TaskRenew;
+use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::post::ThreadPost;
+use teamlog_team::thread::start::ThreadStart;
+use teamlog_team::usage::report::ReportUsage;
 
 /// A command, in a form that both ways can carry out.
 #[derive(Debug, Clone)]

@@ -5,10 +5,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_server::{Call, Method, Reply, Served, route};
-use teamlog_team::command::init::Init;
 use teamlog_team::engine::storage::Memory;
 use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
-use teamlog_team::patience::Patience;
+use teamlog_team::handle::deadline::Patience;
+use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 
 pub const SECOND: i64 = 1_000_000;

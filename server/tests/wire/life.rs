@@ -364,7 +364,7 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
 
 #[test]
 fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
-    use teamlog_team::command::append::Append;
+    use teamlog_team::log::append::Append;
     use teamlog_team::{Root, RootOptions};
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve();
@@ -387,7 +387,7 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
 
 #[test]
 fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
-    use teamlog_team::command::append::Append;
+    use teamlog_team::log::append::Append;
     use teamlog_team::{Root, RootOptions};
     // More than are seen to at a time.
     let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
@@ -418,7 +418,7 @@ fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
 
 /// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
 fn start_on(events: usize) -> Duration {
-    use teamlog_team::command::append_batch::AppendBatch;
+    use teamlog_team::log::append_batch::AppendBatch;
     use teamlog_team::{Root, RootOptions};
     let stand = Stand::new(&["demo"]);
     let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();

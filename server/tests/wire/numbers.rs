@@ -5,10 +5,10 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use teamlog_team::RootOptions;
-use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::vault::Vault;
+use teamlog_team::backup::dir::Vault;
+use teamlog_team::message::send_message::SendMessage;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
 
 /// The number of a series.
 pub fn value(text: &str, series: &str) -> u64 {

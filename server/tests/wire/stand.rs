@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use teamlog_server::{Answer, Call, Daemon, Limits, Reply, Runtime, ServeOptions, Streamed, serve};
-use teamlog_team::command::init::Init;
+use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
 

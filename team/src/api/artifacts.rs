@@ -2,12 +2,12 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::artifact::{
+use crate::artifact::{
     ArtifactGet, ArtifactGetAnswer, ArtifactList, ArtifactListAnswer, ArtifactPut,
     ArtifactPutAnswer,
 };
 use crate::failure::Result;
-use crate::team::Team;
+use crate::handle::team::Team;
 
 impl Op for ArtifactPut {
     type Data = ArtifactPutAnswer;

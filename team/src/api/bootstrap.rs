@@ -1,15 +1,15 @@
 //! Operations on runs of the bootstrap contract.
 
 use super::operation::Op;
-use crate::command::bootstrap_list::{BootstrapList, BootstrapListed};
-use crate::command::bootstrap_record::{
+use crate::bootstrap::list::{BootstrapList, BootstrapListed};
+use crate::bootstrap::record::{
     BootstrapExplain, BootstrapExplained, BootstrapRecord, BootstrapRecorded,
 };
-use crate::command::bootstrap_show::{BootstrapEvidence, BootstrapShow, BootstrapShown};
-use crate::command::bootstrap_start::{BootstrapStart, BootstrapStarted};
+use crate::bootstrap::show::{BootstrapEvidence, BootstrapShow, BootstrapShown};
+use crate::bootstrap::start::{BootstrapStart, BootstrapStarted};
 use crate::failure::Result;
+use crate::handle::team::Team;
 use crate::projections::bootstrap::Evidence;
-use crate::team::Team;
 
 impl Op for BootstrapStart {
     type Data = BootstrapStarted;

@@ -2,12 +2,12 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::cleanup::{Cleanup, CleanupAnswer, CleanupMode, OrphanCleanup};
-use crate::command::shutdown::{AckAnswer, ReadAck, RequestShutdown, WriteAck};
-use crate::command::worker::WorkerAnswer;
 use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::lifecycle::cleanup::{Cleanup, CleanupAnswer, CleanupMode, OrphanCleanup};
 use crate::refusal::Refusal;
-use crate::team::Team;
+use crate::worker::record::WorkerAnswer;
+use crate::worker::shutdown::{AckAnswer, ReadAck, RequestShutdown, WriteAck};
 use serde_json::Value;
 
 impl Op for RequestShutdown {

@@ -2,12 +2,12 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::append_event::{AppendEvent, AppendEventAnswer};
-use crate::command::await_event::{AwaitEvent, AwaitEventAnswer};
-use crate::command::read_events::{ReadEvents, ReadEventsAnswer};
 use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::log::append_event::{AppendEvent, AppendEventAnswer};
+use crate::log::await_event::{AwaitEvent, AwaitEventAnswer};
+use crate::log::read_events::{ReadEvents, ReadEventsAnswer};
 use crate::refusal::Refusal;
-use crate::team::Team;
 
 /// What chooses events must be right, or nothing could be looked up.
 const FILTERS: Rules = Rules {

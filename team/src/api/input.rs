@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::operation::Operation;
 use super::rules::{Rules, TEAM};
 use super::shape::{Field, Kind, Shape};
-use crate::act::Control;
+use crate::handle::command::Control;
 use crate::names;
 use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};

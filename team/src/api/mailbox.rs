@@ -1,15 +1,15 @@
 //! Operations on messages and their delivery.
 
 use super::operation::Op;
-use crate::command::broadcast::{Broadcast, BroadcastAnswer};
-use crate::command::mailbox_list::{MailboxList, MailboxListAnswer};
-use crate::command::mailbox_mark::{
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::message::broadcast::{Broadcast, BroadcastAnswer};
+use crate::message::mailbox_list::{MailboxList, MailboxListAnswer};
+use crate::message::mailbox_mark::{
     MarkDelivered, MarkDeliveredAnswer, MarkNotified, MarkNotifiedAnswer,
 };
-use crate::command::send_message::{SendMessage, SendMessageAnswer};
-use crate::failure::Result;
+use crate::message::send_message::{SendMessage, SendMessageAnswer};
 use crate::refusal::Refusal;
-use crate::team::Team;
 
 impl Op for SendMessage {
     type Data = SendMessageAnswer;

@@ -27,9 +27,9 @@ pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
 pub use operation::{OPERATIONS, Operation, find, meant};
 
-use crate::act::Control;
-use crate::root::Root;
-use crate::team::Team;
+use crate::handle::command::Control;
+use crate::handle::root::Root;
+use crate::handle::team::Team;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

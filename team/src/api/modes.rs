@@ -2,17 +2,15 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::mode_clear::{ModeClear, ModeCleared};
-use crate::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
-use crate::command::mode_sessions::{
-    ModeEndSession, ModeSessions, SessionEndedAnswer, SessionsAnswer,
-};
-use crate::command::mode_show::{ModeList, ModeListAnswer, ModeShow, ModeShowAnswer};
-use crate::command::mode_start::ModeStart;
-use crate::command::mode_write::{ModeUpdate, ModeWrite};
 use crate::failure::Result;
-use crate::modes::shown::ModeAnswer;
-use crate::team::Team;
+use crate::handle::team::Team;
+use crate::mode::clear::{ModeClear, ModeCleared};
+use crate::mode::end::{ModeCancel, ModeComplete, ModeFail};
+use crate::mode::rules::shown::ModeAnswer;
+use crate::mode::sessions::{ModeEndSession, ModeSessions, SessionEndedAnswer, SessionsAnswer};
+use crate::mode::show::{ModeList, ModeListAnswer, ModeShow, ModeShowAnswer};
+use crate::mode::start::ModeStart;
+use crate::mode::write::{ModeUpdate, ModeWrite};
 
 impl Op for ModeStart {
     type Data = ModeAnswer;

@@ -1,14 +1,14 @@
 //! Operations of prompts, and those that say what would become of a mode or how its state reads.
 
 use super::operation::Op;
-use crate::command::mode_explain::ModeExplain;
-use crate::command::mode_outcome::ModeOutcome;
-use crate::command::mode_prompt::ModePrompt;
 use crate::failure::Result;
-use crate::modes::prompt::answer::PromptAnswer;
-use crate::modes::reading::Reading;
-use crate::modes::transition::Transition;
-use crate::team::Team;
+use crate::handle::team::Team;
+use crate::mode::explain::ModeExplain;
+use crate::mode::outcome::ModeOutcome;
+use crate::mode::prompt::ModePrompt;
+use crate::mode::rules::prompt::answer::PromptAnswer;
+use crate::mode::rules::reading::Reading;
+use crate::mode::rules::transition::Transition;
 
 impl Op for ModePrompt {
     type Data = PromptAnswer;

@@ -1,18 +1,16 @@
 //! Operations of those who watch over a team: summaries, idleness, stalls, snapshots, approvals.
 
 use super::operation::Op;
-use crate::command::approval::{ApprovalAnswer, ApprovalWritten, ReadApproval, WriteApproval};
-use crate::command::idle::{IdleAnswer, ReadIdle};
-use crate::command::leader_attention::{AttentionWritten, WriteAttention};
-use crate::command::monitor_snapshot::{
-    ReadSnapshot, SnapshotAnswer, SnapshotWritten, WriteSnapshot,
-};
-use crate::command::stall::{ReadStall, StallAnswer};
-use crate::command::summary::{GetSummary, SummaryAnswer};
-use crate::command::who::{Who, WhoAnswer};
 use crate::failure::Result;
+use crate::handle::team::Team;
 use crate::refusal::Refusal;
-use crate::team::Team;
+use crate::task::approval::{ApprovalAnswer, ApprovalWritten, ReadApproval, WriteApproval};
+use crate::worker::attention::{AttentionWritten, WriteAttention};
+use crate::worker::idle::{IdleAnswer, ReadIdle};
+use crate::worker::snapshot::{ReadSnapshot, SnapshotAnswer, SnapshotWritten, WriteSnapshot};
+use crate::worker::stall::{ReadStall, StallAnswer};
+use crate::worker::summary::{GetSummary, SummaryAnswer};
+use crate::worker::who::{Who, WhoAnswer};
 
 impl Op for GetSummary {
     type Data = SummaryAnswer;

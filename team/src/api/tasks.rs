@@ -2,22 +2,22 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::can_write::{CanWrite, WriteVerdict};
-use crate::command::claim_next::{ClaimNext, ClaimNextAnswer};
-use crate::command::task_cancel::TaskCancel;
-use crate::command::task_change::TaskChange;
-use crate::command::task_claim::{ClaimAnswer, TaskClaim};
-use crate::command::task_create::{TaskAnswer, TaskCreate};
-use crate::command::task_finish::{HolderAnswer, TaskFinish};
-use crate::command::task_release::TaskRelease;
-use crate::command::task_renew::{RenewAnswer, TaskRenew};
-use crate::command::task_reopen::TaskReopen;
-use crate::command::tasks::Tasks;
 use crate::failure::{Failure, Result};
+use crate::handle::team::Team;
 use crate::projections::Status;
 use crate::refusal::{Code, Refusal};
-use crate::task_record::{RESERVED, TaskRecord};
-use crate::team::Team;
+use crate::resource::can_write::{CanWrite, WriteVerdict};
+use crate::task::cancel::TaskCancel;
+use crate::task::change::TaskChange;
+use crate::task::claim::{ClaimAnswer, TaskClaim};
+use crate::task::claim_next::{ClaimNext, ClaimNextAnswer};
+use crate::task::create::{TaskAnswer, TaskCreate};
+use crate::task::finish::{HolderAnswer, TaskFinish};
+use crate::task::list::Tasks;
+use crate::task::record::{RESERVED, TaskRecord};
+use crate::task::release::TaskRelease;
+use crate::task::renew::{RenewAnswer, TaskRenew};
+use crate::task::reopen::TaskReopen;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,12 @@
 //! Operations on the team itself.
 
 use super::operation::Op;
-use crate::command::manifest::{
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::lifecycle::manifest::{
     ConfigAnswer, ManifestAnswer, ReadConfig, ReadManifest, no_manifest,
 };
-use crate::failure::Result;
 use crate::refusal::Refusal;
-use crate::team::Team;
 
 impl Op for ReadConfig {
     type Data = ConfigAnswer;

@@ -2,14 +2,14 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::inbox_feed::{InboxFeed, InboxFeedAnswer};
-use crate::command::thread_link::ThreadLink;
-use crate::command::thread_post::{ThreadPost, ThreadPostAnswer};
-use crate::command::thread_search::{ThreadSearch, ThreadSearchAnswer};
-use crate::command::thread_start::{ThreadAnswer, ThreadStart};
-use crate::command::thread_tail::{ThreadTail, ThreadTailAnswer};
 use crate::failure::Result;
-use crate::team::Team;
+use crate::handle::team::Team;
+use crate::message::inbox_feed::{InboxFeed, InboxFeedAnswer};
+use crate::thread::link::ThreadLink;
+use crate::thread::post::{ThreadPost, ThreadPostAnswer};
+use crate::thread::search::{ThreadSearch, ThreadSearchAnswer};
+use crate::thread::start::{ThreadAnswer, ThreadStart};
+use crate::thread::tail::{ThreadTail, ThreadTailAnswer};
 
 /// As callers of the HTTP contract name the fields.
 const RULES: Rules = Rules {

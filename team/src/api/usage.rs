@@ -2,9 +2,9 @@
 
 use super::operation::Op;
 use super::rules::Rules;
-use crate::command::usage::{ReportUsage, SetBudget, Usage, UsageAnswer};
 use crate::failure::Result;
-use crate::team::Team;
+use crate::handle::team::Team;
+use crate::usage::report::{ReportUsage, SetBudget, Usage, UsageAnswer};
 
 /// As callers of the HTTP contract name the fields.
 const RULES: Rules = Rules {

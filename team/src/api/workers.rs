@@ -1,13 +1,13 @@
 //! Operations on workers: who they are, what they say of themselves, what they are told.
 
 use super::operation::Op;
-use crate::command::worker::{
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::refusal::Refusal;
+use crate::worker::record::{
     HeartbeatAnswer, ReadHeartbeat, UpdateHeartbeat, WorkerAnswer, WriteIdentity, WriteInbox,
 };
-use crate::command::worker_status::{ReadStatus, StatusAnswer, WriteStatus};
-use crate::failure::Result;
-use crate::refusal::Refusal;
-use crate::team::Team;
+use crate::worker::status::{ReadStatus, StatusAnswer, WriteStatus};
 
 impl Op for WriteIdentity {
     type Data = WorkerAnswer;

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::{Check, Health};
-use crate::command::artifact::{ARTIFACT_BYTES_MAX, is_whole};
+use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
 use crate::projections::artifacts::Artifact;
 use serde_json::{Value, json};
 

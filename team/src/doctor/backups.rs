@@ -3,9 +3,9 @@
 
 use super::scene::Scene;
 use super::{Check, Health};
-use crate::root::team_dir;
+use crate::backup::dir::Vault;
+use crate::handle::root::team_dir;
 use crate::shell::quoted;
-use crate::vault::Vault;
 use serde_json::json;
 use std::path::PathBuf;
 use teamlog_engine::backup::Backup;

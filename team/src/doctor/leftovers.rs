@@ -2,8 +2,8 @@
 
 use super::scene::Scene;
 use super::{Check, Health};
+use crate::handle::staging::{Leftover, Purpose};
 use crate::projections::live::old_derived;
-use crate::staging::{Leftover, Purpose};
 
 const NAME: &str = "leftovers";
 

@@ -30,8 +30,8 @@ mod views;
 pub(crate) use clock::AHEAD_TOLERATED_MICROS;
 
 use crate::failure::Result;
+use crate::handle::root::Root;
 use crate::projections::audit::Finding;
-use crate::root::Root;
 use scene::Scene;
 use serde::Serialize;
 use serde_json::{Map, Value};

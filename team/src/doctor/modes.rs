@@ -11,7 +11,7 @@
 
 use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
-use crate::modes::denial::session_option;
+use crate::mode::rules::denial::session_option;
 use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
 use crate::projections::settings::Setting;
 use crate::projections::views::ViewsSource;

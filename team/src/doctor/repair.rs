@@ -1,10 +1,10 @@
 //! `doctor repair`: a log that is damaged, or says what it should not, is cut after an event. What goes is kept.
 
-use crate::command::append::DEFAULT_ACTOR;
 use crate::failure::Result;
+use crate::handle::team::{Team, input_fault};
+use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::rehydrate::{Progress, rehydrate};
-use crate::team::{Team, input_fault};
 use serde::Serialize;
 use teamlog_engine::repair::{CUT, CutPlan};
 

@@ -1,11 +1,11 @@
 //! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
 
-use crate::command::append::DEFAULT_ACTOR;
-use crate::command::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::failure::Result;
+use crate::handle::root::{Root, team_dir};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::names;
 use crate::projections::fact::TeamCreated;
-use crate::root::{Root, team_dir};
 use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;
 use teamlog_engine::segment::EVENTS_DIR;

@@ -1,14 +1,14 @@
 //! Everything that the checks judge, looked at once. Each part stands by itself: where one cannot be had, it says why.
 
 use super::DoctorCheck;
-use crate::backup_notes;
+use crate::backup::notes as backup_notes;
 use crate::failure::Result;
+use crate::handle::root::{Root, team_dir};
 use crate::names;
 use crate::projections::audit::{Audit, audit};
 use crate::projections::live::Found;
 use crate::projections::views::ViewsSource;
 use crate::projections::{Error, Live};
-use crate::root::{Root, team_dir};
 use std::path::PathBuf;
 use std::sync::Arc;
 use teamlog_engine::segment::EVENTS_DIR;

@@ -6,8 +6,8 @@
 //! held whole.
 
 use super::{Span, SpanKind};
-use crate::command::trace::TraceAnswer;
-use crate::recorded::Recorded;
+use crate::log::recorded::Recorded;
+use crate::log::trace::TraceAnswer;
 use serde::{Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};

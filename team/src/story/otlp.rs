@@ -6,7 +6,7 @@
 //! times, fit together. Serialised as it is walked: the text is never held whole.
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
-use crate::command::trace::TraceAnswer;
+use crate::log::trace::TraceAnswer;
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;

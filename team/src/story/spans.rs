@@ -4,9 +4,9 @@
 //! or claim by which somebody got it to the report that nothing is left to do; given out again after that, it has
 //! another span. What came too late, was repeated or refused begins and ends nothing.
 
+use crate::log::recorded::Recorded;
 use crate::projections::fact::{Fact, Sent};
 use crate::projections::{MessageType, Status};
-use crate::recorded::Recorded;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use teamlog_engine::{Event, RefKind};

@@ -3,9 +3,9 @@ use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Memory};
 use teamlog_team::Code;
 use teamlog_team::Team;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::append_batch::{AppendBatch, BatchAnswer};
-use teamlog_team::command::init::Init;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
 use teamlog_team::{Failure, Result, Root, RootOptions};
 
 fn fact(kind: &str) -> Append {

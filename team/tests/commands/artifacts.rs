@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Storage};
-use teamlog_team::act::Control;
-use teamlog_team::command::artifact::{
+use teamlog_team::artifact::{
     ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactGet, ArtifactList, ArtifactPut, ArtifactPutAnswer,
 };
-use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::doctor::DoctorCheck;
+use teamlog_team::handle::command::Control;
+use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::{Code, Failure, Root, Team};
 
 fn text(name: &str, content: &str) -> ArtifactPut {

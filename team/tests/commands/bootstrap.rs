@@ -4,11 +4,9 @@ use crate::world::{World, events, json, settled_digest};
 use serde_json::{Value, json};
 use teamlog_engine::Format;
 use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::command::bootstrap_record::{
-    BootstrapExplain, BootstrapRecord, BootstrapRecorded,
-};
-use teamlog_team::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
-use teamlog_team::command::bootstrap_start::{BootstrapStart, BootstrapStarted};
+use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord, BootstrapRecorded};
+use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
+use teamlog_team::bootstrap::start::{BootstrapStart, BootstrapStarted};
 use teamlog_team::projections::bootstrap::{RunShown, State, StepStatus};
 use teamlog_team::{Code, Team};
 

@@ -5,7 +5,7 @@ use crate::world::{events, kinds, settled_digest, time};
 use serde_json::{Value, json};
 use teamlog_team::Code;
 use teamlog_team::bootstrap::breach::BREACHES;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::projections::bootstrap::{RunShown, State, StepStatus};
 
 #[test]

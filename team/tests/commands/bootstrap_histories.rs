@@ -6,9 +6,9 @@ use crate::world::{events, settled_digest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::command::bootstrap_record::{BootstrapExplain, BootstrapRecord};
-use teamlog_team::command::bootstrap_start::BootstrapStart;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord};
+use teamlog_team::bootstrap::start::BootstrapStart;
+use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::projections::bootstrap::State;
 
 #[derive(Debug, Clone)]

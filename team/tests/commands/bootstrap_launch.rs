@@ -4,7 +4,7 @@ use crate::bootstrap::Boot;
 use crate::world::json;
 use serde_json::json;
 use teamlog_team::Code;
-use teamlog_team::command::bootstrap_show::BootstrapEvidence;
+use teamlog_team::bootstrap::show::BootstrapEvidence;
 use teamlog_team::projections::bootstrap::State;
 
 #[test]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use teamlog_team::Code;
 use teamlog_team::bootstrap::events::{OTHER_SIGNALS, SIGNALS};
-use teamlog_team::command::bootstrap_record::BootstrapExplain;
+use teamlog_team::bootstrap::record::BootstrapExplain;
 use teamlog_team::projections::bootstrap::State;
 
 /// A domain's result, whole.
@@ -248,8 +248,8 @@ fn coverage_is_held_against_the_log_as_a_number_too() {
 
 #[test]
 fn runs_are_listed_with_the_case_that_was_read() {
-    use teamlog_team::command::bootstrap_list::BootstrapList;
-    use teamlog_team::command::bootstrap_start::BootstrapStart;
+    use teamlog_team::bootstrap::list::BootstrapList;
+    use teamlog_team::bootstrap::start::BootstrapStart;
     let mut boot = Boot::new();
     for (run, answer) in [
         ("second", json!("Already leading team \"x\".")),
@@ -301,7 +301,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
     // `show` tells it before the branch is taken too.
     let shown = boot
         .team
-        .bootstrap_show(teamlog_team::command::bootstrap_show::BootstrapShow {
+        .bootstrap_show(teamlog_team::bootstrap::show::BootstrapShow {
             run: Some("third".into()),
         });
     assert_eq!(json(&shown.unwrap())["case"], "C");

@@ -6,8 +6,8 @@ use crate::world::{World, events, refused, settled_digest};
 use serde_json::{Map, Value, json};
 use teamlog_team::Code;
 use teamlog_team::bootstrap::events::{OTHER_SIGNALS, SIGNALS};
-use teamlog_team::command::bootstrap_show::{BootstrapEvidence, BootstrapShow};
-use teamlog_team::command::bootstrap_start::BootstrapStart;
+use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
+use teamlog_team::bootstrap::start::BootstrapStart;
 use teamlog_team::projections::bootstrap::State;
 
 #[test]
@@ -154,7 +154,7 @@ fn signals_are_the_events_that_they_mean_or_are_kept_as_they_are() {
 #[test]
 fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
     let mut boot = Boot::new();
-    let traced = |trace: Option<&str>| teamlog_team::act::Control {
+    let traced = |trace: Option<&str>| teamlog_team::handle::command::Control {
         trace_id: trace.map(str::to_owned),
         ..Default::default()
     };
@@ -183,7 +183,7 @@ fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
 fn under_a_key_a_breach_is_recorded_once() {
     let mut boot = Boot::at(State::Running);
     let said = record("lead_content", json!({"kind": "domain"}));
-    boot.team.under(teamlog_team::act::Control {
+    boot.team.under(teamlog_team::handle::command::Control {
         operation: "bootstrap-record".to_owned(),
         request: b"same".to_vec(),
         key: Some("k-1".to_owned()),

@@ -4,7 +4,7 @@ use crate::bootstrap::Boot;
 use crate::world::{SECOND, events, settled_digest};
 use serde_json::{Value, json};
 use teamlog_team::Code;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::projections::bootstrap::State;
 
 pub const BOTH: [&str; 2] = ["obstruction", "synthesizer"];

@@ -2,8 +2,8 @@
 
 use crate::world::{World, events};
 use serde_json::{Value, json};
-use teamlog_team::act::Control;
 use teamlog_team::api;
+use teamlog_team::handle::command::Control;
 
 /// The code outside and the message of a call that is wrong.
 fn fault(world: &World, operation: &str, input: Value) -> (String, String) {

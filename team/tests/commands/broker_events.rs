@@ -2,13 +2,13 @@
 
 use crate::world::{World, events, json, kinds, message, refused, settled_digest};
 use serde_json::{Map, Value, json};
-use teamlog_team::act::Control;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::append_event::AppendEvent;
-use teamlog_team::command::read_events::{ReadEvents, ReadEventsAnswer};
-use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::event_type::EventType;
-use teamlog_team::team_event::TeamEvent;
+use teamlog_team::handle::command::Control;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::append_event::AppendEvent;
+use teamlog_team::log::event_type::EventType;
+use teamlog_team::log::read_events::{ReadEvents, ReadEventsAnswer};
+use teamlog_team::log::team_event::TeamEvent;
+use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::{Code, Team};
 
 pub fn input(input: Value) -> AppendEvent {
@@ -138,7 +138,7 @@ fn reports_about_anybody_are_taken_and_bad_names_are_not() {
 fn a_report_under_a_key_is_recorded_once_and_belongs_to_the_story_of_its_message() {
     let world = World::new();
     let mut team = world.demo();
-    let handoff = teamlog_team::command::send::Send {
+    let handoff = teamlog_team::message::send::Send {
         message_id: Some("m1".into()),
         trace_id: Some("tr".into()),
         ..message("lead", "dev")

@@ -2,8 +2,8 @@
 
 use crate::world::{SECOND, World, events, settled_digest};
 use serde_json::{Map, Value, json};
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault};
+use teamlog_team::handle::command::Control;
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
     let mut given: Map<String, Value> = input.as_object().unwrap().clone();

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use teamlog_engine::event_id::EventId;
 use teamlog_engine::{Event, RefKind, Timestamp};
-use teamlog_team::event_type::{EVENT_TYPES, Notice};
-use teamlog_team::team_event::TeamEvent;
+use teamlog_team::log::event_type::{EVENT_TYPES, Notice};
+use teamlog_team::log::team_event::TeamEvent;
 
 /// An event of the log that was never recorded.
 fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -> Event<'static> {

@@ -6,9 +6,9 @@ use serde_json::json;
 use std::thread;
 use std::time::Duration;
 use teamlog_engine::Format;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
-use teamlog_team::event_type::EventType;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
+use teamlog_team::log::event_type::EventType;
 
 /// No test waits that long, unless it fails.
 const LONG_MS: u64 = 30_000;

@@ -3,16 +3,16 @@
 use crate::world::{MINUTE, SECOND, World, assign, events, json, kinds, refused, update};
 use serde_json::{Value, json};
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
-use teamlog_team::command::claim_next::ClaimNext;
-use teamlog_team::command::ready::Ready;
-use teamlog_team::command::task_cancel::TaskCancel;
-use teamlog_team::command::task_change::TaskChange;
-use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::handle::command::Control;
 use teamlog_team::projections::Task;
+use teamlog_team::task::cancel::TaskCancel;
+use teamlog_team::task::change::TaskChange;
+use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Refusal, Team};
 
 pub fn new(subject: &str) -> TaskCreate {

@@ -3,11 +3,11 @@
 use crate::claims::{claim, claimed, complete, new, waiting};
 use crate::leases::release;
 use crate::world::{MINUTE, World, json};
-use teamlog_team::act::Control;
-use teamlog_team::command::diff::Diff;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::tick::Tick;
 use teamlog_team::engine::reader::Point;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::log::diff::Diff;
+use teamlog_team::task::show::TaskShow;
 
 #[test]
 fn a_difference_names_what_a_claim_changed() {
@@ -74,7 +74,7 @@ fn a_trace_shows_each_turn_of_a_task_as_a_span() {
     let two = team.task_claim(claim("1", "dev")).unwrap();
     team.task_finish(complete(&two)).unwrap();
     let trace = team
-        .trace(teamlog_team::command::trace::Trace {
+        .trace(teamlog_team::log::trace::Trace {
             trace_id: "tr-1".into(),
             ..Default::default()
         })

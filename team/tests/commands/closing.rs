@@ -7,15 +7,15 @@ use crate::world::*;
 use serde_json::Value;
 use std::path::Path;
 use teamlog_engine::{Durability, Format, Log, LogOptions};
-use teamlog_team::act::Control;
-use teamlog_team::command::cleanup::{Cleanup, OrphanCleanup};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::mode_start::ModeStart;
-use teamlog_team::command::send::{Require, Send};
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::cleanup::{Cleanup, OrphanCleanup};
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::message::send::{Require, Send};
+use teamlog_team::mode::start::ModeStart;
 use teamlog_team::projections::fact::TeamClosed;
 use teamlog_team::projections::modes::Mode;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
 use teamlog_team::{Code, Team};
 
 fn forced() -> Cleanup {

@@ -4,13 +4,13 @@ use crate::workers::{heartbeat, says};
 use crate::world::{World, assign, message};
 use std::collections::BTreeMap;
 use teamlog_engine::Format;
-use teamlog_team::command::claim_next::ClaimNext;
-use teamlog_team::command::idle::ReadIdle;
-use teamlog_team::command::init::Init;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::stall::ReadStall;
-use teamlog_team::command::summary::GetSummary;
-use teamlog_team::command::trace::Trace;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::read::Read;
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::worker::idle::ReadIdle;
+use teamlog_team::worker::stall::ReadStall;
+use teamlog_team::worker::summary::GetSummary;
 use teamlog_team::{Root, Team};
 
 /// A team without views, so that only the log and its state are counted.
@@ -123,7 +123,7 @@ fn commands_cost_the_same_on_a_long_history() {
 
 #[test]
 fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
-    use teamlog_team::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
+    use teamlog_team::worker::snapshot::{ReadSnapshot, WriteSnapshot};
     let world = World::new();
     let mut team = plain(&world, Format::Jsonl);
     let mut grow = |count: usize| {

@@ -5,8 +5,8 @@ use crate::world::{World, assign, json, kinds, refused};
 use serde_json::{Value, json};
 use teamlog_team::Code;
 use teamlog_team::Team;
-use teamlog_team::command::task_change::TaskChange;
-use teamlog_team::command::task_create::{DEPENDENCIES_MAX, TaskCreate};
+use teamlog_team::task::change::TaskChange;
+use teamlog_team::task::create::{DEPENDENCIES_MAX, TaskCreate};
 
 #[test]
 fn a_task_gets_the_next_number_and_is_pending() {

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Storage};
-use teamlog_team::command::ack::{Ack, AckStatus};
-use teamlog_team::command::config::ConfigChange;
-use teamlog_team::command::dead_letter::{DeadLetterList, Requeue};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::send::{Require, Send, SendStatus};
-use teamlog_team::command::tick::Tick;
-use teamlog_team::patience::Patience;
+use teamlog_team::handle::deadline::Patience;
+use teamlog_team::lifecycle::config::ConfigChange;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::message::ack::{Ack, AckStatus};
+use teamlog_team::message::dead_letter::{DeadLetterList, Requeue};
+use teamlog_team::message::send::{Require, Send, SendStatus};
 use teamlog_team::{Code, Root, RootOptions, Team};
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.

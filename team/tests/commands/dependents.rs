@@ -8,12 +8,12 @@ use crate::world::{SECOND, World, assign, json, kinds, refused, update};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Cursor;
-use teamlog_team::command::import_messages::ImportMessages;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_change::TaskChange;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::tasks::Tasks;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::task::change::TaskChange;
+use teamlog_team::task::list::Tasks;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Team};
 
 #[test]
@@ -124,7 +124,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     // Too late, it completes nothing.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
-        teamlog_team::command::task_update::TaskUpdate {
+        teamlog_team::task::update::TaskUpdate {
             created_at: Some(now.plus_micros(-back).to_string()),
             ..update(id, "done")
         }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Bytes, File, Held, LockError, Memory, Open, Stat, Storage, Watcher};
-use teamlog_team::command::bootstrap_record::BootstrapRecord;
-use teamlog_team::command::bootstrap_start::BootstrapStart;
-use teamlog_team::command::mode_clear::ModeClear;
-use teamlog_team::command::mode_end::ModeComplete;
-use teamlog_team::command::mode_start::ModeStart;
-use teamlog_team::command::mode_write::ModeUpdate;
-use teamlog_team::command::rehydrate::Rehydrate;
+use teamlog_team::bootstrap::record::BootstrapRecord;
+use teamlog_team::bootstrap::start::BootstrapStart;
 use teamlog_team::doctor::repair::Repair;
 use teamlog_team::doctor::{DoctorAnswer, DoctorCheck, Health};
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::end::ModeComplete;
+use teamlog_team::mode::start::ModeStart;
+use teamlog_team::mode::write::ModeUpdate;
 use teamlog_team::{Code, Root};
 
 /// A file system that is mounted to be read.
@@ -463,7 +463,7 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     world.later(2 * SECOND);
     let tick = vec!["teamlog tick demo".to_owned()];
     assert_eq!(overdue(&world), (Health::Warn, 1.into(), tick));
-    team.tick(teamlog_team::command::tick::Tick::default())
+    team.tick(teamlog_team::lifecycle::tick::Tick::default())
         .unwrap();
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }

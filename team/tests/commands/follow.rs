@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::tail::Tail;
-use teamlog_team::command::wait::{Wait, WaitStatus};
+use teamlog_team::log::append::Append;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::tail::Tail;
+use teamlog_team::message::ack::Ack;
+use teamlog_team::message::read::Read;
+use teamlog_team::message::wait::{Wait, WaitStatus};
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
 /// No test waits that long, unless it fails.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use teamlog_engine::Format;
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::{Memory, Storage};
-use teamlog_team::command::trace::Trace;
+use teamlog_team::log::trace::Trace;
 use teamlog_team::projections::vocabulary::{self, KINDS};
 use teamlog_team::{Code, Team};
 

@@ -4,15 +4,16 @@ use crate::world::{MINUTE, World, assign, json, message, refused, status, update
 use serde_json::{Value, json};
 use teamlog_engine::Format;
 use teamlog_engine::reader::Point;
-use teamlog_team::command::diff::{Change, Diff, DiffAnswer, InboxChange};
-use teamlog_team::command::prime::{Prime, PrimeAnswer, TOKENS_MAX};
-use teamlog_team::command::ready::Ready;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_update::TaskUpdate;
-use teamlog_team::{Code, Team, tokens};
+use teamlog_team::log::diff::{Change, Diff, DiffAnswer, InboxChange};
+use teamlog_team::message::prime::{Prime, PrimeAnswer, TOKENS_MAX};
+use teamlog_team::message::send::Send;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::usage::tokens;
+use teamlog_team::{Code, Team};
 
-fn ids(tasks: &[teamlog_team::listed::Listed]) -> Vec<&str> {
+fn ids(tasks: &[teamlog_team::task::listed::Listed]) -> Vec<&str> {
     tasks.iter().map(|task| task.task_id.as_str()).collect()
 }
 
@@ -107,7 +108,7 @@ fn an_agent_wakes_and_knows_its_work_its_mail_and_what_holds_it_up() {
         json(&answer.tasks_by_status),
         json!({"assigned": 2, "blocked": 1, "in_progress": 1})
     );
-    let named = |few: &teamlog_team::command::prime::Few<teamlog_team::command::prime::Brief>| {
+    let named = |few: &teamlog_team::message::prime::Few<teamlog_team::message::prime::Brief>| {
         let ids: Vec<String> = few.items.iter().map(|task| task.task_id.clone()).collect();
         (few.total, ids.join(" "))
     };
@@ -216,12 +217,12 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
     })
     .unwrap();
     let first = team
-        .read(teamlog_team::command::read::Read {
+        .read(teamlog_team::message::read::Read {
             agent: "dev".into(),
             ..Default::default()
         })
         .unwrap();
-    team.ack(teamlog_team::command::ack::Ack {
+    team.ack(teamlog_team::message::ack::Ack {
         agent: "dev".into(),
         message_id: first.messages[0].id.clone(),
         actor: None,

@@ -4,11 +4,11 @@ use crate::claims::{after, claimed, new};
 use crate::transitions::cancel;
 use crate::world::{SECOND, World, json, refused, settled_digest};
 use serde_json::{Value, json};
-use teamlog_team::act::Control;
-use teamlog_team::command::task_cancel::TaskCancel;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::task_release::TaskRelease;
-use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::handle::command::Control;
+use teamlog_team::task::cancel::TaskCancel;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::release::TaskRelease;
+use teamlog_team::task::renew::TaskRenew;
 use teamlog_team::{Code, Failure, Team};
 
 /// What is presented of the claim of `dev`, and by whom.

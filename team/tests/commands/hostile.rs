@@ -4,8 +4,8 @@ use crate::scenario::{Given, NAMES, mistyped, scenario};
 use crate::world::{World, events, settled_digest};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
+use teamlog_team::handle::command::Control;
 
 /// What a fault may leave behind.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];

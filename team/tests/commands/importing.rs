@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
-use teamlog_team::command::import_events::ImportEvents;
-use teamlog_team::command::import_messages::ImportMessages;
-use teamlog_team::command::import_report::ImportAnswer;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::import::events::ImportEvents;
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::import::report::ImportAnswer;
+use teamlog_team::message::read::Read;
+use teamlog_team::message::send::Send;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Result, Team};
 
 fn line(id: &str, at: &str, kind: &str, payload: &str) -> String {

@@ -3,9 +3,9 @@
 use crate::world::{World, events, kinds};
 use serde_json::{Value, json};
 use teamlog_engine::storage::Storage;
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault};
-use teamlog_team::command::tick::Tick;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
     let operation = api::find(operation).unwrap();

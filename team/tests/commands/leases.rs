@@ -7,20 +7,20 @@ use crate::world::{MINUTE, SECOND, World, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
 use teamlog_engine::reader::Point;
-use teamlog_team::command::claim_next::ClaimNext;
-use teamlog_team::command::cleanup::OrphanCleanup;
-use teamlog_team::command::prime::Prime;
-use teamlog_team::command::ready::Ready;
-use teamlog_team::command::task_cancel::TaskCancel;
-use teamlog_team::command::task_change::TaskChange;
-use teamlog_team::command::task_claim::{ClaimAnswer, TaskClaim};
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_release::TaskRelease;
-use teamlog_team::command::task_renew::TaskRenew;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::tasks::Tasks;
-use teamlog_team::command::tick::Tick;
-use teamlog_team::listed::Listed;
+use teamlog_team::lifecycle::cleanup::OrphanCleanup;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::message::prime::Prime;
+use teamlog_team::task::cancel::TaskCancel;
+use teamlog_team::task::change::TaskChange;
+use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::list::Tasks;
+use teamlog_team::task::listed::Listed;
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::release::TaskRelease;
+use teamlog_team::task::renew::TaskRenew;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Team};
 
 pub fn release(claimed: &ClaimAnswer) -> TaskRelease {
@@ -166,7 +166,7 @@ fn releasing_what_nobody_holds_changes_nothing() {
     };
     refused(team.task_release(unknown), Code::TaskNotFound);
     // What is kept for somebody is not given back by anybody.
-    let owned = teamlog_team::command::task_create::TaskCreate {
+    let owned = teamlog_team::task::create::TaskCreate {
         owner: Some("qa".into()),
         ..new("owned")
     };
@@ -198,7 +198,7 @@ fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
                 refused(team.task_cancel(cancel), Code::LeaseExpired).code
             }
             _ => {
-                let wrong = teamlog_team::command::task_finish::TaskFinish {
+                let wrong = teamlog_team::task::finish::TaskFinish {
                     claim_token: Some("x".into()),
                     ..complete(&held)
                 };
@@ -259,7 +259,7 @@ fn the_old_holder_hears_the_same_whoever_came_first() {
         let world = World::new();
         let mut team = world.demo();
         let held = claimed(&mut team, new("first"));
-        let by_epoch = teamlog_team::command::task_finish::TaskFinish {
+        let by_epoch = teamlog_team::task::finish::TaskFinish {
             claim_token: None,
             epoch: Some(1),
             ..complete(&held)
@@ -513,7 +513,7 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
     let mut team = world.demo();
     let one = done(&mut team, new("1"));
     let held = claimed(&mut team, waiting("2", &[&one]));
-    let more = teamlog_team::command::task_change::TaskChange {
+    let more = teamlog_team::task::change::TaskChange {
         blocked_by: Some(vec![one, "9".into()]),
         ..crate::claims::change(&held.task.id)
     };

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 use teamlog_engine::Format;
 use teamlog_team::Team;
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::append_event::AppendEvent;
-use teamlog_team::command::broadcast::Broadcast;
-use teamlog_team::command::mailbox_list::MailboxList;
-use teamlog_team::command::mailbox_mark::{MarkDelivered, MarkNotified};
-use teamlog_team::command::read_events::ReadEvents;
-use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::event_type::EventType;
-use teamlog_team::mail::Mail;
+use teamlog_team::log::append_event::AppendEvent;
+use teamlog_team::log::event_type::EventType;
+use teamlog_team::log::read_events::ReadEvents;
+use teamlog_team::message::ack::Ack;
+use teamlog_team::message::broadcast::Broadcast;
+use teamlog_team::message::mail::Mail;
+use teamlog_team::message::mailbox_list::MailboxList;
+use teamlog_team::message::mailbox_mark::{MarkDelivered, MarkNotified};
+use teamlog_team::message::send_message::SendMessage;
 
 const AGENTS: [&str; 3] = ["a0", "a1", "leader-fixed"];
 /// Those that a broadcast can go to.

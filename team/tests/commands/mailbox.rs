@@ -3,15 +3,15 @@
 use crate::world::{MINUTE, NOON, World, events, json, kinds, message, refused};
 use serde_json::json;
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
-use teamlog_team::command::broadcast::Broadcast;
-use teamlog_team::command::mailbox_list::{MailboxList, MailboxListAnswer};
-use teamlog_team::command::mailbox_mark::{
+use teamlog_team::handle::command::Control;
+use teamlog_team::message::broadcast::Broadcast;
+use teamlog_team::message::mail::Mail;
+use teamlog_team::message::mailbox_list::{MailboxList, MailboxListAnswer};
+use teamlog_team::message::mailbox_mark::{
     MarkDelivered, MarkDeliveredAnswer, MarkNotified, MarkNotifiedAnswer,
 };
-use teamlog_team::command::send::Send;
-use teamlog_team::command::send_message::{SendMessage, SendMessageAnswer};
-use teamlog_team::mail::Mail;
+use teamlog_team::message::send::Send;
+use teamlog_team::message::send_message::{SendMessage, SendMessageAnswer};
 use teamlog_team::{Code, Root, Team};
 
 pub fn mail(from: &str, to: &str, body: &str) -> SendMessage {

@@ -4,12 +4,12 @@ use crate::mailbox::{delivered, list, mail, send, told};
 use crate::world::{MINUTE, World, events, json, kinds, message, settled_digest};
 use serde_json::{Value, json};
 use std::time::Duration;
-use teamlog_team::act::Control;
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::mailbox_mark::{MarkDelivered, MarkNotified};
-use teamlog_team::command::send::{Require, Send};
-use teamlog_team::command::tick::Tick;
-use teamlog_team::command::wait::Wait;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::message::ack::Ack;
+use teamlog_team::message::mailbox_mark::{MarkDelivered, MarkNotified};
+use teamlog_team::message::send::{Require, Send};
+use teamlog_team::message::wait::Wait;
 
 #[test]
 fn the_leaders_mail_lies_in_its_mailbox_and_an_ack_makes_room_for_the_same_again() {

@@ -1,12 +1,12 @@
 use crate::world::{MINUTE, SECOND, World, events, json, kinds, message, refused};
 use std::sync::Arc;
 use teamlog_engine::event_id::IdSource;
-use teamlog_team::command::ack::{Ack, AckStatus};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::send::{Send, SendStatus};
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::message::ack::{Ack, AckStatus};
+use teamlog_team::message::read::Read;
+use teamlog_team::message::send::{Send, SendStatus};
+use teamlog_team::task::show::TaskShow;
+use teamlog_team::task::update::TaskUpdate;
 use teamlog_team::{Code, Root, RootOptions};
 
 fn ack(agent: &str, id: &str) -> Ack {

@@ -2,12 +2,12 @@
 
 use crate::world::{events, json};
 use serde_json::{Map, Value};
-use teamlog_team::command::mode_clear::ModeClear;
-use teamlog_team::command::mode_end::{ModeCancel, ModeComplete};
-use teamlog_team::command::mode_show::{ModeList, ModeShow};
-use teamlog_team::command::mode_start::ModeStart;
-use teamlog_team::command::mode_write::{ModeUpdate, ModeWrite};
-use teamlog_team::modes::shown::ModeAnswer;
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::end::{ModeCancel, ModeComplete};
+use teamlog_team::mode::rules::shown::ModeAnswer;
+use teamlog_team::mode::show::{ModeList, ModeShow};
+use teamlog_team::mode::start::ModeStart;
+use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Result, Team};
 

@@ -5,8 +5,8 @@ use crate::mode_calls::{
 };
 use crate::world::{MINUTE, NOON, World, json, kinds, refused};
 use serde_json::json;
-use teamlog_team::command::mode_end::{ModeComplete, ModeFail};
-use teamlog_team::command::mode_prompt::ModePrompt;
+use teamlog_team::mode::end::{ModeComplete, ModeFail};
+use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 

@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty};
-use teamlog_team::command::mode_clear::ModeClear;
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::command::mode_show::ModeList;
-use teamlog_team::command::state::StateRead;
 use teamlog_team::doctor::{DoctorCheck, Health};
-use teamlog_team::modes::transition::reachable;
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::rules::transition::reachable;
+use teamlog_team::mode::show::ModeList;
+use teamlog_team::mode::state::StateRead;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Root, Team};
 

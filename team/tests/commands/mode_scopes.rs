@@ -6,11 +6,11 @@ use crate::mode_calls::{
 use crate::world::{World, events, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
 use teamlog_engine::storage::Storage;
-use teamlog_team::command::mode_clear::ModeClear;
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::command::mode_show::{ModeList, ModeShow};
-use teamlog_team::command::mode_write::ModeWrite;
-use teamlog_team::command::state::{StateGetStatus, StateListActive, StateRead};
+use teamlog_team::mode::clear::ModeClear;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::show::{ModeList, ModeShow};
+use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
+use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 

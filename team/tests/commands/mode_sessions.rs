@@ -5,13 +5,13 @@ use crate::mode_calls::{
 };
 use crate::world::{MINUTE, World, events, refused, settled_digest};
 use serde_json::json;
-use teamlog_team::command::cleanup::OrphanCleanup;
-use teamlog_team::command::config::ConfigChange;
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::command::mode_sessions::{
+use teamlog_team::lifecycle::cleanup::OrphanCleanup;
+use teamlog_team::lifecycle::config::ConfigChange;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::sessions::{
     ModeEndSession, ModeSessions, SessionEndedAnswer, SessionShown,
 };
-use teamlog_team::command::rehydrate::Rehydrate;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 

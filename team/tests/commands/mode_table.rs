@@ -3,8 +3,8 @@
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes it anew.
 
 use std::path::Path;
-use teamlog_team::modes::prompt::{gate, keyword};
-use teamlog_team::modes::transition::{Denial, Kind, Review, Transition, decide, reachable};
+use teamlog_team::mode::rules::prompt::{gate, keyword};
+use teamlog_team::mode::rules::transition::{Denial, Kind, Review, Transition, decide, reachable};
 use teamlog_team::projections::modes::Mode;
 
 const BEGIN: &str = "<!-- sets: ";

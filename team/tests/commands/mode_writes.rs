@@ -5,10 +5,10 @@ use crate::mode_calls::{
 };
 use crate::world::{NOON, World, events, kinds, refused};
 use serde_json::{Value, json};
-use teamlog_team::act::Control;
-use teamlog_team::command::mode_show::ModeShow;
-use teamlog_team::command::mode_write::{ModeUpdate, ModeWrite};
-use teamlog_team::modes::transition::Kind;
+use teamlog_team::handle::command::Control;
+use teamlog_team::mode::rules::transition::Kind;
+use teamlog_team::mode::show::ModeShow;
+use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Failure};
 

@@ -5,11 +5,11 @@ use crate::mode_calls::{
 };
 use crate::world::{MINUTE, NOON, World, json, refused, settled_digest};
 use serde_json::{Value, json};
-use teamlog_team::command::mode_explain::ModeExplain;
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::command::mode_start::ModeStart;
-use teamlog_team::command::mode_write::ModeWrite;
-use teamlog_team::modes::transition::{self, Kind, Review};
+use teamlog_team::mode::explain::ModeExplain;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::rules::transition::{self, Kind, Review};
+use teamlog_team::mode::start::ModeStart;
+use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::{Code, Team};
 

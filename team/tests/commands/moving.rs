@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::restore::Restore;
+use teamlog_team::backup::restore::Restore;
+use teamlog_team::message::ack::Ack;
 use teamlog_team::{Code, Root, RootOptions, Team, Vault};
 
 /// A team with tasks, messages and an ack.
@@ -135,7 +135,7 @@ fn all_teams_are_backed_up_and_one_that_fails_keeps_no_other_from_it() {
     let world = World::new();
     lived(&world, Format::Jsonl);
     for name in ["alpha", "omega"] {
-        let init = teamlog_team::command::init::Init::of(name);
+        let init = teamlog_team::lifecycle::init::Init::of(name);
         world.root.init(init).unwrap();
     }
     let (memory, vault) = vault();

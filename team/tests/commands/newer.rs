@@ -6,13 +6,13 @@ use std::path::Path;
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Durability, Error, Format, Json, Log, LogOptions, NewEvent, RefKind};
-use teamlog_team::act::Control;
 use teamlog_team::api;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::tick::Tick;
 use teamlog_team::failure::code_of;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::message::send::Send;
 
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 

@@ -2,10 +2,10 @@
 
 use crate::world::*;
 use serde_json::json;
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::nudge::{Nudge, NudgeAnswer};
-use teamlog_team::command::prime::Prime;
-use teamlog_team::command::send::Send;
+use teamlog_team::message::ack::Ack;
+use teamlog_team::message::nudge::{Nudge, NudgeAnswer};
+use teamlog_team::message::prime::Prime;
+use teamlog_team::message::send::Send;
 use teamlog_team::{Code, Team};
 
 fn nudge(team: &mut Team) -> NudgeAnswer {
@@ -122,7 +122,7 @@ fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
     team.send(message("lead", "dev")).unwrap();
     world.later(MINUTE + SECOND);
     assert_eq!(nudge(&mut team).count, 0);
-    let change = teamlog_team::command::config::ConfigChange {
+    let change = teamlog_team::lifecycle::config::ConfigChange {
         key: "nudge.idle_seconds".into(),
         value: Some("60".into()),
         actor: None,

@@ -5,10 +5,10 @@ use crate::world::{NOON, World, assign, events, settled_digest, update};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
 
 /// What a fault may leave behind.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];

@@ -5,14 +5,15 @@ use serde_json::Value;
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Clock, Format};
-use teamlog_team::command::read::Read;
-use teamlog_team::command::ready::Ready;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::tasks::Tasks;
-use teamlog_team::command::trace::Trace;
-use teamlog_team::{Code, Team, past};
+use teamlog_team::handle::past;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::read::Read;
+use teamlog_team::task::list::Tasks;
+use teamlog_team::task::ready::Ready;
+use teamlog_team::task::show::TaskShow;
+use teamlog_team::{Code, Team};
 
 /// What every query answers, as JSON.
 fn answers(team: &mut Team) -> Vec<Value> {

@@ -4,9 +4,9 @@ use crate::mode_calls::{complete, start};
 use crate::world::{World, events};
 use std::collections::BTreeSet;
 use teamlog_team::Team;
-use teamlog_team::command::config::ConfigChange;
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::lifecycle::config::ConfigChange;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::projections::modes::Mode;
 
 const NOTHING: &str = include_str!("../data/prompts-start-nothing.txt");

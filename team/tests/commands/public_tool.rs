@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_team::Team;
-use teamlog_team::command::import_team_chat::{ChatAnswer, ImportTeamChat};
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::trace::Trace;
+use teamlog_team::import::team_chat::{ChatAnswer, ImportTeamChat};
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::task::show::TaskShow;
 
 const AGENTS: [&str; 4] = ["lead", "dev", "qa", "ops"];
 

@@ -5,13 +5,14 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use teamlog_engine::Format;
-use teamlog_team::command::import_messages::ImportMessages;
-use teamlog_team::command::prime::{Prime, TOKENS_MAX};
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::tasks::Tasks;
-use teamlog_team::command::trace::Trace;
-use teamlog_team::{Root, RootOptions, tokens};
+use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::prime::{Prime, TOKENS_MAX};
+use teamlog_team::task::list::Tasks;
+use teamlog_team::usage::tokens;
+use teamlog_team::{Root, RootOptions};
 
 fn messages() -> Option<PathBuf> {
     let beside =

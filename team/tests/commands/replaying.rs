@@ -1,10 +1,10 @@
 use crate::world::{MINUTE, NOON, SECOND, World, assign, events, json, refused, time, update};
 use std::ops::ControlFlow;
 use teamlog_engine::Format;
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::replay::Replay;
-use teamlog_team::command::task_update::TaskUpdate;
-use teamlog_team::command::trace::Trace;
+use teamlog_team::log::replay::Replay;
+use teamlog_team::log::trace::Trace;
+use teamlog_team::message::ack::Ack;
+use teamlog_team::task::update::TaskUpdate;
 use teamlog_team::{Code, Team};
 
 /// An open team with 39 assignments, two a minute; every fourth of trace `tr_0` … `tr_3`.

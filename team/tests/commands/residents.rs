@@ -6,13 +6,13 @@ use std::time::Duration;
 use teamlog_engine::storage::Fault;
 use teamlog_engine::storage::{Faulty, Files, Storage};
 use teamlog_engine::{Error, Format};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::status::Status;
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::doctor::repair::Repair;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::message::read::Read;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
 use teamlog_team::{Code, Failure, Root, RootOptions, Team};
 
 fn resident(world: &World) -> Root {

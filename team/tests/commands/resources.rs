@@ -6,14 +6,14 @@ use serde_json::json;
 use std::fs;
 use std::os::unix::fs::symlink;
 use teamlog_engine::Format;
-use teamlog_team::command::can_write::{CanWrite, CanWriteAll, WriteReason, WriteVerdict};
-use teamlog_team::command::claim_next::ClaimNext;
-use teamlog_team::command::config::ConfigChange;
-use teamlog_team::command::task_change::TaskChange;
-use teamlog_team::command::task_claim::ClaimAnswer;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::lifecycle::config::ConfigChange;
 use teamlog_team::resource::RESOURCES_MAX;
+use teamlog_team::resource::can_write::{CanWrite, CanWriteAll, WriteReason, WriteVerdict};
+use teamlog_team::task::change::TaskChange;
+use teamlog_team::task::claim::ClaimAnswer;
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::renew::TaskRenew;
 use teamlog_team::{Code, Team};
 
 fn texts(texts: &[&str]) -> Option<Vec<String>> {

@@ -3,7 +3,7 @@
 use crate::world::*;
 use serde_json::{Value, json};
 use teamlog_engine::Format;
-use teamlog_team::command::config::{ConfigChange, ConfigChangeAnswer, ConfigList, ConfigStatus};
+use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer, ConfigList, ConfigStatus};
 use teamlog_team::{Code, Failure, Team};
 
 fn change(team: &mut Team, key: &str, value: Option<&str>) -> Result<ConfigChangeAnswer, Failure> {
@@ -105,7 +105,7 @@ fn a_team_is_opened_closed_and_as_it_was_created() {
     team.send(message("new", "dev")).unwrap();
     let mut open = world
         .root
-        .init(teamlog_team::command::init::Init::of("open"))
+        .init(teamlog_team::lifecycle::init::Init::of("open"))
         .map(|_| world.root.team("open").unwrap())
         .unwrap();
     change(&mut open, "members.open", Some("false")).unwrap();

@@ -5,9 +5,9 @@ use crate::world::{World, settled_digest};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
 use teamlog_team::api;
 use teamlog_team::doctor::{DoctorCheck, Health};
+use teamlog_team::handle::command::Control;
 
 #[derive(Debug, Clone)]
 enum Step {

@@ -2,7 +2,7 @@
 
 use crate::claims::{claim, complete, new};
 use crate::world::{MINUTE, World, message, refused};
-use teamlog_team::command::stall::ReadStall;
+use teamlog_team::worker::stall::ReadStall;
 use teamlog_team::{Code, Team};
 
 #[test]

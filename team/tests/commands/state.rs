@@ -3,10 +3,10 @@ use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::send::{Send, SendStatus};
-use teamlog_team::command::status::Status;
+use teamlog_team::lifecycle::status::Status;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::message::send::{Send, SendStatus};
 use teamlog_team::{Code, Presented, Root};
 
 #[test]
@@ -25,7 +25,7 @@ fn status_counts_what_is_unread_blocked_and_stale() {
     world.later(91 * MINUTE);
     team.send(message("lead", "qa")).unwrap();
     let answer = status(&mut team);
-    let ids = |tasks: &[teamlog_team::listed::Listed]| {
+    let ids = |tasks: &[teamlog_team::task::listed::Listed]| {
         tasks
             .iter()
             .map(|task| task.task_id.clone())

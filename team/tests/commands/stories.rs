@@ -2,12 +2,12 @@
 
 use crate::world::{NOON, SECOND, World, assign, json, message, time, update};
 use teamlog_engine::{Event, EventId, RefKind, Refs, SeededIds};
-use teamlog_team::command::ack::Ack;
-use teamlog_team::command::append::Append;
-use teamlog_team::command::dead_letter::Requeue;
-use teamlog_team::command::send::Require;
-use teamlog_team::command::tick::Tick;
-use teamlog_team::command::trace::{Trace, TraceAnswer};
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::log::append::Append;
+use teamlog_team::log::trace::{Trace, TraceAnswer};
+use teamlog_team::message::ack::Ack;
+use teamlog_team::message::dead_letter::Requeue;
+use teamlog_team::message::send::Require;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
 use teamlog_team::{Recorded, Team};
 

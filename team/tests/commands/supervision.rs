@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use teamlog_engine::storage::Storage;
 use teamlog_engine::{Durability, Json, NewEvent, Timestamp};
 use teamlog_team::Team;
-use teamlog_team::command::cleanup::OrphanCleanup;
-use teamlog_team::command::idle::ReadIdle;
-use teamlog_team::command::monitor_snapshot::{ReadSnapshot, WriteSnapshot};
-use teamlog_team::command::stall::ReadStall;
-use teamlog_team::command::summary::GetSummary;
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::lifecycle::cleanup::OrphanCleanup;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::worker::idle::ReadIdle;
+use teamlog_team::worker::snapshot::{ReadSnapshot, WriteSnapshot};
+use teamlog_team::worker::stall::ReadStall;
+use teamlog_team::worker::summary::GetSummary;
 
 fn summary(team: &mut Team) -> Value {
     json(&team.summary(GetSummary {}).unwrap())["summary"].clone()

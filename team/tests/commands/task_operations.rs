@@ -2,8 +2,8 @@
 
 use crate::world::{MINUTE, World, assign, kinds};
 use serde_json::{Value, json};
-use teamlog_team::act::Control;
 use teamlog_team::api::{self, Fault};
+use teamlog_team::handle::command::Control;
 
 fn call(world: &World, operation: &str, mut input: Value) -> Result<Value, Fault> {
     let operation = api::find(operation).unwrap();

@@ -1,10 +1,10 @@
 use crate::world::{SECOND, World, assign, json, refused, update};
 use teamlog_team::Code;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_show::TaskShow;
-use teamlog_team::command::task_update::TaskUpdate;
-use teamlog_team::command::tasks::Tasks;
+use teamlog_team::message::send::Send;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::list::Tasks;
+use teamlog_team::task::show::TaskShow;
+use teamlog_team::task::update::TaskUpdate;
 
 fn show(id: &str) -> TaskShow {
     TaskShow {

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_team::command::import_team_chat::{ChatAnswer, ImportTeamChat};
-use teamlog_team::command::read::Read;
-use teamlog_team::command::task_show::TaskShow;
 use teamlog_team::doctor::DoctorCheck;
+use teamlog_team::import::team_chat::{ChatAnswer, ImportTeamChat};
+use teamlog_team::message::read::Read;
+use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Result, Root};
 
 fn envelope(id: &str, kind: &str, to: &str, at: &str, rest: &str) -> String {
@@ -479,13 +479,13 @@ fn what_cannot_be_read_is_named_by_file_and_line_and_the_rest_gets_in() {
         1,
         "a kept event moves nothing"
     );
-    let trace = teamlog_team::command::trace::Trace {
+    let trace = teamlog_team::log::trace::Trace {
         trace_id: "tr".into(),
         ..Default::default()
     };
     assert_eq!(team.trace(trace).unwrap().count, 2);
     // Nobody else gives a reserved kind the mark.
-    let own = teamlog_team::command::append::Append {
+    let own = teamlog_team::log::append::Append {
         kind: "message_suppressed".into(),
         ..Default::default()
     };

@@ -2,9 +2,9 @@ use crate::world::{World, assign, json, kinds, message, refused, status};
 use std::path::Path;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Open, Storage};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::read::Read;
-use teamlog_team::command::send::Send;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::message::read::Read;
+use teamlog_team::message::send::Send;
 use teamlog_team::{Code, Root, RootOptions};
 
 fn init(team: &str, members: &[&str]) -> Init {

@@ -3,20 +3,20 @@
 use crate::world::{World, events, json, kinds, refused, settled_digest, update};
 use serde_json::{Value, json};
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
 use teamlog_team::api;
-use teamlog_team::command::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
-use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::thread_link::ThreadLink;
-use teamlog_team::command::thread_post::{BODY_BYTES_MAX, ThreadPost};
-use teamlog_team::command::thread_search::{ThreadSearch, ThreadSearchAnswer};
-use teamlog_team::command::thread_start::ThreadStart;
-use teamlog_team::command::thread_tail::ThreadTail;
-use teamlog_team::command::tick::Tick;
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::tick::Tick;
+use teamlog_team::message::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
+use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::projections::threads::PostShown;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::thread::link::ThreadLink;
+use teamlog_team::thread::post::{BODY_BYTES_MAX, ThreadPost};
+use teamlog_team::thread::search::{ThreadSearch, ThreadSearchAnswer};
+use teamlog_team::thread::start::ThreadStart;
+use teamlog_team::thread::tail::ThreadTail;
 use teamlog_team::{Code, Team};
 
 fn names(of: &[&str]) -> Option<Vec<String>> {

@@ -5,10 +5,10 @@ use crate::leases::release;
 use crate::world::{SECOND, World, assign, kinds, refused, update};
 use serde_json::{Value, json};
 use teamlog_team::Code;
-use teamlog_team::command::task_cancel::TaskCancel;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::task_reopen::TaskReopen;
+use teamlog_team::task::cancel::TaskCancel;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::reopen::TaskReopen;
 
 pub fn cancel(task: &str) -> TaskCancel {
     TaskCancel {
@@ -397,7 +397,7 @@ fn what_is_reopened_waits_again_for_what_it_waits_for() {
     let mut team = world.demo();
     let held = claimed(&mut team, new("first"));
     team.task_finish(fail(&held)).unwrap();
-    let blocked = teamlog_team::command::task_change::TaskChange {
+    let blocked = teamlog_team::task::change::TaskChange {
         blocked_by: Some(vec!["9".into()]),
         ..change("1")
     };

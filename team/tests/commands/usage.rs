@@ -3,17 +3,17 @@
 use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, update};
 use serde_json::json;
 use teamlog_engine::Format;
-use teamlog_team::act::Control;
-use teamlog_team::command::broadcast::Broadcast;
-use teamlog_team::command::claim_next::ClaimNext;
-use teamlog_team::command::send_message::SendMessage;
-use teamlog_team::command::task_claim::TaskClaim;
-use teamlog_team::command::task_create::TaskCreate;
-use teamlog_team::command::task_finish::TaskFinish;
-use teamlog_team::command::task_renew::TaskRenew;
-use teamlog_team::command::thread_post::ThreadPost;
-use teamlog_team::command::thread_start::ThreadStart;
-use teamlog_team::command::usage::{ReportUsage, SetBudget, TOKENS_MAX, Usage, UsageAnswer};
+use teamlog_team::handle::command::Control;
+use teamlog_team::message::broadcast::Broadcast;
+use teamlog_team::message::send_message::SendMessage;
+use teamlog_team::task::claim::TaskClaim;
+use teamlog_team::task::claim_next::ClaimNext;
+use teamlog_team::task::create::TaskCreate;
+use teamlog_team::task::finish::TaskFinish;
+use teamlog_team::task::renew::TaskRenew;
+use teamlog_team::thread::post::ThreadPost;
+use teamlog_team::thread::start::ThreadStart;
+use teamlog_team::usage::report::{ReportUsage, SetBudget, TOKENS_MAX, Usage, UsageAnswer};
 use teamlog_team::{Code, Failure, Refusal, Team};
 
 fn report(team: &mut Team, worker: &str, tokens: u64) -> UsageAnswer {
@@ -78,7 +78,7 @@ fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
         from_worker: worker.to_owned(),
         body: "all".to_owned(),
     };
-    let assignment = teamlog_team::command::task_assign::TaskAssign {
+    let assignment = teamlog_team::task::assign::TaskAssign {
         from: worker.to_owned(),
         ..assign("x-1", "qa")
     };
@@ -232,12 +232,12 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
 
     report(&mut team, "qa", 5);
     // The same message once more is no new one.
-    let again = teamlog_team::command::send::Send {
+    let again = teamlog_team::message::send::Send {
         message_id: Some(sent.id.clone()),
         ..message("lead", "dev")
     };
     team.send(again).unwrap();
-    let ack = teamlog_team::command::ack::Ack {
+    let ack = teamlog_team::message::ack::Ack {
         agent: "dev".to_owned(),
         message_id: sent.id.clone(),
         ..Default::default()

@@ -2,7 +2,7 @@
 
 use crate::claims::{claim, new, waiting};
 use crate::world::{MINUTE, World, assign, refused, update};
-use teamlog_team::command::who::{Who, WhoAgent, WhoAnswer};
+use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
 use teamlog_team::{Code, Team};
 
 fn who(team: &mut Team) -> WhoAnswer {

@@ -6,14 +6,14 @@ use crate::world::{
 use serde_json::{Value, json};
 use teamlog_engine::Format;
 use teamlog_engine::storage::Storage;
-use teamlog_team::act::Control;
-use teamlog_team::command::approval::{ReadApproval, WriteApproval};
-use teamlog_team::command::manifest::{ReadConfig, ReadManifest};
-use teamlog_team::command::nudge::Nudge;
-use teamlog_team::command::shutdown::{ReadAck, RequestShutdown, WriteAck};
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::worker::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
-use teamlog_team::command::worker_status::{ReadStatus, WriteStatus};
+use teamlog_team::handle::command::Control;
+use teamlog_team::lifecycle::manifest::{ReadConfig, ReadManifest};
+use teamlog_team::message::nudge::Nudge;
+use teamlog_team::task::approval::{ReadApproval, WriteApproval};
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::worker::record::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
+use teamlog_team::worker::shutdown::{ReadAck, RequestShutdown, WriteAck};
+use teamlog_team::worker::status::{ReadStatus, WriteStatus};
 use teamlog_team::{Code, Team};
 
 pub fn identity(worker: &str, index: u32) -> WriteIdentity {

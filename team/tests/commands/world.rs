@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
-use teamlog_team::command::init::Init;
-use teamlog_team::command::rehydrate::Rehydrate;
-use teamlog_team::command::send::Send;
-use teamlog_team::command::status::{Status, StatusAnswer};
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_update::TaskUpdate;
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::lifecycle::status::{Status, StatusAnswer};
+use teamlog_team::log::rehydrate::Rehydrate;
+use teamlog_team::message::send::Send;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::update::TaskUpdate;
 use teamlog_team::{Code, Failure, Refusal, Root, RootOptions, Team};
 
 pub const NOON: &str = "2026-11-21T12:00:00.000000Z";

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::artifact;
 use std::path::PathBuf;
-use teamlog_team::command::artifact::{ArtifactGet, ArtifactGetAnswer};
+use teamlog_team::artifact::{ArtifactGet, ArtifactGetAnswer};
 
 /// Print an artifact, or write it to a file, once it is checked against its digest
 #[derive(Debug, clap::Args)]

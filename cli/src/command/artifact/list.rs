@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::artifact;
-use teamlog_team::command::artifact::ArtifactList;
+use teamlog_team::artifact::ArtifactList;
 
 /// List artifacts by name
 #[derive(Debug, clap::Args)]

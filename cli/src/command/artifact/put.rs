@@ -8,7 +8,7 @@ use crate::surroundings::Surroundings;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use teamlog_team::Team;
-use teamlog_team::command::artifact::{ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactPut};
+use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactPut};
 
 /// Leave a file for others, under a name
 #[derive(Debug, clap::Args)]

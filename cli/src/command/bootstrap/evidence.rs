@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
 use crate::when::Spot;
-use teamlog_team::command::bootstrap_show::BootstrapEvidence;
+use teamlog_team::bootstrap::show::BootstrapEvidence;
 
 /// Print the evidence of a run's launch, as the contract has it
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::command::given;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
-use teamlog_team::command::bootstrap_record::BootstrapExplain;
+use teamlog_team::bootstrap::record::BootstrapExplain;
 
 /// Say what would come of a report, and record nothing
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
 use crate::when::Spot;
-use teamlog_team::command::bootstrap_list::BootstrapList;
+use teamlog_team::bootstrap::list::BootstrapList;
 
 /// List runs, the newest first: how far each is, its case and when it began
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
 use teamlog_team::Team;
-use teamlog_team::command::bootstrap_record::BootstrapRecord;
+use teamlog_team::bootstrap::record::BootstrapRecord;
 
 /// Report what happened in a run: what violates the contract is recorded too, and the run falls back
 #[derive(Debug, clap::Args)]

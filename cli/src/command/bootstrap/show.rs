@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
 use crate::when::Spot;
-use teamlog_team::command::bootstrap_show::BootstrapShow;
+use teamlog_team::bootstrap::show::BootstrapShow;
 
 /// Show where a run stands: what is done, what is next, and what must not happen now
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::bootstrap;
 use teamlog_team::Team;
-use teamlog_team::command::bootstrap_start::BootstrapStart;
+use teamlog_team::bootstrap::start::BootstrapStart;
 
 /// Begin a run: it stands in INIT
 #[derive(Debug, clap::Args)]

@@ -4,13 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use teamlog_team::command::ack::{Ack, AckAnswer};
-use teamlog_team::command::append::{Append, AppendAnswer};
-use teamlog_team::command::init::{Init, InitAnswer};
-use teamlog_team::command::send::SendAnswer;
-use teamlog_team::command::task_assign::TaskAssign;
-use teamlog_team::command::task_update::TaskUpdate;
 use teamlog_team::engine::{Clock, ManualClock, SystemClock, Timestamp};
+use teamlog_team::lifecycle::init::{Init, InitAnswer};
+use teamlog_team::log::append::{Append, AppendAnswer};
+use teamlog_team::message::ack::{Ack, AckAnswer};
+use teamlog_team::message::send::SendAnswer;
+use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::task::update::TaskUpdate;
 use teamlog_team::{Failure, Root, RootOptions, Team};
 
 /// The team.

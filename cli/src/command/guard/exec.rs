@@ -13,9 +13,9 @@ use std::process::Command;
 use teamlog_server::lock;
 use teamlog_team::Team;
 use teamlog_team::engine::{Clock, SystemClock};
+use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::projections::tasks::HeldResources;
 use teamlog_team::resource::pattern::Pattern;
-use teamlog_team::root::TEAMS_DIR;
 
 #[derive(Debug, clap::Args)]
 #[command(

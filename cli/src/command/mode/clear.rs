@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_clear::ModeClear;
+use teamlog_team::mode::clear::ModeClear;
 
 /// Take the state of a mode away, active or not, so that others may start
 #[derive(Debug, clap::Args)]

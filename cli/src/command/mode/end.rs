@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_end::{ModeCancel, ModeComplete, ModeFail};
+use teamlog_team::mode::end::{ModeCancel, ModeComplete, ModeFail};
 
 /// Complete an active mode
 #[derive(Debug, clap::Args)]

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::prompt;
 use crate::when::Spot;
-use teamlog_team::command::mode_explain::{ModeExplain, explain};
-use teamlog_team::modes::transition::Review;
+use teamlog_team::mode::explain::{ModeExplain, explain};
+use teamlog_team::mode::rules::transition::Review;
 
 /// Say what would become of making a mode active, without doing it
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use crate::when::Spot;
-use teamlog_team::command::mode_show::ModeList;
+use teamlog_team::mode::show::ModeList;
 
 /// List the states of modes, those of a session before those of the root
 #[derive(Debug, clap::Args)]

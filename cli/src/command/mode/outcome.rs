@@ -8,10 +8,10 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome as Ending};
 use crate::render::prompt;
 use crate::when::Spot;
-use teamlog_team::command::mode_outcome::ModeOutcome;
-use teamlog_team::command::mode_show::ModeList;
-use teamlog_team::modes::reading;
-use teamlog_team::modes::shown::ScopeName;
+use teamlog_team::mode::outcome::ModeOutcome;
+use teamlog_team::mode::rules::reading;
+use teamlog_team::mode::rules::shown::ScopeName;
+use teamlog_team::mode::show::ModeList;
 use teamlog_team::projections::modes::Mode;
 use teamlog_team::shell::quoted;
 

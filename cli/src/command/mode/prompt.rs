@@ -8,8 +8,8 @@ use crate::context::{Context, typed_here};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::{View, prompt};
 use serde_json::{Map, Value};
-use teamlog_team::command::mode_prompt::ModePrompt;
-use teamlog_team::modes::prompt::answer::PromptAnswer;
+use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::{Failure, Result, Team};
 
 /// Carry out what a prompt asks for: all of its skills, or none

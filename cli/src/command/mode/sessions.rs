@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_sessions::{ModeEndSession, ModeSessions};
+use teamlog_team::mode::sessions::{ModeEndSession, ModeSessions};
 
 /// List the sessions that work in a team: since when, when they were heard of last, and whether they ended
 #[derive(Debug, clap::Args)]

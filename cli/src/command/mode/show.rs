@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use crate::when::Spot;
-use teamlog_team::command::mode_show::ModeShow;
+use teamlog_team::mode::show::ModeShow;
 
 /// Show the state of a mode: that of the session, else that of the root
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_start::ModeStart;
+use teamlog_team::mode::start::ModeStart;
 
 /// Make a mode active, unless those that are active do not go with it
 #[derive(Debug, clap::Args)]

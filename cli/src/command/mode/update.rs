@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_write::ModeUpdate;
+use teamlog_team::mode::write::ModeUpdate;
 
 /// Change fields of an active mode; a phase or an outcome that ends it does so
 #[derive(Debug, clap::Args)]

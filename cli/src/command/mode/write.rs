@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
 use teamlog_team::Team;
-use teamlog_team::command::mode_write::ModeWrite;
+use teamlog_team::mode::write::ModeWrite;
 
 /// Write fields of the state of a mode, which may start it, hand over to it or end it
 #[derive(Debug, clap::Args)]

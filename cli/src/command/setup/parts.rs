@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use teamlog_team::ignored::IgnoreFile;
+use teamlog_team::lifecycle::ignored::IgnoreFile;
 use teamlog_team::shell::quoted;
 
 /// The hooks, with the names of their parts.

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_cancel::TaskCancel;
+use teamlog_team::task::cancel::TaskCancel;
 
 /// Cancel a task: it is not to be done
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_claim::TaskClaim;
+use teamlog_team::task::claim::TaskClaim;
 
 /// Take a task, for a time: what is answered shows later that it is yours
 #[derive(Debug, clap::Args)]

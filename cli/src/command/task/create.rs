@@ -7,8 +7,8 @@ use crate::render::claim;
 use serde_json::{Map, Value};
 use teamlog_team::Team;
 use teamlog_team::api;
-use teamlog_team::command::task_create::TaskCreate;
 use teamlog_team::engine::Json;
+use teamlog_team::task::create::TaskCreate;
 
 /// Make a task, to be taken under a claim
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_finish::TaskFinish;
+use teamlog_team::task::finish::TaskFinish;
 
 /// Complete a claimed task; what waited for it alone is then ready
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::claim_next::ClaimNext;
+use teamlog_team::task::claim_next::ClaimNext;
 
 /// Take the best task that is ready for a worker: most urgent first, then oldest
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_release::TaskRelease;
+use teamlog_team::task::release::TaskRelease;
 
 /// Give a claimed task back, for whoever wants it; that is no completion
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_renew::TaskRenew;
+use teamlog_team::task::renew::TaskRenew;
 
 /// Prolong the lease of a claim; it is never made shorter
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::claim;
 use teamlog_team::Team;
-use teamlog_team::command::task_reopen::TaskReopen;
+use teamlog_team::task::reopen::TaskReopen;
 
 /// Make a failed task pending again, for whoever wants it
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::task;
 use crate::when::Spot;
-use teamlog_team::command::task_show::TaskShow;
+use teamlog_team::task::show::TaskShow;
 
 /// Show a task, with --history also what happened to it
 #[derive(Debug, clap::Args)]

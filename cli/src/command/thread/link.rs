@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
 use teamlog_team::Team;
-use teamlog_team::command::thread_link::ThreadLink;
+use teamlog_team::thread::link::ThreadLink;
 
 /// Make a thread belong to a task, in the place of the one that it belonged to
 #[derive(Debug, clap::Args)]

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
 use teamlog_team::Team;
-use teamlog_team::command::thread_post::ThreadPost;
+use teamlog_team::thread::post::ThreadPost;
 
 /// Say something in a thread; whoever takes part is told
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
 use crate::when::Spot;
-use teamlog_team::command::thread_search::ThreadSearch;
+use teamlog_team::thread::search::ThreadSearch;
 
 /// Find threads by their titles, messages, participants or task, the newest first; without a text, list them
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
 use teamlog_team::Team;
-use teamlog_team::command::thread_start::ThreadStart;
+use teamlog_team::thread::start::ThreadStart;
 
 /// Start a thread between agents, perhaps about a task
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::thread;
 use crate::when::Spot;
-use teamlog_team::command::thread_tail::ThreadTail;
+use teamlog_team::thread::tail::ThreadTail;
 
 /// Show the newest messages of a thread, oldest first
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use super::super::operation::{Op, row};
 use super::*;
 use crate::failure::Result as Answer;
-use crate::team::Team;
+use crate::handle::team::Team;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

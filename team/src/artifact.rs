@@ -1,0 +1,434 @@
+//! `artifact-put`, `artifact-get`, `artifact-list`: files that agents leave for others.
+//!
+//! The bytes lie beside the log, in a file whose name says what they are, so that no version takes another's place. They
+//! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
+//! that it does not name is of no account.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::names;
+use crate::page::unknown_cursor;
+use crate::projections::Live;
+use crate::projections::artifacts::Artifact;
+use crate::projections::fact::artifact::{ArtifactKind, ArtifactStored};
+use crate::refusal::{Code, Refusal};
+use crate::thread::start::{SYSTEM, author, existing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use teamlog_engine::storage::{Open, Storage};
+use teamlog_engine::{Error, Event, Timestamp};
+
+/// Most bytes of an artifact.
+pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;
+
+/// What `artifact-put` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactPut {
+    /// Its name
+    pub name: String,
+    /// What it holds
+    pub content: String,
+    /// What it is; else a patch if its name ends in `.patch` or `.diff`, and a summary if not
+    #[schemars(with = "Option<ArtifactKind>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// The task that it belongs to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who leaves it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether it takes the place of another one of that name
+    #[serde(default)]
+    pub replace: bool,
+}
+
+/// An artifact of any bytes.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ArtifactFile {
+    /// Everything but the bytes.
+    #[serde(flatten)]
+    pub put: ArtifactPut,
+    /// BLAKE3 of the bytes.
+    digest: String,
+    #[serde(skip)]
+    bytes: Vec<u8>,
+}
+
+/// What `artifact-get` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactGet {
+    /// Its name
+    pub name: String,
+}
+
+/// What `artifact-list` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArtifactList {
+    /// Only those of that kind
+    #[schemars(with = "Option<ArtifactKind>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Most artifacts; default 50
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// The name that the page before ended with
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// An artifact
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArtifactShown {
+    /// Its name
+    pub name: String,
+    /// What it is
+    pub kind: ArtifactKind,
+    /// BLAKE3 of its bytes, lower-case hex
+    pub digest: String,
+    /// How many bytes it has
+    pub size: u64,
+    /// The file that holds them, relative to the team's directory
+    pub path: String,
+    /// The task that it belongs to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who left it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// How many versions it has had
+    pub versions: u64,
+    /// When the last of them was left
+    #[schemars(with = "Timestamp")]
+    pub stored_at: String,
+}
+
+/// `{stored, artifact}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArtifactPutAnswer {
+    /// Whether it is new, or another version; else it was there as it is
+    pub stored: bool,
+    /// The artifact
+    pub artifact: ArtifactShown,
+}
+
+/// `{artifact, content?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArtifactGetAnswer {
+    /// The artifact
+    pub artifact: ArtifactShown,
+    /// What it holds; left out where that is no text
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
+}
+
+/// `{artifacts, next_cursor?}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ArtifactListAnswer {
+    /// The artifacts, by name
+    pub artifacts: Vec<ArtifactShown>,
+    /// The name to go on behind, where there are more
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl From<&Artifact> for ArtifactShown {
+    fn from(artifact: &Artifact) -> ArtifactShown {
+        let stored = &artifact.stored;
+        ArtifactShown {
+            name: stored.name.clone(),
+            kind: stored.kind,
+            digest: stored.digest.clone(),
+            size: stored.size,
+            path: stored.path(),
+            task_id: stored.task_id.clone(),
+            worker: stored.worker.clone(),
+            versions: artifact.versions,
+            stored_at: artifact.at.to_string(),
+        }
+    }
+}
+
+impl ArtifactFile {
+    /// Any bytes, in the place of what the input holds as text.
+    pub fn new(put: ArtifactPut, bytes: Vec<u8>) -> ArtifactFile {
+        let digest = blake3::hash(&bytes).to_hex().to_string();
+        ArtifactFile { put, digest, bytes }
+    }
+
+    fn stored(&self) -> Result<ArtifactStored, Refusal> {
+        names::check_new("name", &self.put.name)?;
+        let size = self.bytes.len() as u64;
+        if size > ARTIFACT_BYTES_MAX {
+            let message =
+                format!("an artifact must have at most {ARTIFACT_BYTES_MAX} bytes, but has {size}");
+            return Err(Refusal::new(Code::TooLarge, message).field("content"));
+        }
+        let name = &self.put.name;
+        let kind = match self.put.kind.as_deref() {
+            Some(kind) => kind_of(kind)?,
+            None if name.ends_with(".patch") || name.ends_with(".diff") => ArtifactKind::Patches,
+            None => ArtifactKind::Summaries,
+        };
+        Ok(ArtifactStored {
+            name: name.clone(),
+            kind,
+            digest: self.digest.clone(),
+            size,
+            task_id: self.put.task_id.clone(),
+            worker: self.put.worker.clone(),
+        })
+    }
+}
+
+fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
+    ArtifactKind::from_name(name).ok_or_else(|| {
+        let known = ArtifactKind::ALL.map(ArtifactKind::name).join(", ");
+        Refusal::invalid("kind", name, &format!("must be one of {known}"))
+    })
+}
+
+impl Team {
+    /// Leaves a text for others.
+    ///
+    /// # Errors
+    /// As [`Team::artifact_put_file`].
+    pub fn artifact_put(&mut self, mut put: ArtifactPut) -> Result<ArtifactPutAnswer> {
+        let bytes = std::mem::take(&mut put.content).into_bytes();
+        self.artifact_put_file(ArtifactFile::new(put, bytes))
+    }
+
+    /// Leaves a file for others. The same once more changes nothing.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `artifact_exists`, `task_not_found`, `worker_not_found`, `team_closed`; the log's.
+    pub fn artifact_put_file(&mut self, mut file: ArtifactFile) -> Result<ArtifactPutAnswer> {
+        self.changeable()?;
+        let stored = file.stored()?;
+        let job = Job {
+            stored,
+            replace: file.put.replace,
+        };
+        // What is refused is not written at all, unless its key may have been answered already; the lock is not held while
+        // bytes are.
+        if self.control.key.is_none() {
+            self.query(|live, _| {
+                crate::handle::team::open(live)?;
+                job.check(live).map(drop)
+            })?;
+        }
+        let bytes = std::mem::take(&mut file.bytes);
+        self.lay(&job.stored, &bytes)?;
+        self.perform(job)
+    }
+
+    /// What an artifact holds, which is what was left.
+    ///
+    /// # Errors
+    /// `invalid_input`, `artifact_not_found`, `artifact_damaged`; the log's.
+    pub fn artifact_bytes(&mut self, get: &ArtifactGet) -> Result<(ArtifactShown, Vec<u8>)> {
+        names::check_known("name", &get.name)?;
+        let artifact = self.query(|live, _| match live.artifact(&get.name)? {
+            Some(artifact) => Ok(artifact),
+            None => Err(missing(&get.name).into()),
+        })?;
+        let path = self.log.dir().join(artifact.stored.path());
+        let storage = self.log.storage();
+        let bytes = match storage.read(&path, ARTIFACT_BYTES_MAX) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(damaged(&artifact, "is not there").into());
+            }
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                return Err(damaged(&artifact, "is too long").into());
+            }
+            Err(error) => return Err(Error::io("read", &path)(error).into()),
+        };
+        match is_whole(&artifact, &bytes) {
+            true => Ok((ArtifactShown::from(&artifact), bytes)),
+            false => Err(damaged(&artifact, "holds something else").into()),
+        }
+    }
+
+    /// An artifact, with what it holds where that is text.
+    ///
+    /// # Errors
+    /// As [`Team::artifact_bytes`].
+    pub fn artifact_get(&mut self, get: &ArtifactGet) -> Result<ArtifactGetAnswer> {
+        let (artifact, bytes) = self.artifact_bytes(get)?;
+        let content = String::from_utf8(bytes).ok();
+        Ok(ArtifactGetAnswer { artifact, content })
+    }
+
+    /// Artifacts by name.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_unknown`; the log's.
+    pub fn artifact_list(&mut self, list: &ArtifactList) -> Result<ArtifactListAnswer> {
+        let kind = list.kind.as_deref().map(kind_of).transpose()?;
+        let limit = crate::page::limit(list.limit, crate::page::PAGE);
+        self.query(|live, _| {
+            let after = list.cursor.as_deref();
+            if let Some(cursor) = after
+                && live.artifact(cursor)?.is_none()
+            {
+                return Err(unknown_cursor(cursor, "the name of an artifact").into());
+            }
+            let mut artifacts = live.artifacts(kind, after, limit.saturating_add(1))?;
+            let more = artifacts.len() > limit;
+            artifacts.truncate(limit);
+            let last = artifacts.last().filter(|_| more);
+            Ok(ArtifactListAnswer {
+                next_cursor: last.map(|last| last.stored.name.clone()),
+                artifacts: artifacts.iter().map(ArtifactShown::from).collect(),
+            })
+        })
+    }
+
+    /// Puts the bytes where the event will say that they are, durably.
+    fn lay(&self, stored: &ArtifactStored, bytes: &[u8]) -> Result<()> {
+        let storage = self.log.storage().as_ref();
+        let path = self.log.dir().join(stored.path());
+        let there = storage.read(&path, ARTIFACT_BYTES_MAX);
+        if there.is_ok_and(|there| there == bytes) {
+            return Ok(());
+        }
+        let mut dir = self.log.dir().to_path_buf();
+        for part in Path::new(&stored.path()).parent().into_iter().flatten() {
+            let parent = dir.clone();
+            dir.push(part);
+            storage
+                .create_dir(&dir)
+                .map_err(Error::io("create", &dir))?;
+            storage
+                .sync_dir(&parent)
+                .map_err(Error::io("sync", &parent))?;
+        }
+        let mut aside = path.clone().into_os_string();
+        aside.push(format!(".{:016x}.tmp", self.options.ids.random()));
+        let aside = PathBuf::from(aside);
+        let laid = write_durably(storage, &aside, &path, bytes);
+        if laid.is_err() {
+            // What is half there is of no account; the first error is the one to tell.
+            let _ = storage.remove_file(&aside);
+        }
+        Ok(laid.map_err(Error::io("write", &path))?)
+    }
+}
+
+fn write_durably(
+    storage: &dyn Storage,
+    aside: &Path,
+    path: &Path,
+    bytes: &[u8],
+) -> std::io::Result<()> {
+    let file = storage.open(aside, Open::CreateNew)?;
+    file.write_all_at(bytes, 0)?;
+    file.sync_all()?;
+    storage.rename(aside, path)?;
+    path.parent().map_or(Ok(()), |dir| storage.sync_dir(dir))
+}
+
+/// Whether those bytes are what was left.
+pub(crate) fn is_whole(artifact: &Artifact, bytes: &[u8]) -> bool {
+    bytes.len() as u64 == artifact.stored.size
+        && blake3::hash(bytes).to_hex().as_str() == artifact.stored.digest
+}
+
+/// An artifact whose bytes are durable, to be recorded.
+#[derive(Debug, Clone)]
+struct Job {
+    stored: ArtifactStored,
+    replace: bool,
+}
+
+impl Job {
+    /// Whether it is there as it is.
+    ///
+    /// # Errors
+    /// `artifact_exists` where another one is there, which it is not to replace.
+    fn check(&self, live: &Live) -> Result<bool> {
+        let Some(there) = live.artifact(&self.stored.name)? else {
+            return Ok(false);
+        };
+        let same = there.stored.digest == self.stored.digest
+            && there.stored.kind == self.stored.kind
+            && (self.stored.task_id.is_none() || self.stored.task_id == there.stored.task_id);
+        if same || self.replace {
+            return Ok(same);
+        }
+        let name = &self.stored.name;
+        let message = format!("name must be new, but there is another artifact {name:?}");
+        Err(Refusal::new(Code::ArtifactExists, message)
+            .field("name")
+            .detail("name", name.as_str())
+            .detail("digest", there.stored.digest)
+            .hint("to put this one in its place: --replace")
+            .into())
+    }
+}
+
+impl Act for Job {
+    /// Whether something is recorded.
+    type Verdict = bool;
+    type Answer = ArtifactPutAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<bool>> {
+        let stored = &self.stored;
+        let mut events = author(live, stored.worker.as_deref())?;
+        let trace = match &stored.task_id {
+            None => None,
+            Some(task) => existing(live, task)?,
+        };
+        if self.check(live)? {
+            return Ok(Ruling::Granted(false, Vec::new()));
+        }
+        let actor = stored.worker.as_deref().unwrap_or(SYSTEM);
+        events.push(stored.event(actor, trace.as_deref()));
+        Ok(Ruling::Granted(true, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        stored: &bool,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ArtifactPutAnswer> {
+        match live.artifact(&self.stored.name)? {
+            Some(artifact) => Ok(ArtifactPutAnswer {
+                stored: *stored,
+                artifact: ArtifactShown::from(&artifact),
+            }),
+            None => Err(missing(&self.stored.name).into()),
+        }
+    }
+}
+
+fn missing(name: &str) -> Refusal {
+    let message = format!("name must be that of an artifact, but is {name:?}");
+    Refusal::new(Code::ArtifactNotFound, message)
+        .field("name")
+        .detail("name", name)
+        .hint("list them with: teamlog artifact list TEAM")
+}
+
+fn damaged(artifact: &Artifact, what: &str) -> Refusal {
+    let path = artifact.stored.path();
+    let message = format!(
+        "{path} must hold the artifact {:?}, but {what}",
+        artifact.stored.name
+    );
+    Refusal::new(Code::ArtifactDamaged, message)
+        .field("name")
+        .detail("path", path)
+        .detail("digest", artifact.stored.digest.as_str())
+        .hint("leave the same once more, or restore the file from a backup")
+}

@@ -1,0 +1,219 @@
+//! A directory of backups, outside the data root: one directory for each team.
+
+use crate::failure::{Failure, Result};
+use crate::handle::root::RootOptions;
+use crate::names;
+use crate::refusal::{Code, Refusal};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+use teamlog_engine::backup::{Backup, MANIFEST_FILE};
+use teamlog_engine::storage::{Files, Storage};
+use teamlog_engine::verify::Report;
+use teamlog_engine::{Error, LogOptions};
+
+/// A directory of backups. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Vault {
+    storage: Arc<dyn Storage>,
+    /// Where it lies, absolute; `None` in memory.
+    path: Option<PathBuf>,
+    options: RootOptions,
+}
+
+impl Vault {
+    /// Opens an existing directory.
+    ///
+    /// # Errors
+    /// I/O, also where there is no such directory.
+    pub fn open(path: &Path, options: RootOptions) -> Result<Vault> {
+        let files = Files::open(path).map_err(Error::io("open", path))?;
+        Ok(Vault::at(path, files, options))
+    }
+
+    fn at(path: &Path, files: Files, options: RootOptions) -> Vault {
+        Vault {
+            path: path.canonicalize().ok(),
+            ..Vault::on(Arc::new(files), options)
+        }
+    }
+
+    /// The same, after making the directory if it is missing. It must lie outside `data_root`: a backup there would go
+    /// the way of what it is a backup of.
+    ///
+    /// # Errors
+    /// `invalid_input`; I/O.
+    pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<Vault> {
+        let root = data_root
+            .canonicalize()
+            .map_err(Error::io("open", data_root))?;
+        let above = path.ancestors().find(|above| above.exists());
+        let above = above.unwrap_or(Path::new(""));
+        let rest = path.strip_prefix(above).unwrap_or(path);
+        if rest.components().any(|part| part == Component::ParentDir) {
+            let shown = path.display().to_string();
+            let rule = "must not lead up (..) from a directory that does not exist";
+            return Err(Refusal::invalid("directory", &shown, rule).into());
+        }
+        let here = match above == Path::new("") {
+            true => Path::new("."),
+            false => above,
+        };
+        // Before anything is made inside the data root, and again with what was made.
+        check_outside(path, here, &root)?;
+        let files = Files::create(path).map_err(Error::io("create", path))?;
+        check_outside(path, path, &root)?;
+        Ok(Vault::at(path, files, options))
+    }
+
+    /// A vault on any storage.
+    pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Vault {
+        Vault {
+            storage,
+            path: None,
+            options,
+        }
+    }
+
+    /// Where it lies, absolute; `None` in memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The storage.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+
+    /// Names of the teams that it has backups of, sorted.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn teams(&self) -> Result<Vec<String>> {
+        let here = Path::new("");
+        let mut names = self.storage.list(here).map_err(Error::io("list", "."))?;
+        names.retain(|name| names::check_known("team", name).is_ok());
+        let mut found = Vec::new();
+        for name in names {
+            let path = Path::new(&name).join(MANIFEST_FILE);
+            if matches!(self.storage.stat(&path), Ok(Some(_))) {
+                found.push(name);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The backup of a team; or that of the vault's own directory, where that is itself the directory of one backup. Of a
+    /// team whose log was replaced there is one of each log: `log` says which, else it is the one that was made last.
+    ///
+    /// # Errors
+    /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.
+    pub fn backup(&self, team: &str, log: Option<&str>) -> Result<Backup> {
+        names::check_known("team", team)?;
+        let Some(log) = log else {
+            return match self.newest(team)? {
+                Some(backup) => Ok(backup),
+                None => Err(self.no_backup(team)?.into()),
+            };
+        };
+        let backups = self.backups(team)?;
+        let logs: Vec<String> = backups
+            .iter()
+            .map(|backup| backup.manifest().log.clone())
+            .collect();
+        let chosen = backups
+            .into_iter()
+            .find(|backup| backup.manifest().log == log);
+        match chosen {
+            Some(backup) => Ok(backup),
+            None if logs.is_empty() => Err(self.no_backup(team)?.into()),
+            None => {
+                let message = format!(
+                    "log must be one of which the directory holds a backup, but is {}",
+                    crate::refusal::shown(log)
+                );
+                Err(Refusal::new(Code::BackupNotFound, message)
+                    .field("log")
+                    .hint(format!("it holds backups of the logs: {}", logs.join(", ")))
+                    .detail("team", team)
+                    .detail("known", logs)
+                    .into())
+            }
+        }
+    }
+
+    /// All backups of a team, each of another log: first the one that was made last.
+    ///
+    /// # Errors
+    /// `invalid_input`; `Corrupt`, I/O.
+    pub fn backups(&self, team: &str) -> Result<Vec<Backup>> {
+        names::check_known("team", team)?;
+        for dir in [Path::new(team), Path::new("")] {
+            let all = Backup::open_all(&self.storage, dir, &self.log_options())?;
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn newest(&self, team: &str) -> Result<Option<Backup>> {
+        for dir in [Path::new(team), Path::new("")] {
+            match Backup::open(self.storage.clone(), dir, self.log_options()) {
+                Err(Error::NoLog { .. }) => {}
+                opened => return Ok(Some(opened?)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn no_backup(&self, team: &str) -> Result<Refusal> {
+        let known = self.teams()?;
+        let message = format!("team must have a backup in this directory, but {team:?} has none");
+        let refusal = Refusal::new(Code::BackupNotFound, message).field("team");
+        let refusal = match known.is_empty() {
+            true => refusal.hint("it holds no backup; teamlog backup TEAM DIR makes one"),
+            false => refusal.hint(format!("it holds backups of: {}", known.join(", "))),
+        };
+        Ok(refusal.detail("team", team).detail("known", known))
+    }
+
+    /// Checks every byte of a team's backup, of that log if one is named. Changes nothing.
+    ///
+    /// # Errors
+    /// As [`Vault::backup`]. Damage is an answer.
+    pub fn verify(&self, team: &str, log: Option<&str>) -> Result<Report> {
+        Ok(self.backup(team, log)?.verify()?)
+    }
+
+    pub(crate) fn options(&self) -> &RootOptions {
+        &self.options
+    }
+
+    fn log_options(&self) -> LogOptions {
+        LogOptions {
+            clock: self.options.clock.clone(),
+            ids: self.options.ids.clone(),
+            lock_deadline: self.options.lock_deadline,
+            segment_bytes_max: self.options.segment_bytes_max,
+            gathering: None,
+        }
+    }
+}
+
+fn check_outside(path: &Path, existing: &Path, root: &Path) -> Result<(), Failure> {
+    let real: PathBuf = existing
+        .canonicalize()
+        .map_err(Error::io("open", existing))?;
+    if !real.starts_with(root) {
+        return Ok(());
+    }
+    let message = format!(
+        "directory must lie outside the data root {}, but is {}",
+        root.display(),
+        path.display()
+    );
+    Err(Refusal::new(Code::InvalidInput, message)
+        .field("directory")
+        .hint("choose a directory on another disk, if there is one")
+        .into())
+}

@@ -1,0 +1,147 @@
+//! `restore`: a team from its backup, whole or not at all.
+
+use crate::backup::dir::Vault;
+use crate::backup::take::millis;
+use crate::failure::Result;
+use crate::handle::root::Root;
+use crate::handle::staged::Aside;
+use crate::handle::team::Team;
+use crate::names;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::sync::Arc;
+use std::time::Instant;
+use teamlog_engine::{Error, Format, Receipt, Timestamp};
+
+/// What is restored, and as what.
+#[derive(Debug, Clone, Default)]
+pub struct Restore {
+    /// The new team.
+    pub team: String,
+    /// The team in the backup; `None` is the same name.
+    pub from: Option<String>,
+    /// The log in the backup, where there are several of the team; `None` is the one that was backed up last.
+    pub log: Option<String>,
+    /// Another format than the original's.
+    pub format: Option<Format>,
+    /// Accept a network or host-shared file system.
+    pub allow_network_fs: bool,
+}
+
+/// `{status, team, from, log, same_log, format, events, …}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RestoreAnswer {
+    /// Always `ok`.
+    #[schemars(extend("const" = "ok"))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// The team that was backed up.
+    pub from: String,
+    /// The log's id.
+    pub log: String,
+    /// Whether that is the id of the original, whose receipts then hold for what the backup had of it.
+    pub same_log: bool,
+    /// `jsonl` or `binary`.
+    pub format: &'static str,
+    /// Events that the backup held.
+    pub events: u64,
+    /// Seq of the last event: `log_restored`.
+    pub last_seq: u64,
+    /// Files beside the log.
+    pub files: u64,
+    /// Bytes of the log.
+    pub bytes: u64,
+    /// When the backup was made.
+    #[schemars(with = "String")]
+    #[serde(serialize_with = "as_text")]
+    pub backed_up_at: Timestamp,
+    /// The receipt of the backup; `null` where it held no event.
+    pub backup_receipt: Option<Receipt>,
+    /// Digest of the state.
+    pub state_digest: String,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}
+
+fn as_text<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(time)
+}
+
+impl Root {
+    /// Restores a team, built aside and shown when it is complete and verified.
+    ///
+    /// # Errors
+    /// `team_exists`, `backup_not_found`, `invalid_input`, `unsafe_file_system`; `Corrupt` where the backup is damaged; I/O.
+    pub fn restore(&self, restore: Restore, vault: &Vault) -> Result<RestoreAnswer> {
+        let started = Instant::now();
+        names::check_new("team", &restore.team)?;
+        let from = restore.from.as_deref().unwrap_or(&restore.team);
+        let backup = vault.backup(from, restore.log.as_deref())?;
+        if self.find(&restore.team)?.is_some() {
+            return Err(exists(&restore).into());
+        }
+        let aside = Aside::reserve(self, &restore.team, restore.allow_network_fs)?;
+        let (log, restored) = backup.restore(
+            Arc::new(aside.storage().clone()),
+            aside.dir(),
+            &restore.team,
+            restore.format,
+            self.log_options(),
+        )?;
+        let report = log.verify(None)?;
+        if let Some(problem) = report.problems.first() {
+            return Err(Error::Corrupt {
+                path: problem.file.clone().into(),
+                offset: problem.offset,
+                seq: problem.seq,
+                why: problem.message.clone(),
+            }
+            .into());
+        }
+        let mut team = Team::new(log, self.options().clone());
+        let rebuilt = team.rehydrate(Default::default(), &mut |_, _| {})?;
+        let (log, format) = {
+            let identity = team.log().identity();
+            (identity.log.to_string(), identity.format.name())
+        };
+        drop(team);
+        if !aside.settle()? {
+            return Err(exists(&restore).into());
+        }
+        let manifest = backup.manifest();
+        Ok(RestoreAnswer {
+            status: "ok",
+            team: restore.team,
+            from: manifest.team.clone(),
+            log,
+            same_log: restored.same_log,
+            format,
+            events: restored.events,
+            last_seq: report.last_seq,
+            files: restored.files,
+            bytes: restored.bytes,
+            backed_up_at: manifest.backed_up_at,
+            backup_receipt: manifest.receipt(),
+            state_digest: rebuilt.state_digest,
+            elapsed_ms: millis(started),
+        })
+    }
+}
+
+fn exists(restore: &Restore) -> Refusal {
+    let team = &restore.team;
+    let from = restore.from.as_ref().unwrap_or(team);
+    let log = restore.log.as_ref();
+    let log = log.map(|log| format!(" --log {log}")).unwrap_or_default();
+    Refusal::new(
+        Code::TeamExists,
+        format!("team must be new, but {team:?} exists"),
+    )
+    .field("team")
+    .hint(format!(
+        "restore beside it: teamlog restore DIR {team}-restored --from {from}{log}; or move its directory out of teams first"
+    ))
+    .detail("team", team.as_str())
+}

@@ -1,0 +1,156 @@
+//! `backup`: a copy of a team's log that goes on being one.
+
+use crate::backup::dir::Vault;
+use crate::backup::notes as backup_notes;
+use crate::failure::{Failure, Result};
+use crate::handle::root::Root;
+use crate::handle::team::Team;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+use std::time::Instant;
+use teamlog_engine::backup::{self, MANIFEST_FILE};
+use teamlog_engine::{Error, Receipt};
+
+/// `{status, team, log, format, seq, previous_seq, …}`: what the backup holds and what this run copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BackupAnswer {
+    /// Always `ok`.
+    #[schemars(extend("const" = "ok"))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// The log's id.
+    pub log: String,
+    /// `jsonl` or `binary`.
+    pub format: &'static str,
+    /// Seq of the last event in the backup.
+    pub seq: u64,
+    /// That of the backup before; `null` where there was none of this log.
+    pub previous_seq: Option<u64>,
+    /// Segments in the backup.
+    pub segments: u64,
+    /// Segments of which something was copied.
+    pub segments_copied: u64,
+    /// Files beside the log: artifacts, quarantine.
+    pub files: u64,
+    /// Those that were copied.
+    pub files_copied: u64,
+    /// Bytes of the log in the backup.
+    pub bytes: u64,
+    /// Bytes copied by this run, read back and compared.
+    pub bytes_copied: u64,
+    /// Holds for the log and for the backup; `null` for an empty log.
+    pub receipt: Option<Receipt>,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}
+
+/// `{status, backups[], failed[]}`: every team of a data root.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BackupAllAnswer {
+    /// `ok`, or `partial` where a team could not be backed up.
+    #[schemars(extend("enum" = ["ok", "partial"]))]
+    pub status: &'static str,
+    /// The teams that were.
+    pub backups: Vec<BackupAnswer>,
+    /// The teams that were not; the backups that they had are as they were.
+    pub failed: Vec<FailedBackup>,
+    /// Bytes copied in all.
+    pub bytes_copied: u64,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}
+
+/// A team that could not be backed up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailedBackup {
+    /// The team.
+    pub team: String,
+    /// Why.
+    pub message: String,
+}
+
+impl Team {
+    /// Brings the team's backup in the vault up to now. Takes no lock of the team: writers go on.
+    ///
+    /// # Errors
+    /// `backup_diverged`; the log's, the vault's. The backup that was there still is.
+    pub fn backup(&self, vault: &Vault) -> Result<BackupAnswer> {
+        let started = Instant::now();
+        let reader = self.reader()?;
+        let now = self.options.clock.now();
+        let deadline = vault.options().lock_deadline;
+        let dir = Path::new(self.name());
+        let kept = backup::keep(&reader, vault.storage(), dir, now, deadline)
+            .map_err(|error| diverged(self.name(), error))?;
+        if let Some(directory) = vault.path() {
+            backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory, now);
+        }
+        let manifest = &kept.manifest;
+        Ok(BackupAnswer {
+            status: "ok",
+            team: self.name().to_owned(),
+            log: manifest.log.clone(),
+            format: reader.identity().format.name(),
+            seq: manifest.seq,
+            previous_seq: kept.before,
+            segments: manifest.segments.len() as u64,
+            segments_copied: kept.segments_copied,
+            files: manifest.files.len() as u64,
+            files_copied: kept.files_copied,
+            bytes: manifest.bytes(),
+            bytes_copied: kept.bytes_copied,
+            receipt: manifest.receipt(),
+            elapsed_ms: millis(started),
+        })
+    }
+}
+
+impl Root {
+    /// Backs up every team. One that fails does not keep the others from being backed up.
+    ///
+    /// # Errors
+    /// I/O, where the teams cannot be listed.
+    pub fn backup_all(&self, vault: &Vault) -> Result<BackupAllAnswer> {
+        let started = Instant::now();
+        let (mut backups, mut failed) = (Vec::new(), Vec::new());
+        for name in self.teams()? {
+            match self.team(&name).and_then(|team| team.backup(vault)) {
+                Ok(answer) => backups.push(answer),
+                Err(failure) => failed.push(FailedBackup {
+                    team: name,
+                    message: failure.to_string(),
+                }),
+            }
+        }
+        Ok(BackupAllAnswer {
+            status: if failed.is_empty() { "ok" } else { "partial" },
+            bytes_copied: backups.iter().map(|backup| backup.bytes_copied).sum(),
+            backups,
+            failed,
+            elapsed_ms: millis(started),
+        })
+    }
+}
+
+/// A backup that is not a past of the log is evidence, and is not written over.
+fn diverged(team: &str, error: Error) -> Failure {
+    match &error {
+        Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => {
+            let message = format!("the backup must hold a past of team {team:?}, but {why}");
+            Refusal::new(Code::BackupDiverged, message)
+                .field("directory")
+                .hint(format!(
+                    "look with: teamlog verify {team}; to keep both, back up into another directory"
+                ))
+                .into()
+        }
+        _ => error.into(),
+    }
+}
+
+pub(crate) fn millis(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,96 @@
+//! `bootstrap-list`: the runs of the bootstrap contract, and how far each is.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::projections::bootstrap::{Case, Run, RunShown, State};
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Most runs where nobody asks for another number.
+const DEFAULT_LIMIT: usize = 50;
+
+/// What `bootstrap-list` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapList {
+    /// Most runs; default 50
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+/// `{runs, next_cursor?}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapListed {
+    /// The runs, the newest first
+    pub runs: Vec<RunListed>,
+    /// Where to go on, while there are older ones
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A run among others
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunListed {
+    /// Its id
+    pub run: String,
+    /// How far it is
+    pub state: State,
+    /// The case that the answer of TeamCreate was read as; `null` while it has none
+    pub case: Option<Case>,
+    /// The team to work with
+    pub team_name: Option<String>,
+    /// Violations of the contract so far
+    pub breaches: u64,
+    /// When it began
+    pub started_at: String,
+    /// When it last moved
+    pub updated_at: String,
+}
+
+impl From<&Run> for RunListed {
+    fn from(run: &Run) -> RunListed {
+        let shown = RunShown::from(run);
+        RunListed {
+            run: shown.run,
+            state: shown.state,
+            case: shown.case,
+            team_name: shown.team_name,
+            breaches: shown.breaches,
+            started_at: shown.started_at,
+            updated_at: shown.updated_at,
+        }
+    }
+}
+
+impl Team {
+    /// The runs of the bootstrap contract, the newest first.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn bootstrap_list(&mut self, list: &BootstrapList) -> Result<BootstrapListed> {
+        let limit = crate::page::limit(list.limit, DEFAULT_LIMIT);
+        let before = list.cursor.as_deref().map(begun_at).transpose()?;
+        self.query(|live, _| {
+            let mut found = live.bootstrap_runs_before(before, limit.saturating_add(1))?;
+            let more = found.len() > limit;
+            found.truncate(limit);
+            let last = found.last().filter(|_| more);
+            Ok(BootstrapListed {
+                next_cursor: last.map(|(seq, _)| seq.to_string()),
+                runs: found.iter().map(|(_, run)| RunListed::from(run)).collect(),
+            })
+        })
+    }
+}
+
+/// The event that began the last run of a page, which its cursor names.
+fn begun_at(cursor: &str) -> Result<u64, Refusal> {
+    let rule = "must be the next_cursor of the page before";
+    let seq = cursor.trim().parse().ok();
+    seq.ok_or_else(|| Refusal::invalid("cursor", cursor, rule))
+}

@@ -1,0 +1,334 @@
+//! `bootstrap-record`, `bootstrap-explain`: what happened in a run is reported, or it is asked what would come of that.
+//!
+//! A report that is not accepted is answered all the same: a violation of the contract is recorded, and the run falls
+//! back; whatever else a rule says no to leaves nothing behind.
+
+use crate::bootstrap::show::run_of;
+use crate::bootstrap::start::event;
+use crate::bootstrap::{self, Breached, Report, Verdict};
+use crate::failure::{Failure, Result};
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::LEADER;
+use crate::projections::Live;
+use crate::projections::bootstrap::checklist::next_events;
+use crate::projections::bootstrap::{Run, State};
+use crate::projections::fact::BootstrapAct;
+use crate::projections::fact::bootstrap::Breach;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+
+/// Most bytes that can be said with an event.
+const DATA_BYTES_MAX: usize = 256 << 10;
+
+/// The codes of a report that is recorded though it is not accepted.
+const RECORDED: [Code; 7] = [
+    Code::BreachInitialTaskLaunch,
+    Code::BreachInvalidFallbackReason,
+    Code::BreachCoreNotReady,
+    Code::BreachDomainBeforeCoreReady,
+    Code::BreachLeadSoloAnalysis,
+    Code::BreachPartialAtomicLaunch,
+    Code::BlockedTeamLaunchUnavailable,
+];
+
+/// What `bootstrap-record` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapRecord {
+    /// The run; else the one that began last
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// What happened: an event of the bootstrap contract, or one of its signals
+    pub event: String,
+    /// What is said with it
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub data: Map<String, Value>,
+}
+
+/// What `bootstrap-explain` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapExplain {
+    /// The run; else the one that began last
+    #[serde(default)]
+    pub run: Option<String>,
+    /// What might happen: an event of the bootstrap contract, or one of its signals
+    pub event: String,
+    /// What would be said with it
+    #[serde(default)]
+    pub data: Map<String, Value>,
+}
+
+/// `{run, state, accepted, code, rolled_back_to, message?, warnings, next}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootstrapRecorded {
+    /// The run
+    pub run: String,
+    /// Where it stands
+    pub state: State,
+    /// Whether the report was accepted
+    pub accepted: bool,
+    /// Why not: a code of the bootstrap contract, or of another rule; `null` where it was
+    pub code: Option<String>,
+    /// Where the run fell back to; `null` where it did not
+    pub rolled_back_to: Option<State>,
+    /// Why not, for people
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Beside that, for people
+    pub warnings: Vec<String>,
+    /// The events that lead on from here, the best first
+    pub next: Vec<String>,
+}
+
+/// What would come of a report, and what it would record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapExplained {
+    /// The event that was asked about
+    pub event: String,
+    /// Where the run stands
+    pub at_state: State,
+    /// What would come of it
+    #[serde(flatten)]
+    pub outcome: BootstrapRecorded,
+    /// The kinds of the events that would be recorded
+    pub records: Vec<String>,
+}
+
+/// What was decided, before it is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Decided {
+    run: String,
+    code: Option<Code>,
+    rolled_back_to: Option<State>,
+    message: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Team {
+    /// Reports what happened in a run.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; the log's. Any other "no" is an answer.
+    pub fn bootstrap_record(&mut self, record: BootstrapRecord) -> Result<BootstrapRecorded> {
+        match self.perform(record) {
+            Err(Failure::Refused(refusal)) => Ok(answered(refusal)?),
+            other => other,
+        }
+    }
+
+    /// What would come of a report; records nothing.
+    ///
+    /// # Errors
+    /// As [`Team::bootstrap_record`].
+    pub fn bootstrap_explain(&mut self, explain: BootstrapExplain) -> Result<BootstrapExplained> {
+        let now = self.options.clock.now();
+        let record = BootstrapRecord {
+            run: explain.run,
+            event: explain.event,
+            data: explain.data,
+        };
+        self.query(|live, _| record.explain(live, now))
+    }
+}
+
+/// A refusal that is an answer: it says where the run stands.
+fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
+    let mut fields = refusal.details.clone();
+    if fields.get("accepted") != Some(&Value::Bool(false)) {
+        return Err(refusal);
+    }
+    fields.insert("code".to_owned(), refusal.code.as_str().into());
+    fields.insert("message".to_owned(), refusal.message.clone().into());
+    serde_json::from_value(Value::Object(fields)).map_err(|_| refusal)
+}
+
+impl BootstrapRecorded {
+    /// The refusal that says the same, where it was not accepted.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        let code = self.code.as_deref()?;
+        let code = RECORDED.into_iter().find(|known| known.as_str() == code)?;
+        let message = self.message.clone().unwrap_or_default();
+        let mut refusal = Refusal::new(code, message);
+        refusal.details = self.details();
+        Some(refusal)
+    }
+
+    /// The answer as details, its code and message apart.
+    fn details(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Map::new();
+        };
+        fields.remove("code");
+        fields.remove("message");
+        fields
+    }
+}
+
+impl BootstrapRecord {
+    fn report(&self) -> Result<Report, Refusal> {
+        let bytes = serde_json::to_vec(&self.data).map_or(0, |text| text.len());
+        if bytes > DATA_BYTES_MAX {
+            let message = format!("data must be at most {DATA_BYTES_MAX} bytes, but is {bytes}");
+            return Err(Refusal::new(Code::TooLarge, message).field("data"));
+        }
+        bootstrap::read(&self.event, &self.data)
+    }
+
+    /// What was decided of a report, and what happened thereby, each with the one that led to it.
+    fn decided(
+        &self,
+        run: &Run,
+        now: Timestamp,
+    ) -> Result<(Decided, Vec<BootstrapAct>, Report), Refusal> {
+        let report = self.report().map_err(|refusal| standing(run, refusal))?;
+        let mut decided = Decided {
+            run: run.run.clone(),
+            code: None,
+            rolled_back_to: None,
+            message: None,
+            warnings: Vec::new(),
+        };
+        let acts = match bootstrap::decide(run, &report) {
+            Verdict::Accepted(accepted) => {
+                decided.warnings = accepted.warnings;
+                accepted.acts
+            }
+            Verdict::Refused(refusal) => return Err(standing(run, *refusal)),
+            Verdict::Blocked { raw, why } => {
+                let code = Code::BlockedTeamLaunchUnavailable;
+                decided.code = Some(code);
+                decided.message = Some(why);
+                vec![BootstrapAct::Blocked {
+                    code: code.as_str().to_owned(),
+                    at_state: run.state,
+                    raw,
+                }]
+            }
+            Verdict::Breach(breached) => {
+                decided.code = Some(breached.code);
+                decided.rolled_back_to = Some(breached.rolled_back_to);
+                decided.message = Some(breached.why.clone());
+                self.breach(run, *breached)
+            }
+        };
+        let acts = acts.into_iter().map(|act| act.starting(now)).collect();
+        Ok((decided, acts, report))
+    }
+
+    fn breach(&self, run: &Run, breached: Breached) -> Vec<BootstrapAct> {
+        let breach = BootstrapAct::Breached(Breach {
+            code: breached.code.as_str().to_owned(),
+            event: self.event.clone(),
+            data: self.data.clone(),
+            at_state: run.state,
+            rolled_back_to: breached.rolled_back_to,
+            why: breached.why,
+        });
+        breached.first.into_iter().chain([breach]).collect()
+    }
+
+    fn explain(&self, live: &Live, now: Timestamp) -> Result<BootstrapExplained> {
+        let mut run = run_of(live, self.run.as_deref())?;
+        let at_state = run.state;
+        let (outcome, records) = match self.decided(&run, now) {
+            Err(refusal) => (answered(refusal)?, Vec::new()),
+            Ok((decided, acts, report)) => {
+                let events = events(&run, &decided, acts.clone(), &report.beside)?;
+                for act in &acts {
+                    run.apply(act, now.micros(), run.seq.saturating_add(1));
+                }
+                let kinds = events.iter().map(|event| event.kind.to_string()).collect();
+                (decided.answer(&run), kinds)
+            }
+        };
+        Ok(BootstrapExplained {
+            event: self.event.clone(),
+            at_state,
+            outcome,
+            records,
+        })
+    }
+}
+
+/// A refusal of a rule of the run's, with where it stands. What cannot be read at all stays as it is.
+fn standing(run: &Run, refusal: Refusal) -> Refusal {
+    if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
+        return refusal;
+    }
+    let answer = BootstrapRecorded {
+        run: run.run.clone(),
+        state: run.state,
+        accepted: false,
+        code: None,
+        rolled_back_to: None,
+        message: None,
+        warnings: refusal.hint.iter().cloned().collect(),
+        next: next_events(run),
+    };
+    let mut details = answer.details();
+    details.extend(refusal.details);
+    Refusal { details, ..refusal }
+}
+
+/// The events that record what happened, in order.
+fn events(
+    run: &Run,
+    decided: &Decided,
+    acts: Vec<BootstrapAct>,
+    beside: &Map<String, Value>,
+) -> Result<Vec<NewEvent>, Refusal> {
+    let mut events = Vec::with_capacity(acts.len());
+    for act in acts {
+        let actor = act.doer().unwrap_or(LEADER).to_owned();
+        let follows = matches!(act, BootstrapAct::Breached(_)) && !events.is_empty();
+        let trace = run.trace_id.as_deref();
+        let mut event = event(&decided.run, act, &actor, trace, beside)?;
+        if follows {
+            event.cause = Some(Cause::Earlier(events.len() - 1));
+        }
+        events.push(event);
+    }
+    Ok(events)
+}
+
+impl Decided {
+    fn answer(&self, run: &Run) -> BootstrapRecorded {
+        BootstrapRecorded {
+            run: self.run.clone(),
+            state: run.state,
+            accepted: self.code.is_none(),
+            code: self.code.map(|code| code.as_str().to_owned()),
+            rolled_back_to: self.rolled_back_to,
+            message: self.message.clone(),
+            warnings: self.warnings.clone(),
+            next: next_events(run),
+        }
+    }
+}
+
+impl Act for BootstrapRecord {
+    type Verdict = Decided;
+    type Answer = BootstrapRecorded;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+        let run = run_of(live, self.run.as_deref())?;
+        let (decided, acts, report) = self.decided(&run, now)?;
+        let events = events(&run, &decided, acts, &report.beside)?;
+        Ok(Ruling::Granted(decided, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        decided: &Decided,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<BootstrapRecorded> {
+        Ok(decided.answer(&run_of(live, Some(&decided.run))?))
+    }
+}

@@ -1,0 +1,89 @@
+//! `bootstrap-show`, `bootstrap-evidence`: where a run of the bootstrap contract stands, and what it has to show for its
+//! launch.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::projections::Live;
+use crate::projections::bootstrap::{Evidence, Run, RunShown};
+use crate::refusal::{Code, Refusal, shown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What `bootstrap-show` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapShow {
+    /// The run; else the one that began last
+    #[serde(default)]
+    pub run: Option<String>,
+}
+
+/// What `bootstrap-evidence` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapEvidence {
+    /// The run; else the one that began last
+    #[serde(default)]
+    pub run: Option<String>,
+}
+
+/// `{team, run, state, checklist, next, forbidden, …}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapShown {
+    /// The team of the log
+    pub team: String,
+    /// The run
+    #[serde(flatten)]
+    pub run: RunShown,
+}
+
+impl Team {
+    /// A run of the bootstrap contract with its checklist.
+    ///
+    /// # Errors
+    /// `run_not_found`; the log's.
+    pub fn bootstrap_show(&mut self, show: BootstrapShow) -> Result<BootstrapShown> {
+        let team = self.name().to_owned();
+        self.query(|live, _| {
+            let run = run_of(live, show.run.as_deref())?;
+            Ok(BootstrapShown {
+                team: team.clone(),
+                run: RunShown::from(&run),
+            })
+        })
+    }
+
+    /// What the log has to show for a run's launch, as the contract wants it.
+    ///
+    /// # Errors
+    /// `run_not_found`, `not_launched`; the log's.
+    pub fn bootstrap_evidence(&mut self, evidence: BootstrapEvidence) -> Result<Evidence> {
+        self.query(|live, _| {
+            let run = run_of(live, evidence.run.as_deref())?;
+            Evidence::of(&run).ok_or_else(|| {
+                let message = format!(
+                    "run must be launched to have evidence of it, but {} stands in {}",
+                    shown(&run.run),
+                    run.state.name()
+                );
+                Refusal::new(Code::NotLaunched, message).field("run").into()
+            })
+        })
+    }
+}
+
+/// The run of that id, else the one that began last.
+pub(crate) fn run_of(live: &Live, id: Option<&str>) -> Result<Run> {
+    let found = match id {
+        Some(id) => live.bootstrap_run(id)?,
+        None => live.newest_bootstrap_runs(1)?.into_iter().next(),
+    };
+    found.ok_or_else(|| {
+        let message = match id {
+            Some(id) => format!("run must be one that began, but is {}", shown(id)),
+            None => "run must be one that began, but none did".to_owned(),
+        };
+        let refusal = Refusal::new(Code::RunNotFound, message).field("run");
+        refusal.hint("begin one with bootstrap start").into()
+    })
+}

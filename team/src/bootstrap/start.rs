@@ -1,0 +1,143 @@
+//! `bootstrap-start`: a run of the bootstrap contract begins.
+
+use crate::bootstrap::DOMAINS_MAX;
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::LEADER;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::bootstrap::{Core, RunShown, State};
+use crate::projections::fact::{BootstrapAct, BootstrapFact};
+use crate::refusal::{Code, Refusal, shown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+use std::collections::BTreeSet;
+use teamlog_engine::{Event, NewEvent, Timestamp};
+
+/// What `bootstrap-start` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootstrapStart {
+    /// The run's id; else the next number of the team
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// The domains that it is about, which its roster then has to hold
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domains: Option<Vec<String>>,
+}
+
+/// `{run, state, domains, next}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BootstrapStarted {
+    /// The run
+    pub run: String,
+    /// Where it stands: `INIT`
+    pub state: State,
+    /// The domains that it is about
+    pub domains: Vec<String>,
+    /// The events that lead on from here, the best first
+    pub next: Vec<String>,
+}
+
+impl Team {
+    /// Begins a run of the bootstrap contract.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `run_exists`, `team_closed`; the log's.
+    pub fn bootstrap_start(&mut self, start: BootstrapStart) -> Result<BootstrapStarted> {
+        self.perform(start)
+    }
+}
+
+impl BootstrapStart {
+    fn domains(&self) -> Result<Vec<String>, Refusal> {
+        let given = self.domains.as_deref().unwrap_or_default();
+        if given.len() > DOMAINS_MAX {
+            let message = format!(
+                "domains must hold at most {DOMAINS_MAX} names, but holds {}",
+                given.len()
+            );
+            return Err(Refusal::new(Code::TooLarge, message).field("domains"));
+        }
+        let mut seen = BTreeSet::new();
+        let mut domains = Vec::with_capacity(given.len());
+        for domain in given {
+            let domain = names::filled("domains", domain)?;
+            names::check_free("domains", domain)?;
+            if Core::from_name(domain).is_some() {
+                let rule = "must hold domains, and none of the core";
+                return Err(Refusal::invalid("domains", domain, rule));
+            }
+            if !seen.insert(domain) {
+                return Err(Refusal::invalid(
+                    "domains",
+                    domain,
+                    "must hold each domain once",
+                ));
+            }
+            domains.push(domain.to_owned());
+        }
+        Ok(domains)
+    }
+}
+
+impl Act for BootstrapStart {
+    type Verdict = String;
+    type Answer = BootstrapStarted;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+        let domains = self.domains()?;
+        let run = match &self.run {
+            Some(run) => {
+                names::check_new("run", run)?;
+                run.clone()
+            }
+            None => live.next_bootstrap_number()?.to_string(),
+        };
+        if live.bootstrap_run(&run)?.is_some() {
+            let message = format!("run must be new, but {} exists", shown(&run));
+            let refusal = Refusal::new(Code::RunExists, message).field("run");
+            return Err(refusal
+                .hint("leave the run out to begin the next one")
+                .into());
+        }
+        let act = BootstrapAct::Started { domains };
+        let event = event(&run, act, LEADER, None, &Map::new())?;
+        Ok(Ruling::Granted(run, vec![event]))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        run: &String,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<BootstrapStarted> {
+        let run = crate::bootstrap::show::run_of(live, Some(run))?;
+        let shown = RunShown::from(&run);
+        Ok(BootstrapStarted {
+            run: shown.run,
+            state: shown.state,
+            domains: run.selected,
+            next: shown.next,
+        })
+    }
+}
+
+/// The event that records what happened in a run.
+pub(super) fn event(
+    run: &str,
+    act: BootstrapAct,
+    actor: &str,
+    trace: Option<&str>,
+    beside: &Map<String, serde_json::Value>,
+) -> Result<NewEvent, Refusal> {
+    let run = run.to_owned();
+    let fact = BootstrapFact { run, act };
+    fact.event(actor, trace, beside).map_err(|error| {
+        let message = format!("data must be JSON that an event can hold, but {error}");
+        Refusal::new(Code::InvalidInput, message).field("data")
+    })
+}

@@ -1,0 +1,147 @@
+//! Answers in the form of another surface, stored under their key as they went out.
+//!
+//! A command's own answer may get new fields with a new release. Whoever asks again under a key is to get the very bytes
+//! of the first time, so a surface whose answers are sent as they are gives them their form under the lock, from the
+//! state behind the events, and that is what is stored.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use teamlog_engine::{Event, NewEvent, Reader, RefKind, Timestamp};
+use teamlog_projections::Live;
+
+/// An answer as it goes out.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Exchange {
+    /// What the surface says of it in a number.
+    pub status: u16,
+    /// The JSON text, byte for byte.
+    pub body: Box<RawValue>,
+}
+
+impl Exchange {
+    /// Of a value that serialises.
+    ///
+    /// # Errors
+    /// `Invalid` for one that does not.
+    pub fn of(status: u16, body: &impl Serialize) -> Result<Exchange> {
+        let body = serde_json::value::to_raw_value(body).map_err(|error| {
+            teamlog_engine::Error::Invalid {
+                field: "answer",
+                value: String::new(),
+                rule: format!("must serialise: {error}"),
+            }
+        })?;
+        Ok(Exchange { status, body })
+    }
+}
+
+/// Gives a command's answer its form.
+pub type Form<T> = fn(&Live, &T, Timestamp) -> Result<Exchange>;
+
+/// A command that can answer in another form than its own, which is `T`.
+pub trait Command<T>: Sized {
+    /// Carries it out.
+    ///
+    /// # Errors
+    /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`.
+    fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange>;
+}
+
+impl<A: Act<Answer = T>, T> Command<T> for A {
+    fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange> {
+        team.perform(Exchanged { act: self, form })
+    }
+}
+
+/// A command that answers in another form.
+struct Exchanged<A: Act> {
+    act: A,
+    form: Form<A::Answer>,
+}
+
+impl<A: Act> Clone for Exchanged<A> {
+    fn clone(&self) -> Self {
+        Exchanged {
+            act: self.act.clone(),
+            form: self.form,
+        }
+    }
+}
+
+impl<A: Act> Act for Exchanged<A> {
+    type Verdict = A::Verdict;
+    type Answer = Exchange;
+    const WHEN_CLOSED: bool = A::WHEN_CLOSED;
+    const GRANTS: bool = A::GRANTS;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
+        self.act.admits(live, actor, now)
+    }
+
+    fn names_actor(&self) -> bool {
+        self.act.names_actor()
+    }
+
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        self.act.is_consequence(event)
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
+        self.act.decide(live, now)
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        verdict: &A::Verdict,
+        events: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<Exchange> {
+        let answer = self.act.answer(live, verdict, events, now)?;
+        (self.form)(live, &answer, now)
+    }
+}
+
+impl Team {
+    /// Carries out a command, and answers in the form that is given; under a known key, with the bytes of the first
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Command::exchange`].
+    pub fn exchange<T>(&mut self, command: impl Command<T>, form: Form<T>) -> Result<Exchange> {
+        command.exchange(self, form)
+    }
+
+    /// Whether the last answer of this handle was the repetition of an earlier one.
+    pub fn repeated(&self) -> bool {
+        self.repeated
+    }
+
+    /// Answers from the state up to the head of this moment.
+    ///
+    /// # Errors
+    /// Those of `answer`; the log's.
+    pub fn look<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
+        self.query(answer)
+    }
+
+    /// When the first answer under a key was recorded.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn answered_at(&mut self, key: &str) -> Result<Option<Timestamp>> {
+        self.query(|live, reader| {
+            let page = live.with_ref(RefKind::Key, key, None, 1)?;
+            let Some(seq) = page.seqs.last() else {
+                return Ok(None);
+            };
+            let event = live.event(reader, *seq)?;
+            Ok(event
+                .filter(|event| event.kind == "response_stored")
+                .map(|event| event.created_at))
+        })
+    }
+}

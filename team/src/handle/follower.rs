@@ -1,0 +1,125 @@
+//! Going along with a log: what is there, then what is appended, by whichever process.
+//!
+//! A follower holds no lock. It knows the last event that it read by place and id, so it notices when another log, or
+//! another history of the same log, takes the place of the one it follows.
+
+use crate::failure::{Failure, Result};
+use crate::handle::team::Team;
+use crate::refusal::{Code, Refusal};
+use std::ops::ControlFlow;
+use std::time::Duration;
+use teamlog_engine::{Error, Event, EventId, Identity, Place, Reader, Watch};
+use teamlog_projections::Live;
+
+/// Where a follower stands.
+#[derive(Debug)]
+pub struct Follower {
+    watch: Watch,
+    /// The last event read.
+    last: Option<(u64, EventId, Place)>,
+}
+
+impl Follower {
+    /// Begins at the head of this moment, or where `start` says: it gets the state and its reader, and gives the seq of
+    /// the last event that counts as read.
+    ///
+    /// # Errors
+    /// Those of `start`; the log's.
+    pub fn start(
+        team: &mut Team,
+        mut start: impl FnMut(&Live, &Reader) -> Result<u64>,
+    ) -> Result<Follower> {
+        // Before the first look at the log, so that nothing falls between.
+        let watch = team.log.watch()?;
+        let last = team.survey(|live, reader| {
+            let seq = start(live, reader)?;
+            Ok(match live.event(reader, seq)?.zip(live.place(seq)?) {
+                Some((event, place)) => Some((seq, event.id, place)),
+                None => None,
+            })
+        })?;
+        Ok(Follower { watch, last })
+    }
+
+    /// The seq of the last event read.
+    pub fn seq(&self) -> u64 {
+        self.last.map_or(0, |(seq, ..)| seq)
+    }
+
+    /// Shows every event behind the last one read, until `each` breaks off.
+    ///
+    /// # Errors
+    /// `log_replaced`; the log's.
+    pub fn read(
+        &mut self,
+        team: &Team,
+        mut each: impl FnMut(&Event<'_>) -> Result<ControlFlow<()>>,
+    ) -> Result<ControlFlow<()>> {
+        let reader = self.reader(team)?;
+        if reader.head().last_seq <= self.seq() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let behind = self.last.map(|(_, _, place)| place);
+        let broken = reader.each(behind, |located| {
+            let event = &located.frame.event;
+            self.last = Some((event.seq, event.id, located.place));
+            each(event)
+        })?;
+        Ok(match broken {
+            Some(()) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        })
+    }
+
+    /// Waits until there may be more to read, at most `timeout`. Whether there may.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
+        Ok(self.watch.wait(timeout)?)
+    }
+
+    /// A reader of the log that was followed so far.
+    fn reader(&self, team: &Team) -> Result<Reader> {
+        self.check_identity(team)?;
+        let reader = match team.reader() {
+            Ok(reader) => reader,
+            Err(failure) => {
+                // It may have been replaced between two looks.
+                self.check_identity(team)?;
+                return Err(failure);
+            }
+        };
+        let Some((seq, id, place)) = self.last else {
+            return Ok(reader);
+        };
+        let known = reader.frame_at(place)?;
+        match known.is_some_and(|(event, _)| (event.seq, event.id) == (seq, id)) {
+            true => Ok(reader),
+            false => Err(self.replaced(team)),
+        }
+    }
+
+    fn check_identity(&self, team: &Team) -> Result<()> {
+        let log = &team.log;
+        match Identity::load(log.storage().as_ref(), log.dir()) {
+            Ok(now) if now.log == log.identity().log => Ok(()),
+            // Between the moments when the old one is taken away and the new one is put there, there is none.
+            Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn replaced(&self, team: &Team) -> Failure {
+        let (name, seq) = (team.name(), self.seq());
+        let message = format!(
+            "the log of {name} was replaced, cut or taken away while it was followed, behind event {seq}"
+        );
+        Refusal::new(Code::LogReplaced, message)
+            .detail("last_seq", seq)
+            .hint(format!(
+                "to follow the one that is there now: teamlog tail {name} -f"
+            ))
+            .into()
+    }
+}

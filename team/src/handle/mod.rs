@@ -1,0 +1,14 @@
+//! What a caller holds: a data root, a team of it, and the one way to change it.
+
+pub mod command;
+pub mod deadline;
+pub mod exchange;
+pub mod follower;
+pub mod next;
+pub(crate) mod notes;
+pub mod past;
+pub(crate) mod resident;
+pub mod root;
+pub(crate) mod staged;
+pub mod staging;
+pub mod team;

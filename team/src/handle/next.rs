@@ -1,0 +1,32 @@
+//! What an agent can type next: command lines that run as they stand, with the names of the team filled in. What stands
+//! in capitals (`TEXT`) is for the agent to say.
+
+use crate::lifecycle::membership::LEADER;
+use crate::projections::Task;
+
+/// What the holder of a claim does with its task; no message moves it.
+pub(crate) fn of_holder(team: &str, task: &str, worker: &str, epoch: u64) -> Vec<String> {
+    let line = |verb: &str, more: &str| {
+        format!("teamlog task {verb} {team} {task} --worker {worker} --epoch {epoch}{more}")
+    };
+    vec![
+        line("complete", " --result TEXT"),
+        line("renew", ""),
+        line("fail", " --error TEXT"),
+        line("release", ""),
+    ]
+}
+
+/// The claim of a task that is to be taken.
+pub(crate) fn claim(team: &str, task: &str, worker: &str) -> String {
+    format!("teamlog task claim {team} {task} --worker {worker}")
+}
+
+/// The report that moves a task which messages govern, to whoever gave it out.
+pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
+    let to = task.assigned_by.as_deref().filter(|to| *to != from);
+    let (to, task) = (to.unwrap_or(LEADER), &task.task_id);
+    format!(
+        "teamlog task-update {team} --from {from} --to {to} --task-id {task} --status {status} --note TEXT"
+    )
+}

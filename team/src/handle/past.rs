@@ -1,0 +1,123 @@
+//! A team as it was: a handle that stands at a point of the log's past.
+//!
+//! Every query of such a handle reads the log as if it ended there, and takes the point's time for now. It has no
+//! future: whatever would record something is refused.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::reader::Point;
+use teamlog_engine::{Reader, Timestamp};
+
+/// Where a handle stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Moment {
+    /// The last event that it knows.
+    pub seq: u64,
+    /// Its now: the time asked for, or that of the event.
+    #[serde(serialize_with = "crate::shapes::time")]
+    #[schemars(with = "Timestamp")]
+    pub time: Timestamp,
+}
+
+/// What a handle on the past keeps.
+#[derive(Debug)]
+pub(crate) struct Past {
+    pub reader: Reader,
+    pub moment: Moment,
+}
+
+/// Reads a point as people write it: a seq, or a time in ISO 8601.
+///
+/// # Errors
+/// Names the text and the rule that it breaks.
+pub fn point(text: &str) -> Result<Point, String> {
+    match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
+        true => text
+            .parse()
+            .map(Point::Seq)
+            .map_err(|_| format!("a seq must be below 2^64, but is {text}")),
+        false => Timestamp::parse(text).map(Point::Time),
+    }
+}
+
+impl Team {
+    /// The team as it was at that point: a seq counts with its event, a time with all events up to it.
+    ///
+    /// # Errors
+    /// `point_unknown` for a point before the first event, behind the last one, or in the future; the log's.
+    pub fn at(self, point: Point) -> Result<Team> {
+        let past = self.look_back("at", point)?;
+        Ok(self.standing_at(past))
+    }
+
+    /// The log up to a point that `field` names.
+    pub(crate) fn look_back(&self, field: &'static str, point: Point) -> Result<Past> {
+        let reader = self.reader()?;
+        let ahead = match point {
+            Point::Seq(seq) => seq > reader.head().last_seq,
+            Point::Time(time) => time > self.options.clock.now(),
+        };
+        let then = match ahead {
+            true => None,
+            false => reader.upto(point)?,
+        };
+        let Some(then) = then else {
+            return Err(self.no_such_point(&reader, field, point)?.into());
+        };
+        let seq = then.head().last_seq;
+        let time = match (point, then.head().last_id) {
+            (Point::Time(time), _) => time,
+            (Point::Seq(_), Some(id)) => id.created_at(),
+            (Point::Seq(_), None) => Timestamp::default(),
+        };
+        Ok(Past {
+            reader: then,
+            moment: Moment { seq, time },
+        })
+    }
+
+    fn no_such_point(&self, reader: &Reader, field: &'static str, point: Point) -> Result<Refusal> {
+        let team = self.name();
+        let message = match (point, reader.upto(Point::Seq(1))?) {
+            (_, None) => format!("{field} must be a point of the log, but that of {team} is empty"),
+            (Point::Seq(seq), _) => {
+                let last = reader.head().last_seq;
+                format!("{field} must be an event of {team}, 1 to {last}, but is {seq}")
+            }
+            (Point::Time(time), Some(first)) => {
+                let first = first.head().last_id.map(|id| id.created_at());
+                let first = first.unwrap_or_default();
+                format!(
+                    "{field} must lie between the first event of {team} ({first}) and now, but is {time}"
+                )
+            }
+        };
+        let hint = format!("see which events there are: teamlog replay {team} --reverse --limit 5");
+        Ok(Refusal::new(Code::PointUnknown, message)
+            .field(field)
+            .hint(hint))
+    }
+
+    /// Where this handle stands, unless it goes with the log.
+    pub fn moment(&self) -> Option<Moment> {
+        self.past().map(|past| past.moment)
+    }
+
+    /// The time that queries take for now.
+    pub(crate) fn now(&self) -> Timestamp {
+        match self.past() {
+            Some(past) => past.moment.time,
+            None => self.options.clock.now(),
+        }
+    }
+}
+
+/// The refusal of a mutation on such a handle.
+pub(crate) fn unchangeable(past: &Past) -> Refusal {
+    let Moment { seq, time } = past.moment;
+    let message = format!("the past cannot be changed: this handle stands at event {seq} ({time})");
+    Refusal::new(Code::PastReadOnly, message)
+}

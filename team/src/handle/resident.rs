@@ -1,0 +1,519 @@
+//! A team that stays open between commands: its lock, its state and its views are kept by one writer, which all handles
+//! of the process share, so that commands of many threads go out with one sync.
+//!
+//! | seat | meaning |
+//! |---|---|
+//! | empty | nobody wrote yet, the writer gave way to a command on the whole log, or it failed: the next one opens the log again, which recovers it |
+//! | taken | the writer is there; the log's lock is held |
+//! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
+
+use crate::failure::{Failure, Result};
+use crate::handle::root::RootOptions;
+use crate::handle::team::{Team, input_fault};
+use crate::refusal::{Code, Refusal};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::collections::BTreeMap;
+use std::sync::{
+    Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
+};
+use std::time::{Duration, Instant};
+use teamlog_engine::identity::LogId;
+use teamlog_engine::{CommitError, Committed, Error, Reader, Writer, WriterCounts};
+use teamlog_projections::Live;
+
+/// The most that is merged at a time behind the answers.
+const MERGE_BYTES_MAX: u64 = 1 << 30;
+
+/// A wait for the seat that is no longer than that is none.
+const QUEUED: Duration = Duration::from_millis(100);
+
+/// Teams that are closed at a time.
+const CLOSED_AT_ONCE: usize = 16;
+
+/// The teams of a root that stay open, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Residents {
+    teams: Mutex<BTreeMap<String, Arc<Resident>>>,
+}
+
+/// One team that stays open.
+pub(crate) struct Resident {
+    seat: RwLock<Seat>,
+    /// How many commands on the whole log want the writer to stay away.
+    pauses: Mutex<usize>,
+    resumed: Condvar,
+    /// Wakes the thread that looks after the state.
+    tend: Sender<()>,
+    /// What writers that are gone have written.
+    before: Mutex<WriterCounts>,
+}
+
+enum Seat {
+    Empty,
+    Taken {
+        log: LogId,
+        writer: Box<Writer<Live>>,
+    },
+    Dead(String),
+}
+
+impl Seat {
+    /// Takes the writer away. Whoever does so first finds out whether a sync failed: the seat is never empty then.
+    fn leave(&mut self) -> Option<Box<Writer<Live>>> {
+        let (next, writer) = match std::mem::replace(self, Seat::Empty) {
+            Seat::Taken { writer, .. } => (
+                writer.unsynced().map_or(Seat::Empty, Seat::Dead),
+                Some(writer),
+            ),
+            other => (other, None),
+        };
+        *self = next;
+        writer
+    }
+}
+
+/// While it lives, the writer of a team stays away.
+pub(crate) struct Pause(Arc<Resident>);
+
+impl Pause {
+    /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the seat is dead.
+    ///
+    /// # Errors
+    /// `sync_failed`; what `work` gives.
+    pub fn guard<A>(
+        &self,
+        options: &RootOptions,
+        team: &str,
+        work: impl FnOnce() -> Result<A>,
+    ) -> Result<A> {
+        if let Seat::Dead(why) = &*self.0.read() {
+            return Err(may_not_write(options, team, why));
+        }
+        let done = work();
+        if let Some(why) = done.as_ref().err().and_then(unsynced) {
+            self.0.end(why);
+        }
+        done
+    }
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        *locked(&self.0.pauses) -= 1;
+        self.0.resumed.notify_all();
+    }
+}
+
+impl Residents {
+    /// The team of that name, empty at first.
+    pub fn of(&self, name: &str) -> Arc<Resident> {
+        let mut teams = locked(&self.teams);
+        match teams.get(name) {
+            Some(resident) => Arc::clone(resident),
+            None => {
+                let resident = Resident::new();
+                teams.insert(name.to_owned(), Arc::clone(&resident));
+                resident
+            }
+        }
+    }
+
+    /// Closes every writer: all is synced and unlocked.
+    pub fn close(&self) -> Result<()> {
+        let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
+        let share = teams.len().div_ceil(CLOSED_AT_ONCE).max(1);
+        let close = |teams: &[Arc<Resident>]| {
+            let each = teams.iter().map(|resident| resident.close());
+            each.fold(Ok(()), Result::and)
+        };
+        // What takes the time is the disk, which syncs many files as fast as one.
+        std::thread::scope(|scope| {
+            let shares = teams.chunks(share);
+            let threads: Vec<_> = shares
+                .map(|teams| {
+                    let closing = move || close(teams);
+                    let started = std::thread::Builder::new().spawn_scoped(scope, closing);
+                    started.map_err(|_| teams)
+                })
+                .collect();
+            let ended = threads.into_iter().map(|started| match started {
+                Ok(thread) => {
+                    let panicked =
+                        |_| Err(Error::Poisoned("closing a team panicked".into()).into());
+                    thread.join().unwrap_or_else(panicked)
+                }
+                // No thread could be started for these.
+                Err(teams) => close(teams),
+            });
+            ended.fold(Ok(()), Result::and)
+        })
+    }
+}
+
+impl std::fmt::Debug for Resident {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resident")
+    }
+}
+
+impl Resident {
+    fn new() -> Arc<Resident> {
+        let (tend, due) = bounded(1);
+        let resident = Arc::new(Resident {
+            seat: RwLock::new(Seat::Empty),
+            pauses: Mutex::default(),
+            resumed: Condvar::new(),
+            tend,
+            before: Mutex::default(),
+        });
+        let weak = Arc::downgrade(&resident);
+        // Without the thread the state is as right, and only slower to open.
+        let _ = std::thread::Builder::new()
+            .name("teamlog-tend".into())
+            .spawn(move || look_after(&weak, &due));
+        resident
+    }
+
+    /// Lets `record` write through the kept writer, which is opened if there is none.
+    pub fn commit<R>(
+        &self,
+        team: &Team,
+        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
+    ) -> Result<Committed<R>> {
+        let seat = self.seated(team)?;
+        let Seat::Taken { writer, .. } = &*seat else {
+            return Err(unseated());
+        };
+        match record(writer) {
+            Ok(committed) => {
+                if writer.try_state(|live| live.wants_tending()) == Some(true) {
+                    // Full means that it is going to be looked after anyway.
+                    let _ = self.tend.try_send(());
+                }
+                Ok(committed)
+            }
+            Err(CommitError::Refused(failure)) => {
+                if failure.is_derived() {
+                    writer.with_state(Live::repair)?;
+                }
+                Err(failure)
+            }
+            Err(CommitError::Failed(error)) => {
+                let failure = input_fault(error);
+                if failure.is_derived() {
+                    writer.with_state(Live::repair)?;
+                }
+                if writer.is_poisoned() {
+                    drop(seat);
+                    self.vacate();
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
+    pub fn query<A>(
+        &self,
+        team: &Team,
+        answer: &mut impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Option<Result<A>> {
+        let seat = self.seated(team).ok()?;
+        let Seat::Taken { writer, .. } = &*seat else {
+            return None;
+        };
+        writer.with_reader(|live, reader| {
+            // What a failed group folded is not durable.
+            if live.seq() != reader.head().last_seq {
+                return None;
+            }
+            let answered = answer(live, reader);
+            if !answered.as_ref().is_err_and(Failure::is_derived) {
+                return Some(answered);
+            }
+            match live.repair() {
+                Ok(()) => Some(answer(live, reader)),
+                Err(error) => Some(Err(error.into())),
+            }
+        })
+    }
+
+    /// Opens the team if it is not open.
+    pub fn open(&self, team: &Team) -> Result<()> {
+        self.seated(team).map(drop)
+    }
+
+    /// Whether a sync failed, so that this process writes to the team no more.
+    pub fn is_dead(&self) -> bool {
+        matches!(*self.read(), Seat::Dead(_))
+    }
+
+    /// What was written so far.
+    pub fn counts(&self) -> WriterCounts {
+        let seat = self.read();
+        let mut counts = *locked(&self.before);
+        if let Seat::Taken { writer, .. } = &*seat {
+            counts.add(writer.counts());
+        }
+        counts
+    }
+
+    /// Gives the lock of the log back, and keeps it so while the pause lives.
+    pub fn pause(self: &Arc<Resident>) -> Pause {
+        *locked(&self.pauses) += 1;
+        let pause = Pause(Arc::clone(self));
+        self.vacate();
+        pause
+    }
+
+    fn close(&self) -> Result<()> {
+        match self.write().leave() {
+            Some(writer) => Ok(writer.close().map(drop)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the seat for good, for a sync that failed outside the writer.
+    fn end(&self, why: String) {
+        let mut seat = self.write();
+        drop(seat.leave());
+        if let Seat::Empty = *seat {
+            *seat = Seat::Dead(why);
+        }
+    }
+
+    /// Empties the seat, or ends it for good where a sync failed.
+    fn vacate(&self) {
+        let mut seat = self.write();
+        if let Some(writer) = seat.leave() {
+            locked(&self.before).add(writer.counts());
+            // Nothing is buffered, and a writer that failed has nothing left to say.
+            let _ = writer.release();
+        }
+    }
+
+    /// The seat, taken, with the writer of the team's log.
+    fn seated(&self, team: &Team) -> Result<RwLockReadGuard<'_, Seat>> {
+        let deadline = Instant::now() + team.options.lock_deadline;
+        loop {
+            self.wait_until_resumed(team, deadline)?;
+            let seat = self.read();
+            match &*seat {
+                Seat::Dead(why) => return Err(may_not_write(&team.options, team.name(), why)),
+                Seat::Taken { log, .. } if *log == team.log.identity().log => return Ok(seat),
+                Seat::Taken { .. } | Seat::Empty => drop(seat),
+            }
+            self.take(team)?;
+        }
+    }
+
+    /// Opens the log for writing, unless somebody else did meanwhile or wants the writer to stay away.
+    fn take(&self, team: &Team) -> Result<()> {
+        let asked = Instant::now();
+        let mut seat = self.write();
+        let stays = match &*seat {
+            Seat::Empty => false,
+            Seat::Taken { log, .. } => *log == team.log.identity().log,
+            Seat::Dead(_) => true,
+        };
+        if stays || *locked(&self.pauses) > 0 {
+            return Ok(());
+        }
+        // Many wait here for one that waits for the lock; they do not wait once more, one behind the other.
+        if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
+            return Err(not_in_time(team, "somebody else"));
+        }
+        // The lock of the log before comes back first.
+        drop(seat.leave());
+        if let Seat::Dead(_) = &*seat {
+            return Ok(());
+        }
+        let opened = team.exclusive_alone();
+        if let Some(why) = opened.as_ref().err().and_then(unsynced) {
+            *seat = Seat::Dead(why);
+        }
+        let (exclusive, live) = opened?;
+        let log = exclusive.identity().log;
+        *seat = Seat::Taken {
+            log,
+            writer: Box::new(exclusive.into_writer(live)),
+        };
+        Ok(())
+    }
+
+    fn wait_until_resumed(&self, team: &Team, deadline: Instant) -> Result<()> {
+        let mut pauses = locked(&self.pauses);
+        while *pauses > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(not_in_time(
+                    team,
+                    "this daemon, for a command on the whole log",
+                ));
+            }
+            let waited = self.resumed.wait_timeout(pauses, left);
+            pauses = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(())
+    }
+
+    /// Puts the tail into a run and merges runs. The merge holds up nobody.
+    fn tend(&self) -> Result<()> {
+        let seat = self.read();
+        let Seat::Taken { writer, .. } = &*seat else {
+            return Ok(());
+        };
+        let store = writer.with_reader(|live, reader| {
+            if live.views_error().is_some() {
+                live.keep_views(reader)?;
+            }
+            live.flush()?;
+            Ok::<_, Failure>(live.store())
+        })?;
+        if let Some(merged) = store.merge(MERGE_BYTES_MAX)? {
+            writer.with_state(|live| live.adopt(merged));
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Seat> {
+        self.seat.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Seat> {
+        self.seat.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn look_after(resident: &Weak<Resident>, due: &Receiver<()>) {
+    while due.recv().is_ok() {
+        let Some(resident) = resident.upgrade() else {
+            return;
+        };
+        // What fails here costs time later and loses nothing; whoever meets damage repairs it.
+        let _ = resident.tend();
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the sync said, where one failed.
+fn unsynced(failure: &Failure) -> Option<String> {
+    let error = failure.engine().filter(|error| error.is_of_sync())?;
+    Some(error.to_string())
+}
+
+/// The log's lock was not to be had in time.
+fn not_in_time(team: &Team, holder: &str) -> Failure {
+    let waited = team.options.lock_deadline.as_millis();
+    Error::Locked {
+        path: team.log.dir().join(teamlog_engine::lock::LOCK_FILE),
+        holder: holder.into(),
+        waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
+    }
+    .into()
+}
+
+/// A sync failed in this process: what the disk holds is for the next one to find out.
+fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
+    let message = format!(
+        "this process no longer writes to team {team}, since a sync failed and it does not know what the disk holds: {why}"
+    );
+    let refusal = Refusal::new(Code::SyncFailed, message);
+    match &options.restart {
+        Some(restart) => refusal.hint(restart).into(),
+        None => refusal.into(),
+    }
+}
+
+/// Only for the compiler: whoever is seated has a writer.
+fn unseated() -> Failure {
+    Error::Poisoned("the writer left its seat".into()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::root::Root;
+    use crate::lifecycle::init::Init;
+    use teamlog_engine::storage::{Fault, Faulty, Memory};
+    use teamlog_engine::{Durability, Json, NewEvent};
+
+    type Recorded = Result<Committed<()>, CommitError<Failure>>;
+
+    /// Records a fact through the writer.
+    fn record(writer: &Writer<Live>) -> Recorded {
+        writer.commit(Durability::Synced, |_, _| {
+            let payload = Json::parse("{}").unwrap();
+            let mut event = NewEvent::new("noted", "lead", payload);
+            event.foreign = true;
+            Ok(((), vec![event]))
+        })
+    }
+
+    /// A team that stays, on a storage that fails where it is told to.
+    fn team() -> (Faulty, Team, Arc<Resident>) {
+        let faulty = Faulty::new(Arc::new(Memory::new()));
+        let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
+        root.init(Init::of("demo")).unwrap();
+        let resident = root.residents().unwrap().of("demo");
+        (faulty, root.team("demo").unwrap(), resident)
+    }
+
+    fn fail_next_sync(faulty: &Faulty, resident: &Resident, team: &Team) {
+        let before = faulty.count();
+        drop(resident.commit(team, record).unwrap());
+        let calls = faulty.calls();
+        let sync = calls[before..]
+            .iter()
+            .position(|call| call.0 == "sync_data");
+        faulty.arm(calls.len() + sync.unwrap(), Fault::Os(5));
+    }
+
+    #[test]
+    fn who_hears_only_that_the_writer_is_dead_ends_the_seat_all_the_same() {
+        let (faulty, team, resident) = team();
+        drop(resident.commit(&team, record).unwrap());
+        fail_next_sync(&faulty, &resident, &team);
+        let late = resident.commit(&team, |writer| {
+            // Another thread's, which has not come to the seat yet.
+            record(writer).unwrap_err();
+            record(writer)
+        });
+        let late = late.map(drop).unwrap_err();
+        assert!(matches!(late.engine(), Some(Error::Poisoned(_))), "{late}");
+        let Seat::Dead(why) = &*resident.read() else {
+            panic!("the seat could be taken again");
+        };
+        assert!(why.contains("cannot sync"), "{why}");
+    }
+
+    #[test]
+    fn whoever_takes_the_writer_away_first_ends_the_seat() {
+        for how in ["pause", "close", "another log"] {
+            let (faulty, team, resident) = team();
+            drop(resident.commit(&team, record).unwrap());
+            fail_next_sync(&faulty, &resident, &team);
+            {
+                let seat = resident.seated(&team).unwrap();
+                let Seat::Taken { writer, .. } = &*seat else {
+                    panic!("nobody is seated");
+                };
+                record(writer).unwrap_err();
+            }
+            match how {
+                "pause" => drop(resident.pause()),
+                "close" => drop(resident.close()),
+                _ => {
+                    if let Seat::Taken { log, .. } = &mut *resident.write() {
+                        *log = LogId([0; 16]);
+                    }
+                    resident.open(&team).unwrap_err();
+                }
+            }
+            assert!(resident.is_dead(), "{how}");
+        }
+    }
+}

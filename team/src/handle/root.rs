@@ -1,0 +1,332 @@
+//! A data root: the teams that lie in it.
+
+use crate::failure::Result;
+use crate::handle::notes::Notes;
+use crate::handle::resident::{Pause, Residents};
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::spelling;
+use crate::refusal::{Code, Refusal};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::event_id::IdSource;
+use teamlog_engine::identity::LOG_FILE;
+use teamlog_engine::limits::SEGMENT_BYTES_MAX;
+use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
+use teamlog_engine::{Clock, Error, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
+
+/// The directory of the teams in a root.
+pub const TEAMS_DIR: &str = "teams";
+
+/// In a process that stays, commands come from clients that wait for answers before they send the next one.
+const GATHERING: Gathering = Gathering {
+    lull: Duration::from_micros(500),
+    most: Duration::from_millis(4),
+};
+
+/// What a root needs from outside.
+#[derive(Debug, Clone)]
+pub struct RootOptions {
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Random bits.
+    pub ids: Arc<dyn IdSource>,
+    /// How long to wait for a team's lock.
+    pub lock_deadline: Duration,
+    /// See [`LogOptions::segment_bytes_max`].
+    pub segment_bytes_max: u64,
+    /// Hears what the teams of the root have to say beside their answers.
+    pub notes: Notes,
+    /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
+    /// any more says so.
+    pub restart: Option<String>,
+}
+
+impl Default for RootOptions {
+    /// The machine's clock and random bits, 10 s, 64 MiB.
+    fn default() -> RootOptions {
+        RootOptions {
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(RandomIds),
+            lock_deadline: Duration::from_secs(10),
+            segment_bytes_max: SEGMENT_BYTES_MAX,
+            notes: Notes::default(),
+            restart: None,
+        }
+    }
+}
+
+/// A data root. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Root {
+    storage: Arc<dyn Storage>,
+    /// The same storage where it is a directory tree.
+    files: Option<Arc<Files>>,
+    options: RootOptions,
+    /// The teams that stay open, where they do.
+    residents: Option<Arc<Residents>>,
+}
+
+impl Root {
+    /// Opens an existing directory as a data root.
+    ///
+    /// # Errors
+    /// I/O, also where there is no such directory.
+    pub fn open(path: &Path, options: RootOptions) -> Result<Root> {
+        let files = Files::open(path).map_err(Error::io("open", path))?;
+        Ok(Root::of_files(files, options))
+    }
+    /// The same, after making the directory if it is missing: for what creates teams (`init`, imports).
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
+        let files = Files::create(path).map_err(Error::io("create", path))?;
+        Ok(Root::of_files(files, options))
+    }
+    fn of_files(files: Files, options: RootOptions) -> Root {
+        let files = Arc::new(files);
+        Root {
+            storage: files.clone(),
+            files: Some(files),
+            options,
+            residents: None,
+        }
+    }
+    /// A root on any storage.
+    pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Root {
+        Root {
+            storage,
+            files: None,
+            options,
+            residents: None,
+        }
+    }
+    /// The same root for a process that stays: the writer of each team is kept between commands, lock and state
+    /// included, and shared by all handles.
+    #[must_use]
+    pub fn resident(self) -> Root {
+        Root {
+            residents: Some(Arc::default()),
+            ..self
+        }
+    }
+    /// The same root and the same open teams, for a caller with options of its own.
+    #[must_use]
+    pub fn with_options(&self, options: RootOptions) -> Root {
+        Root {
+            options,
+            ..self.clone()
+        }
+    }
+    /// Closes the teams that stay open: all is synced and unlocked. The next command opens its team again.
+    ///
+    /// # Errors
+    /// The log's, the first one; the others are closed all the same.
+    pub fn close(&self) -> Result<()> {
+        match &self.residents {
+            Some(residents) => residents.close(),
+            None => Ok(()),
+        }
+    }
+    /// Keeps the writer of a team away while the pause lives, where one stays: for what has no handle of the team.
+    pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
+        let residents = self.residents.as_ref()?;
+        Some(residents.of(team).pause())
+    }
+    #[cfg(test)]
+    pub(crate) fn residents(&self) -> Option<&Residents> {
+        self.residents.as_deref()
+    }
+    /// The storage.
+    pub fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+    /// What it was opened with.
+    pub fn options(&self) -> &RootOptions {
+        &self.options
+    }
+    /// The names of the teams, sorted. Skips what is no team: names that break the rule, directories without a log.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn teams(&self) -> Result<Vec<String>> {
+        let dir = Path::new(TEAMS_DIR);
+        if !self.holds_teams()? {
+            return Ok(Vec::new());
+        }
+        let mut names = self.storage.list(dir).map_err(Error::io("list", dir))?;
+        names.retain(|name| names::check_known("team", name).is_ok());
+        let mut teams = Vec::with_capacity(names.len());
+        for name in names {
+            match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
+                Err(Error::NoLog { .. }) if !self.lost_its_identity(&name)? => {}
+                // A team that cannot be opened is still a team; whoever opens it is told why.
+                _ => teams.push(name),
+            }
+        }
+        Ok(teams)
+    }
+    /// The team that is meant where none is named: the only one that was not closed.
+    ///
+    /// # Errors
+    /// `invalid_input` where there is none, or where there are several, which the hint names; I/O.
+    pub fn only_team(&self) -> Result<String> {
+        let teams = self.teams()?;
+        let open: Vec<&String> = teams.iter().filter(|team| !self.is_closed(team)).collect();
+        if let [team] = open.as_slice() {
+            return Ok((*team).clone());
+        }
+        let refusal = Refusal::new(Code::InvalidInput, "team is required").field("team");
+        Err(match (teams.is_empty(), open.is_empty()) {
+            (true, _) => refusal.hint("there is no team yet; to create one: teamlog init TEAM"),
+            (false, true) => refusal.hint(format!(
+                "every team was closed, and is meant only by its name: {}",
+                teams.join(", ")
+            )),
+            (false, false) => {
+                let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
+                refusal.hint(format!("known teams: {}", open.join(", ")))
+            }
+        }
+        .into())
+    }
+
+    /// Whether a team was closed. One whose state cannot be read is open: whoever opens it is told why.
+    pub fn is_closed(&self, team: &str) -> bool {
+        let closed = |mut team: Team| team.look(|live, _| Ok(live.is_closed()?));
+        self.team(team).and_then(closed).unwrap_or(false)
+    }
+    /// Opens a team.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_not_found`; `UnsupportedFormat`, `Corrupt`, I/O.
+    pub fn team(&self, name: &str) -> Result<Team> {
+        match self.find(name)? {
+            Some(team) => Ok(team),
+            None => Err(self.unknown(name)?.into()),
+        }
+    }
+
+    /// The team, if there is one.
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Team>> {
+        names::check_known("team", name)?;
+        match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
+            Ok(log) => {
+                let team = Team::new(log, self.options.clone());
+                Ok(Some(match &self.residents {
+                    Some(residents) => team.staying(residents.of(name)),
+                    None => team,
+                }))
+            }
+            Err(Error::NoLog { .. }) if self.lost_its_identity(name)? => Err(Error::Corrupt {
+                path: team_dir(name).join(LOG_FILE),
+                offset: 0,
+                seq: None,
+                why: "it is missing, though there are segments".into(),
+            }
+            .into()),
+            Err(Error::NoLog { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether what says which log it is has gone from a team: only teams have segments.
+    fn lost_its_identity(&self, name: &str) -> Result<bool> {
+        let events = team_dir(name).join(EVENTS_DIR);
+        match self.storage.stat(&events) {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+            stat => Ok(stat.map_err(Error::io("stat", events))?.is_some()),
+        }
+    }
+
+    pub(crate) fn log_options(&self) -> LogOptions {
+        LogOptions {
+            clock: self.options.clock.clone(),
+            ids: self.options.ids.clone(),
+            lock_deadline: self.options.lock_deadline,
+            segment_bytes_max: self.options.segment_bytes_max,
+            gathering: self.residents.as_ref().map(|_| GATHERING),
+        }
+    }
+
+    /// What the root lies on; `None` in memory.
+    pub(crate) fn file_system(&self) -> Option<std::io::Result<FileSystemKind>> {
+        self.files.as_ref().map(|files| files.file_system())
+    }
+    /// How full that is; `None` in memory.
+    pub(crate) fn space(&self) -> Option<std::io::Result<Space>> {
+        self.files.as_ref().map(|files| files.space())
+    }
+
+    /// Refuses a place where two processes could both hold the lock, or a sync might reach no disk.
+    pub(crate) fn check_file_system(&self) -> Result<()> {
+        let Some(files) = &self.files else {
+            return Ok(());
+        };
+        let why = match files.file_system().map_err(Error::io("stat", "."))? {
+            FileSystemKind::Network(name) => {
+                format!("the data root must lie on a local file system, but lies on {name}")
+            }
+            FileSystemKind::Local => {
+                let dir = Path::new(TEAMS_DIR);
+                if files
+                    .probe_lock(dir)
+                    .map_err(Error::io("probe the lock in", dir))?
+                {
+                    return Ok(());
+                }
+                "the data root must lie where a lock keeps others out, but two handles got the same lock"
+                    .to_owned()
+            }
+        };
+        Err(Refusal::new(Code::UnsafeFileSystem, why)
+            .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
+            .into())
+    }
+
+    /// Whether there is a directory for teams.
+    ///
+    /// # Errors
+    /// `invalid_input` where something else has its name; I/O.
+    pub(crate) fn holds_teams(&self) -> Result<bool> {
+        match self.stat(Path::new(TEAMS_DIR))? {
+            None => Ok(false),
+            Some(stat) if stat.is_dir => Ok(true),
+            Some(_) => {
+                let message = "data_root must hold teams as a directory, but teams is a file";
+                Err(Refusal::new(Code::InvalidInput, message)
+                    .field("data_root")
+                    .into())
+            }
+        }
+    }
+
+    fn stat(&self, path: &Path) -> Result<Option<teamlog_engine::storage::Stat>> {
+        Ok(self.storage.stat(path).map_err(Error::io("stat", path))?)
+    }
+
+    fn unknown(&self, name: &str) -> Result<Refusal> {
+        let teams = self.teams()?;
+        let message = format!("team must name a team of this data root, but is {name:?}");
+        let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
+        let meant = spelling::meant(name, teams.iter().map(String::as_str));
+        let known = format!("known teams: {}", teams.join(", "));
+        let refusal = match meant {
+            _ if teams.is_empty() => refusal,
+            None => refusal.hint(known),
+            Some(meant) => refusal
+                .hint(format!("did you mean {meant}? {known}"))
+                .detail("nearest", meant),
+        };
+        Ok(refusal.detail("team", name).detail("known", teams))
+    }
+}
+
+/// Where a team lies.
+pub(crate) fn team_dir(name: &str) -> PathBuf {
+    Path::new(TEAMS_DIR).join(name)
+}

@@ -1,0 +1,144 @@
+//! A team in the making: built aside, in a directory that no name can mean, and renamed whole when it is complete, so
+//! that nobody ever sees half a team and a crash leaves none.
+
+use crate::failure::Result;
+use crate::handle::root::{Root, TEAMS_DIR, team_dir};
+use crate::handle::staging::{Purpose, Staging};
+use crate::handle::team::Team;
+use crate::lifecycle::ignored;
+use crate::refusal::{Code, Refusal};
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use teamlog_engine::storage::Deferred;
+use teamlog_engine::{Error, Format, Log, NewLog};
+
+/// A team that nobody sees yet. Dropping it removes it.
+pub(crate) struct Aside {
+    root: Root,
+    name: String,
+    staging: Staging,
+    /// Nothing of it counts before it has its name, so its syncs can wait until then.
+    storage: Deferred,
+    settled: bool,
+}
+
+impl Aside {
+    /// Creates an empty log aside. The handle to it is for filling it, and must be gone before [`Aside::settle`].
+    ///
+    /// # Errors
+    /// `unsafe_file_system` unless `anywhere`; I/O.
+    pub fn begin(
+        root: &Root,
+        name: &str,
+        format: Format,
+        origin: &str,
+        anywhere: bool,
+    ) -> Result<(Aside, Team)> {
+        let aside = Aside::reserve(root, name, anywhere)?;
+        let new = NewLog {
+            team: name.to_owned(),
+            format,
+            origin: origin.to_owned(),
+        };
+        let log = Log::create(
+            Arc::new(aside.storage.clone()),
+            aside.dir(),
+            new,
+            root.log_options(),
+        )?;
+        Ok((aside, Team::new(log, root.options().clone())))
+    }
+
+    /// A place for a log that is yet to be put there.
+    ///
+    /// # Errors
+    /// As [`Aside::begin`].
+    pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<Aside> {
+        let teams = Path::new(TEAMS_DIR);
+        let storage = root.storage();
+        if !root.holds_teams()? {
+            storage
+                .create_dir(teams)
+                .map_err(Error::io("create", teams))?;
+            storage
+                .sync_dir(Path::new(""))
+                .map_err(Error::io("sync", "."))?;
+            ignored::write_beside_teams(storage.as_ref())?;
+        }
+        if !anywhere {
+            root.check_file_system()?;
+        }
+        Ok(Aside {
+            root: root.clone(),
+            name: name.to_owned(),
+            staging: Staging::begin(root, Purpose::New, name)?,
+            storage: Deferred::new(storage.clone()),
+            settled: false,
+        })
+    }
+
+    /// Where it is built.
+    pub fn dir(&self) -> &Path {
+        self.staging.dir()
+    }
+
+    /// The storage to build it on: its syncs wait until [`Aside::settle`].
+    pub fn storage(&self) -> &Deferred {
+        &self.storage
+    }
+
+    /// Gives the team its name. False where somebody else was faster: then this one is gone.
+    ///
+    /// # Errors
+    /// `team_exists` where a directory of that name stands in the way that is no team; I/O.
+    pub fn settle(mut self) -> Result<bool> {
+        let to = team_dir(&self.name);
+        ignored::write_in(&self.storage, self.dir())?;
+        self.storage
+            .settle()
+            .map_err(Error::io("sync", self.dir()))?;
+        match self.root.storage().rename(self.dir(), &to) {
+            Ok(()) => {
+                self.settled = true;
+                let teams = Path::new(TEAMS_DIR);
+                self.root
+                    .storage()
+                    .sync_dir(teams)
+                    .map_err(Error::io("sync", teams))?;
+                Ok(true)
+            }
+            Err(error) if in_the_way(error.kind()) => match self.root.find(&self.name)? {
+                Some(_) => Ok(false),
+                None => Err(self.obstructed(&to).into()),
+            },
+            Err(error) => Err(Error::io("rename", self.dir())(error).into()),
+        }
+    }
+
+    fn obstructed(&self, to: &Path) -> Refusal {
+        let message = format!(
+            "team must be free, but {} exists and holds no log",
+            to.display()
+        );
+        Refusal::new(Code::TeamExists, message)
+            .field("team")
+            .detail("team", self.name.as_str())
+    }
+}
+
+fn in_the_way(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory
+    )
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        if !self.settled {
+            // What cannot be removed is never taken for a team.
+            let _ = self.root.storage().remove_dir_all(self.dir());
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Staging directories: where a team is built before it has its name, and where a purged one lies until it is gone. No name
+//! of a team begins as theirs do. Beside each lies a lock file, which is held for as long as a process works in it: so what
+//! a killed process left is told from what somebody still builds.
+
+use crate::failure::Result;
+use crate::handle::root::{Root, TEAMS_DIR};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use teamlog_engine::Error;
+use teamlog_engine::lock::LOCK_FILE;
+use teamlog_engine::storage::{Held, LockError, Storage};
+
+/// What a staging directory is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// A team that is created, imported or restored.
+    New,
+    /// A team that is purged.
+    Purged,
+}
+
+/// How the name of a lock file ends.
+const LOCK_ENDING: &str = ".lock";
+/// Hex digits at the end of a directory's name.
+const DIGITS: usize = 16;
+
+impl Purpose {
+    const ALL: [Purpose; 2] = [Purpose::New, Purpose::Purged];
+
+    /// How the names of such directories begin.
+    fn prefix(self) -> &'static str {
+        match self {
+            Purpose::New => ".new-",
+            Purpose::Purged => ".purged-",
+        }
+    }
+}
+
+/// A staging directory that this process works in. Dropping it gives it up.
+#[derive(Debug)]
+pub(crate) struct Staging {
+    root: Root,
+    dir: PathBuf,
+    _held: Box<dyn Held>,
+}
+
+impl Staging {
+    /// Reserves a name that nobody else has. The directory is yet to be made.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn begin(root: &Root, purpose: Purpose, team: &str) -> Result<Staging> {
+        let random = root.options().ids.random();
+        let name = format!("{}{team}-{random:016x}", purpose.prefix());
+        let dir = Path::new(TEAMS_DIR).join(name);
+        Ok(Staging {
+            // `doctor` may hold the lock briefly while it checks.
+            _held: hold(root.storage().as_ref(), &dir, root.options().lock_deadline)?,
+            root: root.clone(),
+            dir,
+        })
+    }
+
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        // While it is still locked, so that no other process's lock file is removed. A failure here does no harm.
+        let _ = self.root.storage().remove_file(&lock_of(&self.dir));
+    }
+}
+
+fn lock_of(dir: &Path) -> PathBuf {
+    let mut lock = dir.as_os_str().to_owned();
+    lock.push(LOCK_ENDING);
+    PathBuf::from(lock)
+}
+
+/// Takes the lock of a staging directory, waiting at most that long. It counts only if the locked file is still the one at
+/// its path: who clears up removes it.
+fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Held>> {
+    let path = lock_of(dir);
+    loop {
+        let held = match storage.lock(&path, wait) {
+            Ok(held) => held,
+            Err(LockError::Busy(holder)) => {
+                return Err(Error::Locked {
+                    path,
+                    holder,
+                    waited_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
+                }
+                .into());
+            }
+            Err(LockError::Io(source)) => return Err(Error::io("lock", path)(source).into()),
+        };
+        let there = storage.stat(&path).map_err(Error::io("stat", &path))?;
+        if there.is_some_and(|stat| stat.identity == held.identity()) {
+            return Ok(held);
+        }
+    }
+}
+
+/// A staging directory, or what is left of one.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct Leftover {
+    /// The directory, relative to the data root.
+    pub path: String,
+    /// What it was for.
+    pub purpose: Purpose,
+    /// The team.
+    pub team: String,
+    /// Whether it holds a log that can still be read.
+    pub readable: bool,
+    /// Who works in it, where somebody does; then it is left alone.
+    pub holder: Option<String>,
+    /// Whether it was removed.
+    pub removed: bool,
+}
+
+/// What `doctor clean` found, and removed if it was to.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct CleanAnswer {
+    /// `planned` without `yes`, `cleaned`, or `unchanged` where there is nothing to remove.
+    #[schemars(extend("enum" = ["planned", "cleaned", "unchanged"]))]
+    pub status: &'static str,
+    /// Every staging directory of the data root.
+    pub leftovers: Vec<Leftover>,
+}
+
+impl Root {
+    /// The staging directories that there are, sorted by name. Changes nothing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn leftovers(&self) -> Result<Vec<Leftover>> {
+        let teams = Path::new(TEAMS_DIR);
+        if !self.holds_teams()? {
+            return Ok(Vec::new());
+        }
+        let names = self.storage().list(teams);
+        let names = names.map_err(Error::io("list", teams))?;
+        let dirs = names.iter().map(|name| name.strip_suffix(LOCK_ENDING));
+        let mut dirs: Vec<&str> = dirs
+            .zip(&names)
+            .map(|(of_lock, name)| of_lock.unwrap_or(name))
+            .collect();
+        dirs.dedup();
+        let mut leftovers = Vec::new();
+        for name in dirs {
+            if let Some((purpose, team)) = parse(name) {
+                leftovers.push(self.leftover(name, purpose, team)?);
+            }
+        }
+        Ok(leftovers)
+    }
+
+    /// Removes the staging directories of processes that are gone; without `yes` says which they are. What somebody works in
+    /// stays.
+    ///
+    /// # Errors
+    /// I/O, the first; what can be removed is removed all the same.
+    pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
+        let mut leftovers = self.leftovers()?;
+        let mut status = "unchanged";
+        // One that cannot be removed keeps none of the others.
+        let mut failed = None;
+        for leftover in &mut leftovers {
+            if leftover.holder.is_some() {
+                continue;
+            }
+            if !yes {
+                status = "planned";
+                continue;
+            }
+            match self.remove_leftover(Path::new(&leftover.path)) {
+                Ok(holder) => {
+                    leftover.removed = holder.is_none();
+                    leftover.holder = holder;
+                }
+                Err(failure) => failed = failed.or(Some(failure)),
+            }
+            if leftover.removed {
+                status = "cleaned";
+            }
+        }
+        if status == "cleaned" {
+            let teams = Path::new(TEAMS_DIR);
+            let synced = self.storage().sync_dir(teams);
+            synced.map_err(Error::io("sync", teams))?;
+        }
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(CleanAnswer { status, leftovers }),
+        }
+    }
+
+    fn leftover(&self, name: &str, purpose: Purpose, team: &str) -> Result<Leftover> {
+        let dir = Path::new(TEAMS_DIR).join(name);
+        let mut holder = None;
+        for lock in locks(&dir) {
+            // To lock a file that is missing would make it.
+            let there = self.storage().stat(&lock);
+            if there.is_ok_and(|stat| stat.is_some())
+                && let Err(LockError::Busy(who)) = self.storage().lock(&lock, Duration::ZERO)
+            {
+                holder = Some(who);
+            }
+        }
+        let log = dir.join(teamlog_engine::segment::EVENTS_DIR);
+        Ok(Leftover {
+            path: dir.to_string_lossy().into_owned(),
+            purpose,
+            team: team.to_owned(),
+            readable: self
+                .storage()
+                .list(&log)
+                .is_ok_and(|names| !names.is_empty()),
+            holder,
+            removed: false,
+        })
+    }
+
+    /// Removes a directory that nobody works in; else says who does.
+    fn remove_leftover(&self, dir: &Path) -> Result<Option<String>> {
+        let storage = self.storage();
+        let [beside, inside] = locks(dir);
+        let _beside = match hold(storage.as_ref(), dir, Duration::ZERO) {
+            Ok(held) => held,
+            Err(failure) => return busy(failure),
+        };
+        let there = storage.stat(&inside).ok().flatten();
+        let _inside = match there.map(|_| storage.lock(&inside, Duration::ZERO)) {
+            Some(Err(LockError::Busy(holder))) => return Ok(Some(holder)),
+            Some(Ok(held)) => Some(held),
+            _ => None,
+        };
+        let removed = match storage.remove_dir_all(dir) {
+            // A file that somebody gave such a name.
+            Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
+            removed => removed,
+        };
+        match removed {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(Error::io("remove", dir)(error).into());
+            }
+            _ => {}
+        }
+        let removed = storage.remove_file(&beside);
+        removed.map_err(Error::io("remove", beside))?;
+        Ok(None)
+    }
+}
+
+/// The locks by which a process shows that it works in a directory: the one beside it, and the team's own.
+fn locks(dir: &Path) -> [PathBuf; 2] {
+    [lock_of(dir), dir.join(LOCK_FILE)]
+}
+
+fn busy(failure: crate::failure::Failure) -> Result<Option<String>> {
+    match failure {
+        crate::failure::Failure::Failed(crate::projections::Error::Engine(Error::Locked {
+            holder,
+            ..
+        })) => Ok(Some(holder)),
+        failure => Err(failure),
+    }
+}
+
+/// What a staging directory of that name is for, and of which team.
+fn parse(name: &str) -> Option<(Purpose, &str)> {
+    Purpose::ALL.into_iter().find_map(|purpose| {
+        let rest = name.strip_prefix(purpose.prefix())?;
+        let (team, digits) = rest.rsplit_once('-')?;
+        let random = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (random && crate::names::check_known("team", team).is_ok()).then_some((purpose, team))
+    })
+}

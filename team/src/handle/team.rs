@@ -1,0 +1,363 @@
+//! A team: load, decide, append, fold.
+//!
+//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers once its events are
+//! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
+//! saves time later waits for [`Team::finish`].
+
+use crate::failure::{Failure, Result};
+use crate::handle::command::Control;
+use crate::handle::past::{self, Past};
+use crate::handle::resident::{Pause, Resident};
+use crate::handle::root::RootOptions;
+use crate::refusal::{Code, Refusal};
+use std::sync::Arc;
+use teamlog_engine::{
+    CommitError, Committed, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader,
+    Timestamp, Writer, WriterCounts,
+};
+use teamlog_projections::Live;
+
+/// A handle on one team.
+pub struct Team {
+    pub(crate) log: Log,
+    pub(crate) options: RootOptions,
+    /// The state as this handle last saw it; good as long as the head names its last event.
+    live: Option<Live>,
+    /// Where the writer is that all handles of this process share, if it stays.
+    resident: Option<Arc<Resident>>,
+    /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
+    pause: Option<Pause>,
+    /// Set for a handle that stands at a point of the past.
+    past: Option<Past>,
+    /// On whose behalf, and under which key, this handle acts.
+    pub(crate) control: Control,
+    /// Whether its last answer was the repetition of an earlier one.
+    pub(crate) repeated: bool,
+}
+
+/// A mutation: a pure function of state, input and time.
+pub(crate) trait Mutation: Clone + std::marker::Send + 'static {
+    /// What was decided, before it is recorded.
+    type Decision: std::marker::Send + 'static;
+    /// Whether it may happen in a team that was closed.
+    const WHEN_CLOSED: bool = false;
+    /// Decides, or refuses.
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)>;
+}
+
+/// A decision and the events that record it.
+pub(crate) struct Done<D> {
+    pub decision: D,
+    pub events: Vec<Event<'static>>,
+}
+
+impl<D> Done<D> {
+    /// The last event of the decision.
+    pub fn last(self) -> Result<(D, Event<'static>)> {
+        match self.events.into_iter().next_back() {
+            Some(event) => Ok((self.decision, event)),
+            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
+        }
+    }
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team").field("log", &self.log).finish()
+    }
+}
+
+impl Team {
+    pub(crate) fn new(log: Log, options: RootOptions) -> Team {
+        Team {
+            log,
+            options,
+            live: None,
+            resident: None,
+            pause: None,
+            past: None,
+            control: Control::default(),
+            repeated: false,
+        }
+    }
+    /// The same team, whose writer stays.
+    pub(crate) fn staying(self, resident: Arc<Resident>) -> Team {
+        Team {
+            resident: Some(resident),
+            ..self
+        }
+    }
+    /// The writer that stays, unless this handle has the log for itself or stands in the past.
+    fn resident(&self) -> Option<Arc<Resident>> {
+        let alone = self.pause.is_some() || self.past.is_some();
+        self.resident.clone().filter(|_| !alone)
+    }
+    /// Whether the team can be written now. Where its writer stays, opens it; else nothing is looked at.
+    ///
+    /// # Errors
+    /// What a command that records would fail with: the log is damaged, or locked by others, or a sync failed before.
+    pub fn writable(&self) -> Result<()> {
+        match self.resident() {
+            Some(resident) => resident.open(self),
+            None => Ok(()),
+        }
+    }
+    /// What the writer that stays has written; nothing where it does not.
+    pub fn counts(&self) -> WriterCounts {
+        match self.resident() {
+            Some(resident) => resident.counts(),
+            None => WriterCounts::default(),
+        }
+    }
+    /// The same team, at a point of its past for good.
+    pub(crate) fn standing_at(self, past: Past) -> Team {
+        Team {
+            live: None,
+            past: Some(past),
+            ..self
+        }
+    }
+    pub(crate) fn past(&self) -> Option<&Past> {
+        self.past.as_ref()
+    }
+    /// The team's name.
+    pub fn name(&self) -> &str {
+        &self.log.identity().team
+    }
+    /// Its log.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+    /// Refuses to take a team's format for another.
+    pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
+        let format = self.log.identity().format;
+        match asked {
+            Some(asked) if asked != format => {
+                let message = format!(
+                    "format must be that of the team, {}, but is {}",
+                    format.name(),
+                    asked.name()
+                );
+                Err(Refusal::new(Code::FormatMismatch, message).field("format"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
+    /// here costs time later and loses nothing.
+    ///
+    /// # Errors
+    /// I/O.
+    pub fn finish(&mut self) -> Result<()> {
+        match &mut self.live {
+            Some(live) => Ok(live.flush_if_due()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
+    pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        match self.attempt(mutation.clone()) {
+            Err(failure) if failure.is_derived() => self.attempt(mutation),
+            other => other,
+        }
+    }
+
+    fn attempt<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
+        let committed = self.commit(move |writer| {
+            writer.commit(Durability::Synced, move |live: &Live, now| {
+                if !M::WHEN_CLOSED {
+                    open(live)?;
+                }
+                mutation.decide(live, now)
+            })
+        })?;
+        Ok(Done {
+            decision: committed.answer,
+            events: committed.events,
+        })
+    }
+
+    /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
+    pub(crate) fn commit<R>(
+        &mut self,
+        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
+    ) -> Result<Committed<R>> {
+        self.changeable()?;
+        if let Some(resident) = self.resident() {
+            return resident.commit(self, record);
+        }
+        let (exclusive, live) = self.exclusive()?;
+        let writer = exclusive.into_writer(live);
+        let outcome = match record(&writer) {
+            Ok(committed) => Ok(committed),
+            Err(CommitError::Refused(failure)) => Err(failure),
+            Err(CommitError::Failed(error)) => Err(input_fault(error)),
+        };
+        if let Err(failure @ Failure::Failed(_)) = outcome {
+            if failure.is_derived() {
+                // Only the state that met the damage knows where it is.
+                writer.with_state(Live::repair)?;
+            }
+            return Err(failure);
+        }
+        self.keep(writer.release()?);
+        outcome
+    }
+
+    /// Refuses to change what is past.
+    pub(crate) fn changeable(&self) -> Result<()> {
+        match &self.past {
+            Some(past) => Err(past::unchangeable(past).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The lock; the log is recovered.
+    ///
+    /// # Errors
+    /// `past_read_only`; the log's.
+    pub(crate) fn lock(&mut self) -> Result<Exclusive> {
+        self.alone(Team::lock_alone)
+    }
+
+    /// Keeps the writer that stays away while this handle lives, and does what takes the log's lock by itself.
+    ///
+    /// # Errors
+    /// `past_read_only`, `sync_failed`; what `work` gives.
+    pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
+        self.changeable()?;
+        if let Some(resident) = self.resident() {
+            self.pause = Some(resident.pause());
+        }
+        match &self.pause {
+            Some(pause) => pause.guard(&self.options, self.name(), || work(self)),
+            None => work(self),
+        }
+    }
+
+    fn lock_alone(&self) -> Result<Exclusive> {
+        let exclusive = self.log.lock()?;
+        self.say(exclusive.recovered());
+        Ok(exclusive)
+    }
+
+    /// The lock, and under it a state with views, loaded anew: for the writer that stays.
+    pub(crate) fn exclusive_alone(&self) -> Result<(Exclusive, Live)> {
+        let exclusive = self.lock_alone()?;
+        let reader = exclusive.reader();
+        let mut live = Live::load(&self.log, &reader)?;
+        live.keep_views(&reader)?;
+        Ok((exclusive, live))
+    }
+
+    /// A reader up to the head of this moment, or to where this handle stands; opening it may recover the log.
+    pub(crate) fn reader(&self) -> Result<Reader> {
+        if let Some(past) = &self.past {
+            return Ok(past.reader.clone());
+        }
+        let reader = match self.resident() {
+            // Recovery writes, and this process may no more.
+            Some(resident) if resident.is_dead() => self.log.peek()?,
+            _ => self.log.reader()?,
+        };
+        self.say(reader.notes());
+        Ok(reader)
+    }
+
+    fn say(&self, notes: &[String]) {
+        for note in notes {
+            self.options.notes.say(note);
+        }
+    }
+
+    /// The lock, and under it the state up to the head, with views that are kept current.
+    pub(crate) fn exclusive(&mut self) -> Result<(Exclusive, Live)> {
+        let exclusive = self.lock()?;
+        let reader = exclusive.reader();
+        let mut live = self.state_at(&reader)?;
+        live.keep_views(&reader)?;
+        Ok((exclusive, live))
+    }
+
+    /// Keeps a state for the next command of this handle, and notes what it says of the views.
+    pub(crate) fn keep(&mut self, live: Live) {
+        if let Some(error) = live.views_error() {
+            let note =
+                format!("recorded, but view files fell behind until the next command: {error}");
+            self.options.notes.say(note);
+        }
+        self.live = Some(live);
+    }
+
+    /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
+    /// Where the writer stays it waits for the answer: what takes long is for [`Team::survey`].
+    pub(crate) fn query<A>(
+        &mut self,
+        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Result<A> {
+        let resident = self.resident();
+        match resident.and_then(|resident| resident.query(self, &mut answer)) {
+            Some(answered) => answered,
+            None => self.survey(answer),
+        }
+    }
+
+    /// As [`Team::query`], from a state of its own: an answer that takes long holds up nobody.
+    pub(crate) fn survey<A>(
+        &mut self,
+        mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
+    ) -> Result<A> {
+        let reader = self.reader()?;
+        let mut live = self.state_at(&reader)?;
+        let mut answered = answer(&live, &reader);
+        if answered.as_ref().is_err_and(Failure::is_derived) {
+            live.repair()?;
+            answered = answer(&live, &reader);
+        }
+        self.live = Some(live);
+        answered
+    }
+
+    fn state_at(&mut self, reader: &Reader) -> Result<Live> {
+        match self.live.take() {
+            Some(live) if live.is_at_head(reader) => Ok(live),
+            _ if self.past.is_some() => Ok(Live::at(&self.log, reader, reader.head().last_seq)?),
+            _ => Ok(Live::load(&self.log, reader)?),
+        }
+    }
+
+    /// Brings the views up to the head, under the lock.
+    pub(crate) fn mend_views(&mut self) -> Result<()> {
+        let (exclusive, live) = self.exclusive()?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(())
+    }
+}
+
+/// Refuses to change a team that was closed.
+pub(crate) fn open(live: &Live) -> Result<()> {
+    match live.team()?.and_then(|team| team.closed_at) {
+        None => Ok(()),
+        Some(at) => {
+            let message = format!("team must be open, but was closed at {at}");
+            let refusal = Refusal::new(Code::TeamClosed, message).field("team");
+            Err(refusal
+                .hint("its events can still be read; purge deletes it")
+                .into())
+        }
+    }
+}
+
+/// The engine checks events once more; where it objects, the input is at fault and nothing was written.
+pub(crate) fn input_fault(error: Error) -> Failure {
+    match error {
+        Error::Invalid { field, .. } => Refusal::new(Code::InvalidInput, error.to_string())
+            .field(field)
+            .into(),
+        Error::TooLarge { .. } => Refusal::new(Code::TooLarge, error.to_string()).into(),
+        error => error.into(),
+    }
+}

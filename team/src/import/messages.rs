@@ -1,0 +1,288 @@
+//! `import --messages`: history that lies in envelopes, JSON lines in any order.
+//!
+//! Two passes: the first checks every line and keeps of it only its key and its place in the input; the second reads the
+//! lines again in the order of `(created_at, id)` and records them. A new team is built aside, so that a failed import
+//! leaves nothing.
+
+use crate::failure::{Failure, Result};
+use crate::handle::root::Root;
+use crate::handle::staged::Aside;
+use crate::handle::team::{self, Team, input_fault};
+use crate::import::report::{ImportAnswer, Report};
+use crate::import::source::{Entry, Found, index, read};
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::{MembersAdded, TeamCreated};
+use crate::refusal::{Code, Refusal};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Seek};
+use std::time::Instant;
+use teamlog_engine::{Durability, Format, Head, NewEvent, State, Timestamp, Writer};
+
+/// How messages are imported.
+#[derive(Debug, Clone, Default)]
+pub struct ImportMessages {
+    /// The team; it is created (open) when there is none.
+    pub team: String,
+    /// The format of a new team; `None` is `jsonl`.
+    pub format: Option<Format>,
+    /// Stamp the events now; the original times stay in the messages.
+    pub restamp: bool,
+    /// Write nothing if any line is malformed, a duplicate, or says of a task what is not applied.
+    pub strict: bool,
+    /// A new team does without view files.
+    pub no_views: bool,
+    /// Accept a network or host-shared file system for a new team.
+    pub allow_network_fs: bool,
+}
+
+/// Bytes of messages after which an import into a team lets its state write a run.
+const FLUSH_BYTES: usize = 2 << 20;
+
+impl Root {
+    /// Imports envelopes. Into an old team, what it knows already is skipped, and the rest must be newer than its last
+    /// event (else `restamp`).
+    ///
+    /// # Errors
+    /// `invalid_input`, `not_newer`, `format_mismatch`, `unsafe_file_system`; I/O.
+    pub fn import_messages<R: BufRead + Seek>(
+        &self,
+        import: ImportMessages,
+        source: &mut R,
+    ) -> Result<ImportAnswer> {
+        let started = Instant::now();
+        let mut report = Report::default();
+        let answer = match self.find(&import.team)? {
+            Some(mut team) => {
+                team.check_format(import.format)?;
+                team.import_messages(&import, source, &mut report)?
+            }
+            None => {
+                names::check_new("team", &import.team)?;
+                self.import_new(&import, source, &mut report)?
+            }
+        };
+        Ok(ImportAnswer::new(answer, &import.team, report, started))
+    }
+
+    fn import_new<R: BufRead + Seek>(
+        &self,
+        import: &ImportMessages,
+        source: &mut R,
+        report: &mut Report,
+    ) -> Result<Found> {
+        let latest = (!import.restamp).then(|| self.options().clock.now());
+        let mut entries = index(source, latest, report)?;
+        note_unapplied(&entries, report);
+        if report.rejects(import.strict) || (entries.is_empty() && report.malformed > 0) {
+            return Ok(Found::Rejected);
+        }
+        let format = import.format.unwrap_or_default();
+        let anywhere = import.allow_network_fs;
+        let (aside, mut team) = Aside::begin(self, &import.team, format, "import", anywhere)?;
+        let writer = team.lock()?.into_writer(());
+        let created = TeamCreated {
+            members: agents(&entries),
+            open: true,
+            views: !import.no_views,
+        };
+        let event = created.event(DEFAULT_ACTOR, just_before(&entries, import.restamp));
+        writer
+            .append(vec![event], Durability::Buffered)
+            .map_err(input_fault)?;
+        let (first, last) = record(&writer, &mut entries, import.restamp, source, &mut |_| {
+            Ok(())
+        })?;
+        writer.close()?;
+        // Everything derived is built at once from the whole log, which is cheaper than following every event.
+        team.rehydrate(Default::default(), &mut |_, _| {})?;
+        drop(team);
+        match aside.settle()? {
+            true => Ok(Found::Imported {
+                created: true,
+                count: entries.len() as u64,
+                first,
+                last,
+            }),
+            false => Err(appeared(&import.team).into()),
+        }
+    }
+}
+
+impl Team {
+    fn import_messages<R: BufRead + Seek>(
+        &mut self,
+        import: &ImportMessages,
+        source: &mut R,
+        report: &mut Report,
+    ) -> Result<Found> {
+        let latest = (!import.restamp).then(|| self.options.clock.now());
+        let entries = index(source, latest, report)?;
+        let (exclusive, live) = self.exclusive()?;
+        team::open(&live)?;
+        let mut entries = admitted(&live, entries, report)?;
+        note_unapplied(&entries, report);
+        if report.rejects(import.strict) {
+            return Ok(Found::Rejected);
+        }
+        if !import.restamp {
+            check_newer(entries.first(), exclusive.head())?;
+        }
+        let joining = joining(&live, &entries, import.restamp)?;
+        let writer = exclusive.into_writer(live);
+        if let Some(joining) = joining {
+            let joined = writer.append(vec![joining], Durability::Buffered);
+            joined.map_err(input_fault)?;
+        }
+        let mut flush = |writer: &Writer<Live>| {
+            writer.sync()?;
+            Ok(writer.with_state(Live::flush_if_due)?)
+        };
+        let recorded = record(&writer, &mut entries, import.restamp, source, &mut flush);
+        let live = writer.close()?;
+        self.keep(live);
+        let (first, last) = recorded?;
+        Ok(Found::Imported {
+            created: false,
+            count: entries.len() as u64,
+            first,
+            last,
+        })
+    }
+}
+
+/// Tells of the messages that will be recorded what of them changes no task.
+fn note_unapplied(entries: &[Entry], report: &mut Report) {
+    for entry in entries.iter().filter(|entry| !entry.unapplied.is_empty()) {
+        report.unapplied(entry.line, &entry.unapplied);
+    }
+}
+
+/// Who occurs in the messages, sorted.
+fn agents(entries: &[Entry]) -> Vec<String> {
+    let names: BTreeSet<&str> = entries
+        .iter()
+        .flat_map(|entry| [&*entry.from, &*entry.to])
+        .collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// A microsecond before the first message; now where the messages are stamped now.
+fn just_before(entries: &[Entry], restamp: bool) -> Option<Timestamp> {
+    let first = entries.first().filter(|_| !restamp);
+    first.map(|entry| entry.created_at.plus_micros(-1))
+}
+
+/// The event by which those who occur in the messages join an open team.
+fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEvent>> {
+    let mut members = Vec::new();
+    for agent in agents(entries) {
+        if membership::joining(live, &agent)?.is_some() {
+            members.push(agent);
+        }
+    }
+    if members.is_empty() {
+        return Ok(None);
+    }
+    let mut event = MembersAdded { members }.event(DEFAULT_ACTOR);
+    event.created_at = just_before(entries, restamp);
+    Ok(Some(event))
+}
+
+/// Appends the messages of the entries; returns the seqs of the first and the last one.
+fn record<S: State, R: BufRead + Seek>(
+    writer: &Writer<S>,
+    entries: &mut [Entry],
+    restamp: bool,
+    source: &mut R,
+    flush: &mut dyn FnMut(&Writer<S>) -> Result<()>,
+) -> Result<(Option<u64>, Option<u64>)> {
+    let (mut first, mut last, mut bytes) = (None, None, 0);
+    let mut at = source
+        .stream_position()
+        .map_err(crate::log::lines::unreadable)?;
+    for entry in entries {
+        let message = read(source, &mut at, entry)?;
+        let mut event = message.sent().map_err(Refusal::from)?;
+        event.created_at = (!restamp).then_some(message.created_at);
+        let appended = writer
+            .append(vec![event], Durability::Buffered)
+            .map_err(input_fault)?;
+        let seq = appended.map(|appended| appended.last_seq);
+        first = first.or(seq);
+        last = seq.or(last);
+        bytes += entry.len as usize;
+        if bytes >= FLUSH_BYTES {
+            flush(writer)?;
+            bytes = 0;
+        }
+    }
+    Ok((first, last))
+}
+
+/// The entries that the team does not know yet and whose agents may act in it.
+fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec<Entry>> {
+    let mut agents: BTreeMap<String, Option<String>> = BTreeMap::new();
+    let mut admitted = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if live.message(&entry.id)?.is_some() {
+            report.duplicate(entry.line, &entry.id, "the team knows it already");
+            continue;
+        }
+        let mut stranger = None;
+        for (field, agent) in [("message.from", &entry.from), ("message.to", &entry.to)] {
+            stranger = match agents.get(&**agent) {
+                Some(known) => stranger.or(known.clone()),
+                None => {
+                    let known = objection(live, field, agent)?;
+                    agents.insert(agent.to_string(), known.clone());
+                    stranger.or(known)
+                }
+            };
+        }
+        match stranger {
+            Some(why) => report.malformed(entry.line, why),
+            None => admitted.push(entry),
+        }
+    }
+    Ok(admitted)
+}
+
+/// Why an agent may not act in the team, if it may not. Imported names may begin with a hyphen.
+fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<String>> {
+    if live.team()?.is_none_or(|team| team.open) {
+        return Ok(None);
+    }
+    match membership::check(live, field, agent) {
+        Ok(()) => Ok(None),
+        Err(Failure::Refused(refusal)) => Ok(Some(refusal.message)),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// History goes behind what is there, or not at all.
+fn check_newer(first: Option<&Entry>, head: &Head) -> Result<(), Refusal> {
+    let (Some(first), Some(last)) = (first, head.last_id) else {
+        return Ok(());
+    };
+    if first.created_at > last.created_at() {
+        return Ok(());
+    }
+    let message = format!(
+        "message.created_at must be later than the team's last event ({}), but is {} in line {}",
+        last.created_at(),
+        first.created_at,
+        first.line
+    );
+    Err(Refusal::new(Code::NotNewer, message)
+        .field("message.created_at")
+        .hint("import into a new team, or record the messages as of now with --restamp")
+        .detail("line", first.line))
+}
+
+fn appeared(team: &str) -> Refusal {
+    let message = format!("team must be free, but {team} was created meanwhile");
+    Refusal::new(Code::TeamExists, message).field("team")
+}

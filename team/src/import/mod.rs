@@ -1,0 +1,11 @@
+//! History from elsewhere: message envelopes, exported events, the public team chat.
+
+pub mod events;
+pub mod messages;
+pub mod report;
+pub(crate) mod source;
+pub mod team_chat;
+pub(crate) mod team_chat_config;
+pub(crate) mod team_chat_events;
+pub(crate) mod team_chat_history;
+pub mod team_chat_source;

@@ -1,0 +1,173 @@
+//! What an import answers: counts, and the first lines that did not get in.
+
+use crate::import::source::Found;
+use crate::projections::message::Unapplied;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// Most problems that a report lists.
+pub const PROBLEMS_MAX: usize = 100;
+
+/// What was wrong with one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LineProblem {
+    /// The line, from 1.
+    pub line: u64,
+    /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, and something of it changed no task.
+    #[schemars(extend("enum" = ["malformed", "duplicate", "not_applied"]))]
+    pub kind: &'static str,
+    /// Field, value and rule.
+    pub message: String,
+}
+
+/// `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
+/// first_seq, last_seq, elapsed_ms}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportAnswer {
+    /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
+    #[schemars(extend("enum" = ["ok", "rejected"]))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// Whether the team is new.
+    pub created: bool,
+    /// Messages (or events) that are in the log now.
+    pub imported: u64,
+    /// Lines whose message is known already.
+    pub duplicates: u64,
+    /// Lines that are no message.
+    pub malformed: u64,
+    /// How many messages say something that was not applied to a task, by reason: `no_task_id`, `unknown_status`,
+    /// `wrong_type`.
+    pub not_applied: Reasons,
+    /// The first problems, in order of lines.
+    pub problems: Vec<LineProblem>,
+    /// Problems beyond those.
+    pub problems_omitted: u64,
+    /// Seq of the first imported event.
+    pub first_seq: Option<u64>,
+    /// Seq of the last imported event.
+    pub last_seq: Option<u64>,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}
+
+/// How many messages have something that was not applied to a task, by reason.
+pub type Reasons = BTreeMap<&'static str, u64>;
+
+/// Counts a message under each of its reasons.
+pub(crate) fn count(reasons: &mut Reasons, unapplied: &[Unapplied]) {
+    let its: BTreeSet<&'static str> = unapplied.iter().map(|one| one.reason.name()).collect();
+    for reason in its {
+        *reasons.entry(reason).or_default() += 1;
+    }
+}
+
+/// The problems so far.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub duplicates: u64,
+    pub malformed: u64,
+    pub not_applied: Reasons,
+    problems: Vec<LineProblem>,
+    all: u64,
+}
+
+impl Report {
+    /// A line that is no message.
+    pub fn malformed(&mut self, line: u64, message: String) {
+        self.malformed += 1;
+        self.note(line, "malformed", message);
+    }
+    /// A line whose message is known; `why` says whence.
+    pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
+        self.duplicates += 1;
+        self.note(
+            line,
+            "duplicate",
+            format!("message.id must be new, but {why}: {id:?}"),
+        );
+    }
+    /// A message that says something of a task in vain; it is recorded all the same.
+    pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
+        count(&mut self.not_applied, unapplied);
+        for one in unapplied {
+            self.note(line, "not_applied", one.rule.to_string());
+        }
+    }
+    /// Whether a strict import stops here.
+    pub fn rejects(&self, strict: bool) -> bool {
+        strict && self.all > 0
+    }
+
+    /// Keeps the problems of the lowest lines.
+    fn note(&mut self, line: u64, kind: &'static str, message: String) {
+        self.all += 1;
+        let at = self.problems.partition_point(|known| known.line <= line);
+        if at < PROBLEMS_MAX {
+            let problem = LineProblem {
+                line,
+                kind,
+                message,
+            };
+            self.problems.insert(at, problem);
+            self.problems.truncate(PROBLEMS_MAX);
+        }
+    }
+}
+
+impl ImportAnswer {
+    pub(crate) fn new(found: Found, team: &str, report: Report, started: Instant) -> ImportAnswer {
+        let mut answer = ImportAnswer {
+            status: "rejected",
+            team: team.to_owned(),
+            created: false,
+            imported: 0,
+            duplicates: report.duplicates,
+            malformed: report.malformed,
+            not_applied: report.not_applied,
+            problems_omitted: report.all - report.problems.len() as u64,
+            problems: report.problems,
+            first_seq: None,
+            last_seq: None,
+            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        if let Found::Imported {
+            created,
+            count,
+            first,
+            last,
+        } = found
+        {
+            answer.status = "ok";
+            answer.created = created;
+            answer.imported = count;
+            (answer.first_seq, answer.last_seq) = (first, last);
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_keeps_the_first_problems_and_counts_the_rest() {
+        let mut report = Report::default();
+        for line in (1..=300).rev() {
+            report.malformed(line, "bad".into());
+        }
+        report.duplicate(7, "msg_1", "line 2 has it too");
+        let answer = ImportAnswer::new(Found::Rejected, "demo", report, Instant::now());
+        assert_eq!((answer.malformed, answer.duplicates), (300, 1));
+        assert_eq!(answer.problems.len(), PROBLEMS_MAX);
+        assert_eq!(answer.problems_omitted, 201);
+        assert_eq!(answer.problems[0].line, 1);
+        assert_eq!(answer.problems[7].kind, "duplicate");
+        assert!(answer.problems.is_sorted_by_key(|problem| problem.line));
+        assert_eq!(answer.status, "rejected");
+    }
+}

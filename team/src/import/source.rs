@@ -1,0 +1,175 @@
+//! The input of an import: which messages it holds, and where.
+
+use crate::failure::{Failure, Result};
+use crate::import::report::Report;
+use crate::log::lines::{Lines, unreadable};
+use crate::projections::Envelope;
+use crate::projections::message::{InvalidMessage, Message, Names, Unapplied};
+use std::io::{BufRead, Seek, SeekFrom};
+use teamlog_engine::Timestamp;
+use teamlog_engine::limits::EVENT_BYTES_MAX;
+
+/// One message of the input: its key, who it concerns, and where it lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub created_at: Timestamp,
+    pub id: Box<str>,
+    pub from: Box<str>,
+    pub to: Box<str>,
+    pub line: u64,
+    offset: u64,
+    pub len: u32,
+    /// What it says of a task in vain.
+    pub unapplied: Vec<Unapplied>,
+    /// The message itself, as long as there was room: it need not be read again.
+    held: Option<Box<Message>>,
+}
+
+/// So many bytes of lines stay in memory as messages between the two passes.
+const HELD_BYTES_MAX: u64 = 32 << 20;
+
+/// How an import ended.
+pub(crate) enum Found {
+    Imported {
+        created: bool,
+        count: u64,
+        first: Option<u64>,
+        last: Option<u64>,
+    },
+    Rejected,
+}
+
+/// Reads the whole input once: its valid messages in the order of `(created_at, id)`, each id once (the first line
+/// that has it counts). With `latest`, times past it break a rule.
+///
+/// # Errors
+/// The source's.
+pub(crate) fn index<R: BufRead>(
+    source: &mut R,
+    latest: Option<Timestamp>,
+    report: &mut Report,
+) -> Result<Vec<Entry>> {
+    let mut lines = Lines::new(source);
+    let mut entries = Vec::new();
+    loop {
+        let line = match lines.next() {
+            Ok(Some(line)) => line,
+            Ok(None) => break,
+            Err(Failure::Refused(refusal)) => {
+                report.malformed(lines.number(), refusal.message);
+                continue;
+            }
+            Err(failed) => return Err(failed),
+        };
+        match message(&line.text).and_then(|message| not_after(message, latest)) {
+            Err(invalid) => report.malformed(line.number, invalid.to_string()),
+            Ok(message) => entries.push(Entry {
+                created_at: message.created_at,
+                id: message.id.as_str().into(),
+                from: message.from.as_str().into(),
+                to: message.to.as_str().into(),
+                line: line.number,
+                offset: line.offset,
+                len: line.text.len() as u32,
+                unapplied: message.unapplied(),
+                held: (line.offset < HELD_BYTES_MAX).then(|| Box::new(message)),
+            }),
+        }
+    }
+    drop_repeated(&mut entries, report);
+    entries.sort_unstable_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
+    Ok(entries)
+}
+
+/// An entry's message, read again if it is not held. `at` is where the source stands.
+///
+/// # Errors
+/// The source's, also where it no longer holds what it held.
+pub(crate) fn read<R: BufRead + Seek>(
+    source: &mut R,
+    at: &mut u64,
+    entry: &mut Entry,
+) -> Result<Message> {
+    if let Some(message) = entry.held.take() {
+        return Ok(*message);
+    }
+    // A relative seek keeps what a buffered reader holds; an absolute one is for distances that have no sign.
+    match i64::try_from(i128::from(entry.offset) - i128::from(*at)) {
+        Ok(distance) => source.seek_relative(distance),
+        Err(_) => source.seek(SeekFrom::Start(entry.offset)).map(drop),
+    }
+    .map_err(unreadable)?;
+    let mut bytes = vec![0; entry.len as usize];
+    source.read_exact(&mut bytes).map_err(unreadable)?;
+    *at = entry.offset + u64::from(entry.len);
+    let text = std::str::from_utf8(&bytes).map_err(|_| changed(entry))?;
+    match message(text) {
+        Ok(message) if *message.id == *entry.id && message.created_at == entry.created_at => {
+            Ok(message)
+        }
+        _ => Err(changed(entry)),
+    }
+}
+
+fn changed(entry: &Entry) -> Failure {
+    let why = format!("line {} changed while it was imported", entry.line);
+    unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
+}
+
+/// A line as a message. History knows its ids and times; nothing is made up.
+fn message(text: &str) -> Result<Message, InvalidMessage> {
+    let envelope = Envelope::parse(text)?;
+    let given = [
+        ("message.id", envelope.id.is_some()),
+        ("message.created_at", envelope.created_at.is_some()),
+    ];
+    if let Some((field, _)) = given.iter().find(|(_, given)| !given) {
+        return Err(InvalidMessage {
+            field,
+            value: "missing".into(),
+            rule: "must be given in imported history".into(),
+        });
+    }
+    let message = envelope.complete(Names::Imported, Timestamp::MAX, 0)?;
+    fitting(message)
+}
+
+/// Most bytes of an event beside its payload, generously.
+pub(crate) const EVENT_REST_BYTES_MAX: usize = 2048;
+
+/// A message that an event can hold.
+pub(crate) fn fitting(message: Message) -> Result<Message, InvalidMessage> {
+    let bytes = message.sent()?.payload.as_str().len();
+    match bytes + EVENT_REST_BYTES_MAX <= EVENT_BYTES_MAX {
+        true => Ok(message),
+        false => Err(InvalidMessage {
+            field: "message",
+            value: format!("{bytes} bytes long"),
+            rule: format!("must fit into an event of {EVENT_BYTES_MAX} bytes"),
+        }),
+    }
+}
+
+fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, InvalidMessage> {
+    match latest {
+        Some(latest) if message.created_at > latest => Err(InvalidMessage {
+            field: "message.created_at",
+            value: message.created_at.to_string(),
+            rule: format!("must not lie after now ({latest})"),
+        }),
+        _ => Ok(message),
+    }
+}
+
+/// Of the entries with one id, the one of the first line stays.
+fn drop_repeated(entries: &mut Vec<Entry>, report: &mut Report) {
+    entries.sort_unstable_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
+    entries.dedup_by(|next, kept| {
+        let same = next.id == kept.id;
+        if same {
+            let why = format!("line {} has it too", kept.line);
+            report.duplicate(next.line, &next.id, &why);
+        }
+        same
+    });
+}

@@ -1,0 +1,129 @@
+//! Events in the files of the message protocol. What they say of the state follows from messages, acks and dead letters;
+//! what else happened (repetitions, suppressions, rejected acks, retries) is kept for its traces: the old event, whole, as
+//! the payload of one of the same kind with the `foreign` mark. Only here a reserved kind gets that mark.
+
+use crate::import::source::EVENT_REST_BYTES_MAX;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::message::{Names, check_id, check_name};
+use serde_json::{Map, Value};
+use teamlog_engine::limits::EVENT_BYTES_MAX;
+use teamlog_engine::{Json, NewEvent, RefKind};
+
+/// An event of an old file.
+pub(crate) struct OldEvent {
+    /// Its id; files may hold it twice.
+    pub id: Option<String>,
+    /// What happened.
+    pub kind: String,
+    /// When, as it says.
+    pub created_at: String,
+    whole: Json,
+    fields: Map<String, Value>,
+}
+
+/// Where in an event a thing may be named: the field itself, or one of its payload, or of a message in that.
+const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
+
+impl OldEvent {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// Which rule it breaks.
+    pub fn parse(text: &str) -> Result<OldEvent, String> {
+        let whole = Json::parse(text)
+            .map_err(|error| format!("the line must be a JSON object ({error})"))?;
+        if whole.as_str().len() + EVENT_REST_BYTES_MAX > EVENT_BYTES_MAX {
+            let bytes = whole.as_str().len();
+            return Err(format!(
+                "the event must fit into one of {EVENT_BYTES_MAX} bytes, but has {bytes}"
+            ));
+        }
+        let fields: Map<String, Value> = serde_json::from_str(whole.as_str())
+            .map_err(|error| format!("the line must be a JSON object ({error})"))?;
+        let required = |field: &str| match fields.get(field) {
+            Some(Value::String(text)) => Ok(text.clone()),
+            Some(other) => Err(format!("{field} must be a string, but is {other}")),
+            None => Err(format!("{field} is required, but is missing")),
+        };
+        let kind = required("kind")?;
+        check_kind(&kind)?;
+        let id = fields.get("id").and_then(Value::as_str);
+        Ok(OldEvent {
+            id: id.filter(|id| !id.is_empty()).map(str::to_owned),
+            created_at: required("created_at")?,
+            kind,
+            whole,
+            fields,
+        })
+    }
+
+    /// The id of the message that it is about.
+    pub fn message_id(&self) -> Option<&str> {
+        let of_message = || self.at(&["payload", "message"])?.get("id")?.as_str();
+        self.texts("message_id").next().or_else(of_message)
+    }
+
+    /// The payload as JSON text; `null` where there is none.
+    pub fn payload(&self) -> String {
+        let payload = self.fields.get("payload");
+        payload.map_or_else(|| "null".to_owned(), Value::to_string)
+    }
+
+    /// The event that keeps it.
+    pub fn kept(self) -> NewEvent {
+        let named = |field| {
+            self.first(field, |name| {
+                check_name("name", name, Names::Imported).is_ok()
+            })
+        };
+        let free = |field| self.first(field, |id| check_id("id", id).is_ok());
+        let message = self.message_id().filter(|id| check_id("id", id).is_ok());
+        let refs = [
+            (RefKind::Trace, free("trace_id")),
+            (RefKind::Task, named("task_id")),
+            (RefKind::Agent, named("agent").or_else(|| named("to"))),
+            (RefKind::Message, message.map(str::to_owned)),
+        ];
+        let actor = named("from").or_else(|| named("agent"));
+        let actor = actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
+        let mut event = NewEvent::new(self.kind, actor, self.whole);
+        event.foreign = true;
+        for (kind, value) in refs {
+            if let Some(value) = value {
+                event.refs.set(kind, value);
+            }
+        }
+        event
+    }
+
+    /// The first of its texts under that name that keeps a rule.
+    fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
+        self.texts(field)
+            .find(|text| keeps(text))
+            .map(str::to_owned)
+    }
+
+    fn texts<'a>(&'a self, field: &'a str) -> impl Iterator<Item = &'a str> {
+        PLACES
+            .iter()
+            .filter_map(move |place| self.at(place)?.get(field)?.as_str())
+    }
+
+    fn at(&self, place: &[&str]) -> Option<&Map<String, Value>> {
+        place
+            .iter()
+            .try_fold(&self.fields, |fields, name| fields.get(*name)?.as_object())
+    }
+}
+
+fn check_kind(kind: &str) -> Result<(), String> {
+    let mut bytes = kind.bytes();
+    let proper = bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
+        && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+    match proper {
+        true => check_id("kind", kind).map_err(|error| error.to_string()),
+        false => Err(format!(
+            "kind must match ^[a-z][a-z0-9_]*$, but is {kind:?}"
+        )),
+    }
+}

@@ -1,0 +1,189 @@
+//! What a directory of the message protocol says, as events in their order: by time, then messages before what is said of
+//! them, then by id.
+
+use crate::import::report::count;
+use crate::import::team_chat::ChatCounts;
+use crate::import::team_chat_events::OldEvent;
+use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::MessageAcked;
+use crate::projections::messages::MessageInfo;
+use crate::projections::{Message, MessageType};
+use std::collections::{BTreeMap, BTreeSet};
+use teamlog_engine::{NewEvent, Timestamp};
+
+/// One event to come, with its place in the order.
+pub(crate) struct Item {
+    pub at: Timestamp,
+    rank: u8,
+    id: String,
+    pub event: NewEvent,
+}
+
+/// Everything that was read, in order. What is said of a message never comes before it.
+pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
+    let messages = std::mem::take(&mut chat.messages);
+    let known: BTreeMap<&str, &Message> = messages
+        .iter()
+        .map(|read| (read.message.id.as_str(), &read.message))
+        .collect();
+    let told: BTreeSet<&str> = known
+        .values()
+        .filter(|message| message.is_about_a_task())
+        .filter_map(|message| message.task_id.as_deref())
+        .collect();
+    let letters: BTreeSet<&str> = chat
+        .dead_letters
+        .iter()
+        .map(|letter| letter.dead.message_id.as_str())
+        .collect();
+    let mut history = History {
+        known: &known,
+        items: Vec::new(),
+        counts: &mut chat.counts,
+        problems: &mut chat.problems,
+    };
+    for read in &messages {
+        history.message(read);
+    }
+    for ack in std::mem::take(&mut chat.acks) {
+        history.ack(ack);
+    }
+    for (at, event) in std::mem::take(&mut chat.events) {
+        history.event(at, event, &letters);
+    }
+    for letter in &chat.dead_letters {
+        history.letter(letter);
+    }
+    for read in &chat.tasks {
+        history.task(read, told.contains(read.task.task_id.as_str()));
+    }
+    let mut items = history.items;
+    items.sort_by(|a, b| (a.at, a.rank, &a.id).cmp(&(b.at, b.rank, &b.id)));
+    chat.messages = messages;
+    items
+}
+
+/// The history so far.
+struct History<'a> {
+    known: &'a BTreeMap<&'a str, &'a Message>,
+    items: Vec<Item>,
+    counts: &'a mut ChatCounts,
+    problems: &'a mut Problems,
+}
+
+impl History<'_> {
+    fn push(&mut self, at: Timestamp, rank: u8, id: &str, event: NewEvent) {
+        self.items.push(Item {
+            at,
+            rank,
+            id: id.to_owned(),
+            event,
+        });
+    }
+
+    fn message(&mut self, read: &ReadMessage) {
+        let message = &read.message;
+        let event = match message.sent() {
+            Ok(event) => event,
+            Err(error) => {
+                self.counts.malformed += 1;
+                let why = error.to_string();
+                return self.problems.note(&read.file, read.line, "malformed", why);
+            }
+        };
+        self.counts.messages += 1;
+        self.push(message.created_at, 0, &message.id, event);
+        let unapplied = message.unapplied();
+        count(&mut self.counts.not_applied, &unapplied);
+        for one in unapplied {
+            let why = one.rule.to_string();
+            self.problems
+                .note(&read.file, read.line, "not_applied", why);
+        }
+    }
+
+    fn ack(&mut self, ack: ReadAck) {
+        let why = match self.known.get(ack.message_id.as_str()) {
+            None => format!("no inbox holds the message {:?}", ack.message_id),
+            Some(message) if message.to != ack.agent => format!(
+                "the message {:?} is to {:?}, not to {:?}",
+                ack.message_id, message.to, ack.agent
+            ),
+            Some(message) => {
+                let fact = MessageAcked {
+                    message_id: ack.message_id.clone(),
+                    agent: ack.agent,
+                };
+                let event = fact.event(message.trace_id.as_deref(), message.task_id.as_deref());
+                let at = ack.at.max(message.created_at);
+                self.counts.acks += 1;
+                return self.push(at, 1, &ack.message_id, event);
+            }
+        };
+        self.counts.orphans += 1;
+        self.problems.note(&ack.file, ack.line, "orphan", why);
+        self.keep(ack.at, ack.event);
+    }
+
+    fn event(&mut self, at: Timestamp, event: OldEvent, letters: &BTreeSet<&str>) {
+        let message = event.message_id();
+        let follows = match event.kind.as_str() {
+            "message_sent" => message.is_some_and(|id| self.known.contains_key(id)),
+            "delivery_dead_letter" => message.is_some_and(|id| letters.contains(id)),
+            _ => false,
+        };
+        match follows {
+            true => self.counts.events_passed_by += 1,
+            false => self.keep(at, event),
+        }
+    }
+
+    fn keep(&mut self, at: Timestamp, event: OldEvent) {
+        self.counts.events_kept += 1;
+        let id = event.id.clone().unwrap_or_default();
+        self.push(at, 4, &id, event.kept());
+    }
+
+    fn letter(&mut self, letter: &ReadLetter) {
+        let message = self.known.get(letter.dead.message_id.as_str());
+        let info = MessageInfo {
+            id: letter.dead.message_id.clone(),
+            seq: 0,
+            kind: message.map_or(MessageType::Message, |message| message.kind),
+            to: message
+                .map(|message| message.to.clone())
+                .unwrap_or_default(),
+            task_id: message.and_then(|message| message.task_id.clone()),
+            trace_id: message.and_then(|message| message.trace_id.clone()),
+            acked: None,
+        };
+        let at = message.map_or(letter.at, |message| letter.at.max(message.created_at));
+        let event = letter.dead.event(DEFAULT_ACTOR, &info, at);
+        self.counts.dead_letters += 1;
+        self.push(at, 2, &letter.dead.id, event);
+    }
+
+    /// A snapshot counts only where no task message tells of the task.
+    fn task(&mut self, read: &ReadTask, told: bool) {
+        if told {
+            self.counts.tasks_from_messages += 1;
+            return;
+        }
+        self.counts.tasks += 1;
+        let reasons: BTreeSet<&'static str> = read
+            .left_out
+            .iter()
+            .map(|(reason, _)| reason.name())
+            .collect();
+        for reason in reasons {
+            *self.counts.not_applied.entry(reason).or_default() += 1;
+        }
+        for (_, why) in &read.left_out {
+            self.problems
+                .note(&read.file, 0, "not_applied", why.clone());
+        }
+        let event = read.task.event(DEFAULT_ACTOR);
+        self.push(read.task.updated_at, 3, &read.task.task_id, event);
+    }
+}

@@ -1,0 +1,514 @@
+//! The source of `import --team-chat`: which messages, acks, dead letters and snapshots a directory holds.
+//!
+//! Nothing in it is trusted: names and times are checked, links are not followed, and what is malformed is reported with
+//! file and line and left out.
+
+use crate::failure::{Failure, Result};
+use crate::import::report::PROBLEMS_MAX;
+use crate::import::source::fitting;
+use crate::import::team_chat::ChatCounts;
+use crate::import::team_chat_config::settings;
+use crate::import::team_chat_events::OldEvent;
+use crate::log::lines::Lines;
+use crate::projections::fact::{ConfigChanged, DeliveryDead, TaskImported};
+use crate::projections::message::{Names, NotApplied, check_id, check_name};
+use crate::projections::{Envelope, Message, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::io::{Cursor, ErrorKind};
+use std::path::Path;
+use teamlog_engine::storage::Storage;
+use teamlog_engine::{Error, Timestamp};
+
+/// A larger file is refused: it is read whole.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+/// A larger snapshot is none.
+const SNAPSHOT_BYTES_MAX: u64 = 4 << 20;
+
+/// What was wrong, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileProblem {
+    /// The file, relative to the directory.
+    pub file: String,
+    /// The line, from 1; 0 for the file as a whole.
+    pub line: u64,
+    /// `malformed`, `duplicate`, `orphan`: an ack without its message, or `not_applied`: the message is in the log, and
+    /// something of it changed no task.
+    #[schemars(extend("enum" = ["malformed", "duplicate", "orphan", "not_applied"]))]
+    pub kind: &'static str,
+    /// Field, value and rule.
+    pub message: String,
+}
+
+/// The first problems; the rest is counted.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    listed: Vec<FileProblem>,
+    all: u64,
+}
+
+impl Problems {
+    /// How many there are.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
+    pub fn note(&mut self, file: &str, line: u64, kind: &'static str, message: String) {
+        self.all += 1;
+        let at = self
+            .listed
+            .partition_point(|known| (known.file.as_str(), known.line) <= (file, line));
+        if at < PROBLEMS_MAX {
+            let problem = FileProblem {
+                file: file.to_owned(),
+                line,
+                kind,
+                message,
+            };
+            self.listed.insert(at, problem);
+            self.listed.truncate(PROBLEMS_MAX);
+        }
+    }
+
+    /// The list, and how many it leaves out.
+    pub fn finish(self) -> (Vec<FileProblem>, u64) {
+        let omitted = self.all - self.listed.len() as u64;
+        (self.listed, omitted)
+    }
+}
+
+/// A message, and where it was found.
+pub(crate) struct ReadMessage {
+    pub message: Message,
+    pub file: String,
+    pub line: u64,
+}
+
+/// An ack, with its event for the case that nothing is there to be acknowledged.
+pub(crate) struct ReadAck {
+    pub message_id: String,
+    pub agent: String,
+    pub at: Timestamp,
+    pub event: OldEvent,
+    pub file: String,
+    pub line: u64,
+}
+
+/// A snapshot of a task, and what of it cannot be taken.
+pub(crate) struct ReadTask {
+    pub task: TaskImported,
+    pub left_out: Vec<LeftOut>,
+    pub file: String,
+}
+
+/// Why something of a snapshot is left out, and the same in words.
+pub(crate) type LeftOut = (NotApplied, String);
+
+/// A dead letter.
+pub(crate) struct ReadLetter {
+    pub dead: DeliveryDead,
+    pub at: Timestamp,
+}
+
+/// What a directory holds.
+#[derive(Default)]
+pub(crate) struct Chat {
+    pub members: Vec<String>,
+    pub config: Option<ConfigChanged>,
+    pub messages: Vec<ReadMessage>,
+    pub acks: Vec<ReadAck>,
+    /// Events that are no acks.
+    pub events: Vec<(Timestamp, OldEvent)>,
+    pub dead_letters: Vec<ReadLetter>,
+    pub tasks: Vec<ReadTask>,
+    pub counts: ChatCounts,
+    pub problems: Problems,
+}
+
+#[derive(Deserialize)]
+struct LegacyTeam {
+    #[serde(default)]
+    members: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct LegacyAck {
+    message_id: String,
+    agent: String,
+}
+
+#[derive(Deserialize)]
+struct LegacyLetter<'a> {
+    id: String,
+    message_id: String,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    attempts: Option<u32>,
+    created_at: String,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+}
+
+/// Reads a directory. Times past `latest` break a rule.
+///
+/// # Errors
+/// `invalid_input` where it is no such directory; I/O.
+pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
+    let mut reading = Reading {
+        source,
+        latest,
+        chat: Chat::default(),
+        messages: HashMap::new(),
+        events: HashMap::new(),
+        acks: HashMap::new(),
+        letters: HashMap::new(),
+    };
+    reading.team()?;
+    reading.config()?;
+    let kinds = [
+        ("inboxes", Sort::Message),
+        ("events", Sort::Event),
+        ("dead-letter", Sort::Letter),
+    ];
+    for (dir, sort) in kinds {
+        for file in reading.files(dir, ".jsonl")? {
+            if let Sort::Message = sort {
+                reading.inbox(&file);
+            }
+            reading.lines(&file, sort)?;
+        }
+    }
+    for file in reading.files("tasks", ".json")? {
+        reading.snapshot(&file)?;
+    }
+    Ok(reading.chat)
+}
+
+/// What the lines of a file are.
+#[derive(Clone, Copy)]
+enum Sort {
+    Message,
+    Event,
+    Letter,
+}
+
+struct Reading<'a> {
+    source: &'a dyn Storage,
+    latest: Timestamp,
+    chat: Chat,
+    /// Where each id was first seen.
+    messages: HashMap<String, String>,
+    events: HashMap<String, String>,
+    acks: HashMap<String, String>,
+    letters: HashMap<String, String>,
+}
+
+impl Reading<'_> {
+    fn malformed(&mut self, file: &str, line: u64, why: impl Into<String>) {
+        self.chat.counts.malformed += 1;
+        self.chat.problems.note(file, line, "malformed", why.into());
+    }
+
+    fn duplicate(&mut self, file: &str, line: u64, what: &str, id: &str, first: &str) {
+        self.chat.counts.duplicates += 1;
+        let why = format!("{what} must be new, but {first} has it too: {id:?}");
+        self.chat.problems.note(file, line, "duplicate", why);
+    }
+
+    fn time(&self, text: &str) -> Result<Timestamp, String> {
+        let at = Timestamp::parse(text)
+            .map_err(|why| format!("created_at must be a time ({why}), but is {text:?}"))?;
+        match at > self.latest {
+            true => Err(format!(
+                "created_at must not lie after now ({}), but is {text:?}",
+                self.latest
+            )),
+            false => Ok(at),
+        }
+    }
+
+    /// The files of a directory with that ending, in order; none where it is missing.
+    fn files(&self, dir: &str, ending: &str) -> Result<Vec<String>> {
+        let names = match self.source.list(Path::new(dir)) {
+            Ok(names) => names,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(Error::io("list", dir)(error).into()),
+        };
+        let wanted = names.into_iter().filter(|name| name.ends_with(ending));
+        Ok(wanted.map(|name| format!("{dir}/{name}")).collect())
+    }
+
+    /// A file whole; what cannot be read because of what it is, is a problem and no error.
+    fn read(&mut self, file: &str, max: u64) -> Result<Option<Vec<u8>>> {
+        match self.source.read(Path::new(file), max) {
+            Ok(bytes) => {
+                self.chat.counts.files += 1;
+                Ok(Some(bytes))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) if is_unfit(&error) => {
+                self.malformed(file, 0, format!("the file cannot be taken: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(Error::io("read", file)(error).into()),
+        }
+    }
+
+    fn lines(&mut self, file: &str, sort: Sort) -> Result<()> {
+        let Some(bytes) = self.read(file, FILE_BYTES_MAX)? else {
+            return Ok(());
+        };
+        let mut lines = Lines::new(Cursor::new(bytes));
+        loop {
+            match lines.next() {
+                Ok(Some(line)) => match sort {
+                    Sort::Message => self.message(file, line.number, &line.text),
+                    Sort::Event => self.event(file, line.number, &line.text),
+                    Sort::Letter => self.letter(file, line.number, &line.text),
+                },
+                Ok(None) => return Ok(()),
+                Err(Failure::Refused(refusal)) => {
+                    self.malformed(file, lines.number(), refusal.message);
+                }
+                Err(failed) => return Err(failed),
+            }
+        }
+    }
+
+    fn team(&mut self) -> Result<()> {
+        let file = "team.json";
+        let Some(bytes) = self.read(file, SNAPSHOT_BYTES_MAX)? else {
+            return Ok(());
+        };
+        match serde_json::from_slice::<LegacyTeam>(&bytes) {
+            Err(error) => self.malformed(file, error.line() as u64, error.to_string()),
+            Ok(team) => {
+                for member in team.members {
+                    match check_name("members", &member, Names::Imported) {
+                        Ok(()) => self.chat.members.push(member),
+                        Err(error) => self.malformed(file, 0, error.to_string()),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How long deliveries wait for acks.
+    fn config(&mut self) -> Result<()> {
+        let file = "config.json";
+        let Some(bytes) = self.read(file, SNAPSHOT_BYTES_MAX)? else {
+            return Ok(());
+        };
+        match settings(&bytes) {
+            Err(why) => self.malformed(file, 0, why),
+            Ok((changed, problems)) => {
+                self.chat.counts.settings = changed.changes.len() as u64;
+                self.chat.config = Some(changed).filter(|changed| !changed.changes.is_empty());
+                for problem in problems {
+                    self.malformed(file, 0, problem);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever has an inbox is a member, also where nothing lies in it.
+    fn inbox(&mut self, file: &str) {
+        let name = file.trim_start_matches("inboxes/");
+        let member = name.strip_suffix(".jsonl").unwrap_or(name);
+        match check_name("members", member, Names::Imported) {
+            Ok(()) => self.chat.members.push(member.to_owned()),
+            Err(error) => self.malformed(file, 0, error.to_string()),
+        }
+    }
+
+    /// An envelope, with the id and the time that history knows.
+    fn envelope(&self, text: &str) -> Result<Message, String> {
+        let envelope = Envelope::parse(text).map_err(|error| error.to_string())?;
+        if envelope.id.is_none() || envelope.created_at.is_none() {
+            return Err("message.id and message.created_at must be given".to_owned());
+        }
+        let message = envelope
+            .complete(Names::Imported, Timestamp::MAX, 0)
+            .map_err(|error| error.to_string())?;
+        self.time(&message.created_at.to_string())?;
+        fitting(message).map_err(|error| error.to_string())
+    }
+
+    fn message(&mut self, file: &str, line: u64, text: &str) {
+        match self.envelope(text) {
+            Err(why) => self.malformed(file, line, why),
+            Ok(message) => {
+                if let Some(first) = self.messages.get(&message.id).cloned() {
+                    return self.duplicate(file, line, "message.id", &message.id, &first);
+                }
+                self.found(message, file, line);
+            }
+        }
+    }
+
+    fn found(&mut self, message: Message, file: &str, line: u64) {
+        self.messages
+            .insert(message.id.clone(), format!("{file} line {line}"));
+        self.chat.messages.push(ReadMessage {
+            message,
+            file: file.to_owned(),
+            line,
+        });
+    }
+
+    /// Acks are recorded as acks; whether another event says what nothing else does is seen once all is read.
+    fn event(&mut self, file: &str, line: u64, text: &str) {
+        let read = OldEvent::parse(text)
+            .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));
+        let (at, event) = match read {
+            Ok(read) => read,
+            Err(why) => return self.malformed(file, line, why),
+        };
+        if let Some(id) = &event.id {
+            if let Some(first) = self.events.get(id).cloned() {
+                return self.duplicate(file, line, "id", id, &first);
+            }
+            self.events
+                .insert(id.clone(), format!("{file} line {line}"));
+        }
+        if event.kind != "message_acked" {
+            return self.chat.events.push((at, event));
+        }
+        match acked(&event) {
+            Err(why) => self.malformed(file, line, why),
+            Ok(ack) => {
+                if let Some(first) = self.acks.get(&ack.message_id).cloned() {
+                    self.chat.events.push((at, event));
+                    return self.duplicate(file, line, "the ack", &ack.message_id, &first);
+                }
+                self.acks
+                    .insert(ack.message_id.clone(), format!("{file} line {line}"));
+                self.chat.acks.push(ReadAck {
+                    message_id: ack.message_id,
+                    agent: ack.agent,
+                    at,
+                    event,
+                    file: file.to_owned(),
+                    line,
+                });
+            }
+        }
+    }
+
+    fn letter(&mut self, file: &str, line: u64, text: &str) {
+        match self.dead_letter(text) {
+            Err(why) => self.malformed(file, line, why),
+            Ok((letter, message)) => {
+                let id = letter.dead.id.clone();
+                if let Some(first) = self.letters.get(&id).cloned() {
+                    return self.duplicate(file, line, "id", &id, &first);
+                }
+                self.letters.insert(id, format!("{file} line {line}"));
+                self.chat.dead_letters.push(letter);
+                // The message may be nowhere else.
+                if let Some(message) = message
+                    && !self.messages.contains_key(&message.id)
+                {
+                    self.found(message, file, line);
+                }
+            }
+        }
+    }
+
+    fn dead_letter(&self, text: &str) -> Result<(ReadLetter, Option<Message>), String> {
+        let letter: LegacyLetter<'_> =
+            serde_json::from_str(text).map_err(|error| error.to_string())?;
+        check_id("id", &letter.id).map_err(|error| error.to_string())?;
+        check_id("message_id", &letter.message_id).map_err(|error| error.to_string())?;
+        let at = self.time(&letter.created_at)?;
+        let message = match letter.message.map(RawValue::get) {
+            None | Some("null") => None,
+            Some(text) => Some(self.envelope(text)?),
+        };
+        let message = message.filter(|message| message.id == letter.message_id);
+        let dead = DeliveryDead {
+            id: letter.id,
+            message_id: letter.message_id,
+            reason: letter.reason.unwrap_or_else(|| "ack_timeout".to_owned()),
+            attempts: letter.attempts.unwrap_or(1),
+        };
+        Ok((ReadLetter { dead, at }, message))
+    }
+
+    fn snapshot(&mut self, file: &str) -> Result<()> {
+        let Some(bytes) = self.read(file, SNAPSHOT_BYTES_MAX)? else {
+            return Ok(());
+        };
+        let parsed = std::str::from_utf8(&bytes)
+            .map_err(|_| "the file must be UTF-8".to_owned())
+            .and_then(snapshot)
+            .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
+        match parsed {
+            Ok((task, left_out)) => self.chat.tasks.push(ReadTask {
+                task,
+                left_out,
+                file: file.to_owned(),
+            }),
+            Err(why) => self.malformed(file, 0, why),
+        }
+        Ok(())
+    }
+}
+
+fn acked(event: &OldEvent) -> Result<LegacyAck, String> {
+    let ack: LegacyAck = serde_json::from_str(&event.payload())
+        .map_err(|error| format!("payload must name message_id and agent ({error})"))?;
+    check_id("payload.message_id", &ack.message_id).map_err(|error| error.to_string())?;
+    check_name("payload.agent", &ack.agent, Names::Imported).map_err(|error| error.to_string())?;
+    Ok(ack)
+}
+
+/// A snapshot; what no task can have is left out.
+fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
+    let mut fields: Map<String, Value> =
+        serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if fields.get("trace_id").is_some_and(|trace| trace == "") {
+        fields.remove("trace_id");
+    }
+    let mut left_out = Vec::new();
+    for field in ["status", "subject", "details", "note", "blocked"] {
+        let value = fields.get(field).filter(|value| !value.is_null());
+        if let Some((reason, rule)) = value.and_then(|value| unfit(field, value)) {
+            let value = fields.remove(field).unwrap_or_default();
+            left_out.push((reason, format!("{field} {rule}, but is {value}")));
+        }
+    }
+    let task = TaskImported::parse(&Value::Object(fields).to_string())?;
+    Ok((task, left_out))
+}
+
+/// Why a task cannot have that value.
+fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
+    let wrong_type = |rule| Some((NotApplied::WrongType, rule));
+    match (field, value) {
+        ("status", Value::String(status)) => Status::from_name(status)
+            .is_none()
+            .then_some((NotApplied::UnknownStatus, "must be one of a task")),
+        ("blocked", Value::Bool(_)) | ("subject" | "details" | "note", Value::String(_)) => None,
+        ("blocked", _) => wrong_type("must be true or false"),
+        _ => wrong_type("must be a string"),
+    }
+}
+
+/// Whether a file cannot be taken because of what it is: a link, a directory, too large.
+fn is_unfit(error: &std::io::Error) -> bool {
+    /// What the system says of a symbolic link where none may be.
+    const LINK: i32 = 40;
+    let kinds = [
+        ErrorKind::FileTooLarge,
+        ErrorKind::IsADirectory,
+        ErrorKind::InvalidInput,
+    ];
+    kinds.contains(&error.kind()) || error.raw_os_error() == Some(LINK)
+}

@@ -1,0 +1,279 @@
+//! `cleanup`, `orphan-cleanup`: a team comes to its end. Its log stays; its view files go; from then on it is read only.
+//!
+//! A cleanup passes a gate first: failed tasks must be confirmed, nothing may be left over, no worker may have rejected
+//! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::{Mutation, Team};
+use crate::lifecycle::closing;
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::TeamClosed;
+use crate::projections::fact::supervision::{PhaseChanged, ShutdownGated};
+use crate::projections::fact::worker::AckStatus;
+use crate::projections::tasks::TaskCounts;
+use crate::projections::{Live, Setting, Status};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+
+/// The phase that a team is in while nobody says otherwise.
+const FIRST_PHASE: &str = "team-exec";
+/// The phase of a team that was closed.
+const LAST_PHASE: &str = "cancelled";
+
+/// What `cleanup` is asked.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cleanup {
+    /// Close the team whatever is left over
+    #[serde(default)]
+    pub force: bool,
+    /// Close it although tasks failed
+    #[serde(default)]
+    pub confirm_issues: bool,
+}
+
+/// What `orphan-cleanup` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OrphanCleanup {}
+
+/// `{team_name, cleanup_mode}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CleanupAnswer {
+    /// The team
+    pub team_name: String,
+    /// Which way it was closed
+    pub cleanup_mode: CleanupMode,
+}
+
+/// Which way a team was closed
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CleanupMode {
+    /// Through the gate, or past it by force
+    Shutdown,
+    /// Without a gate
+    OrphanCleanup,
+}
+
+impl CleanupMode {
+    fn name(self) -> &'static str {
+        match self {
+            CleanupMode::Shutdown => "shutdown",
+            CleanupMode::OrphanCleanup => "orphan_cleanup",
+        }
+    }
+}
+
+impl Team {
+    /// Closes the team, if its gate lets it; closing a closed one changes nothing but what is still active in it.
+    ///
+    /// # Errors
+    /// `shutdown_confirm_issues_required`, `shutdown_gate_blocked`, `shutdown_rejected`; the log's.
+    pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
+        self.close(Some(cleanup))
+    }
+
+    /// Closes the team, whatever is left over; closing a closed one changes nothing but what is still active in it.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
+        self.close(None)
+    }
+
+    /// Closes the team. What is active ends in the same group; what does not fit there, and what a closed team of an earlier
+    /// version left active, behind it.
+    fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
+        let team = self.name().to_owned();
+        let answer = self.perform(Closing { team, gate })?;
+        let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
+        while more {
+            more = self.mutate(Rest)?.decision;
+        }
+        Ok(answer)
+    }
+}
+
+/// What is still active in a closed team.
+#[derive(Debug, Clone)]
+struct Rest;
+
+impl Mutation for Rest {
+    /// Whether there may be more.
+    type Decision = bool;
+    const WHEN_CLOSED: bool = true;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(bool, Vec<NewEvent>)> {
+        let mut events = Vec::new();
+        let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
+        Ok((more, events))
+    }
+}
+
+/// A team on its way to its end.
+#[derive(Debug, Clone)]
+struct Closing {
+    team: String,
+    gate: Option<Cleanup>,
+}
+
+impl Closing {
+    fn mode(&self) -> CleanupMode {
+        match self.gate {
+            Some(_) => CleanupMode::Shutdown,
+            None => CleanupMode::OrphanCleanup,
+        }
+    }
+}
+
+impl Act for Closing {
+    type Verdict = ();
+    type Answer = CleanupAnswer;
+    const WHEN_CLOSED: bool = true;
+
+    /// Whoever closes a team says so by three events; what ends thereby are other stories, which end by themselves.
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        if live.is_closed()? {
+            return Ok(Ruling::Granted((), Vec::new()));
+        }
+        let mut events = Vec::new();
+        if let Some(gate) = &self.gate {
+            let counts = live.task_counts()?;
+            if !gate.force && live.setting(Setting::CleanupGate)?.0.switch() {
+                gate.check(live, &counts)?;
+            }
+            let gated = ShutdownGated {
+                forced: gate.force,
+                counts,
+            };
+            events.push(gated.event(DEFAULT_ACTOR));
+        }
+        let gated = (!events.is_empty()).then_some(Cause::Earlier(0));
+        let [mut phase, mut closed] = self.end(live)?;
+        (phase.cause, closed.cause) = (gated, gated);
+        events.push(phase);
+        let led = events.len() - 1;
+        closing::end(live, now, Some(led), &mut events)?;
+        events.push(closed);
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<CleanupAnswer> {
+        Ok(CleanupAnswer {
+            team_name: self.team.clone(),
+            cleanup_mode: self.mode(),
+        })
+    }
+}
+
+impl Closing {
+    fn end(&self, live: &Live) -> Result<[NewEvent; 2]> {
+        let phase = live.phase()?.map(|noted| noted.what);
+        let phase = PhaseChanged {
+            from: phase.unwrap_or_else(|| FIRST_PHASE.to_owned()),
+            to: LAST_PHASE.to_owned(),
+        };
+        let closed = TeamClosed {
+            reason: self.mode().name().to_owned(),
+        };
+        Ok([phase.event(DEFAULT_ACTOR), closed.event(DEFAULT_ACTOR)])
+    }
+}
+
+/// What is left over, by name. A task that waits for its owner counts as pending in the message.
+struct Left {
+    pending: u64,
+    blocked: u64,
+    in_progress: u64,
+    failed: u64,
+}
+
+impl Left {
+    fn of(counts: &TaskCounts) -> Left {
+        let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
+        Left {
+            pending: of(Status::Pending) + of(Status::Assigned),
+            blocked: of(Status::Blocked),
+            in_progress: of(Status::InProgress),
+            failed: of(Status::Failed),
+        }
+    }
+
+    fn refusal(&self, code: Code, message: String) -> Refusal {
+        Refusal::new(code, message)
+            .detail("pending", self.pending)
+            .detail("blocked", self.blocked)
+            .detail("in_progress", self.in_progress)
+            .detail("failed", self.failed)
+    }
+}
+
+impl Cleanup {
+    fn check(&self, live: &Live, counts: &TaskCounts) -> Result<()> {
+        let left = Left::of(counts);
+        if left.failed > 0 && !self.confirm_issues {
+            let message = format!("shutdown_confirm_issues_required:failed={}", left.failed);
+            let hint = "look at the failed tasks, then say \"confirm_issues\": true";
+            return Err(left
+                .refusal(Code::ShutdownConfirm, message)
+                .hint(hint)
+                .into());
+        }
+        if left.pending + left.blocked + left.in_progress > 0 {
+            let message = format!(
+                "shutdown_gate_blocked:pending={},blocked={},in_progress={},failed={}",
+                left.pending, left.blocked, left.in_progress, left.failed
+            );
+            let hint = "finish or cancel what is left over, or say \"force\": true";
+            return Err(left
+                .refusal(Code::ShutdownGateBlocked, message)
+                .hint(hint)
+                .into());
+        }
+        match rejected(live)? {
+            None => Ok(()),
+            Some((worker, reason)) => {
+                let message = format!("shutdown_rejected:{worker}:{reason}");
+                Err(Refusal::new(Code::ShutdownRejected, message)
+                    .hint("ask it again, or say \"force\": true")
+                    .detail("worker", worker)
+                    .detail("reason", reason)
+                    .into())
+            }
+        }
+    }
+}
+
+/// The first worker that rejected its shutdown, and why. A rejection from before the last request counts no more.
+fn rejected(live: &Live) -> Result<Option<(String, String)>> {
+    for worker in membership::workers(live)? {
+        let Some(ack) = live.shutdown_ack(&worker)? else {
+            continue;
+        };
+        let asked = live.shutdown_request(&worker)?;
+        let stale = asked.is_some_and(|asked| asked.seq > ack.seq);
+        if ack.what.status == AckStatus::Reject && !stale {
+            let reason = ack
+                .what
+                .reason
+                .unwrap_or_else(|| "no reason given".to_owned());
+            return Ok(Some((worker, reason)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,148 @@
+//! What ends when a team closes: everything that would stay active for ever, since nothing moves in a closed team.
+//!
+//! Sessions end, modes are canceled, claims given back, open deliveries become dead letters, open dispatch requests fail; each by its
+//! own event, with the reason `team_closed` where its kind has one. Each event belongs to the story of what ends by it.
+//!
+//! Runs of the bootstrap contract do not end: the contract knows two ends, the fallback, whose reason must be that no team
+//! could be had, and the synthesis, and it would be wrong to record either. Nothing of a run is active in a closed team:
+//! nothing is recorded in it, and it is in time nowhere.
+
+use crate::failure::Result;
+use crate::lifecycle::tick;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::mode::end as mode_end;
+use crate::mode::rules::board::Board;
+use crate::mode::rules::reconcile::end_session;
+use crate::projections::fact::mode::SessionEnd;
+use crate::projections::fact::{DeliveryDead, DispatchMoved, DispatchStep, TaskAct};
+use crate::projections::messages::{Dispatch, MessageInfo};
+use crate::projections::{Live, MessageType, Status};
+use crate::task::blocking;
+use crate::task::holding;
+use std::collections::BTreeSet;
+use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
+
+/// Why.
+pub(crate) const TEAM_CLOSED: &str = "team_closed";
+/// The same in words, where a text is kept.
+const WHY: &str = "the team was closed";
+/// Most of each sort that end in one group.
+const GROUP_MAX: usize = 1_000;
+/// Most sessions that end in one group.
+const SCOPES_MAX: usize = 200;
+
+/// Whether something is still active.
+pub(crate) fn is_due(live: &Live) -> Result<bool> {
+    let board = Board::new(live, Timestamp::default());
+    Ok(!mode_end::open_at_root(&board)?.is_empty()
+        || !open_sessions(live)?.is_empty()
+        || live.next_lease()?.is_some()
+        || !live.open_deliveries(1)?.is_empty()
+        || !live.open_dispatches(1)?.is_empty())
+}
+
+/// Sessions that have not ended, and those in which a mode is active all the same.
+fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
+    let mut open: BTreeSet<String> = live.active_sessions()?.into_iter().collect();
+    for session in live.sessions(None, usize::MAX)? {
+        let life = live.session_life(&session)?;
+        if life.is_some_and(|life| life.ended_at.is_none()) {
+            open.insert(session);
+        }
+    }
+    Ok(open)
+}
+
+/// Appends the events that end it, as many as fit in one group; `cause` is the event of the group that led to them. Whether
+/// there may be more.
+pub(crate) fn end(
+    live: &Live,
+    now: Timestamp,
+    cause: Option<usize>,
+    events: &mut Vec<NewEvent>,
+) -> Result<bool> {
+    let led = |mut event: NewEvent| {
+        event.cause = cause.map(Cause::Earlier);
+        event
+    };
+    let mut board = Board::new(live, now);
+    let sessions = open_sessions(live)?;
+    let mut more = sessions.len() > SCOPES_MAX;
+    for session in sessions.iter().take(SCOPES_MAX) {
+        end_session(&mut board, session, SessionEnd::Ended, Some(WHY.to_owned()))?;
+    }
+    mode_end::cancel_root(&mut board, WHY)?;
+    events.extend(board.into_events().into_iter().map(led));
+    let claimed = live.expired_tasks(Timestamp::MAX, GROUP_MAX)?;
+    more |= claimed.len() == GROUP_MAX;
+    for mut task in claimed {
+        let first = events.len();
+        match task.claim().cloned() {
+            Some(_) if task.lease_expired(now) => {
+                holding::expire(live, &mut task, now, DEFAULT_ACTOR, events)?;
+            }
+            Some(claim) => {
+                let released = TaskAct::Released(holding::holder(&task, &claim));
+                events.push(holding::event(
+                    &task,
+                    released,
+                    DEFAULT_ACTOR,
+                    Some(&claim.owner),
+                ));
+                task.owner = None;
+                task.status = Status::Pending;
+                blocking::block(live, &mut task, DEFAULT_ACTOR, events)?;
+            }
+            None => {}
+        }
+        if let Some(ended) = events.get_mut(first) {
+            ended.cause = cause.map(Cause::Earlier);
+        }
+    }
+    let deliveries = live.open_deliveries(GROUP_MAX)?;
+    more |= deliveries.len() == GROUP_MAX;
+    for delivery in deliveries {
+        let dead = DeliveryDead {
+            id: tick::dead_letter_id(delivery.required_id),
+            message_id: delivery.message_id.clone(),
+            reason: TEAM_CLOSED.to_owned(),
+            attempts: delivery.attempt,
+        };
+        let message = tick::message(live, &delivery)?;
+        events.push(led(dead.event(DEFAULT_ACTOR, &message, now)));
+    }
+    let dispatches = live.open_dispatches(GROUP_MAX)?;
+    more |= dispatches.len() == GROUP_MAX;
+    for dispatch in dispatches {
+        events.push(led(failed(live, &dispatch)?));
+    }
+    Ok(more)
+}
+
+fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
+    let request = &dispatch.request;
+    let moved = DispatchMoved {
+        request_id: request.request_id.clone(),
+        step: DispatchStep::Failed,
+        reason: Some(TEAM_CLOSED.to_owned()),
+    };
+    let known = match &request.message_id {
+        Some(id) => live.message(id)?,
+        None => None,
+    };
+    // A log from elsewhere may not hold the message, and a request need not be about one.
+    let message = known.unwrap_or_else(|| MessageInfo {
+        id: request.message_id.clone().unwrap_or_default(),
+        seq: 0,
+        kind: MessageType::Message,
+        to: request.to_worker.clone(),
+        task_id: None,
+        trace_id: None,
+        acked: None,
+    });
+    let mut event = moved.event(DEFAULT_ACTOR, &message);
+    if message.id.is_empty() {
+        event.refs.names[RefKind::Message as usize] = None;
+    }
+    Ok(event)
+}

@@ -1,0 +1,167 @@
+//! `init`: a team comes into the world, or gains members.
+
+use crate::failure::Result;
+use crate::handle::root::Root;
+use crate::handle::staged::Aside;
+use crate::handle::team::{Mutation, Team};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::{MembersAdded, TeamCreated};
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::Format;
+use teamlog_engine::{NewEvent, Timestamp};
+
+/// What `init` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Init {
+    /// The team's name.
+    pub team: String,
+    /// Its first members (or, for a team that exists, more of them).
+    pub members: Vec<String>,
+    /// How events are stored; `None` is `jsonl` for a new team and "as it is" for an old one.
+    pub format: Option<Format>,
+    /// Agents join by acting. A team without members is open whatever this says.
+    pub open: bool,
+    /// Do without view files.
+    pub no_views: bool,
+    /// Accept a network or host-shared file system.
+    pub allow_network_fs: bool,
+    /// Who does it; the `actor` of the events. Default `teamlog`.
+    pub actor: Option<String>,
+}
+
+/// `{status:"ok", team, members}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InitAnswer {
+    /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// All members, sorted.
+    pub members: Vec<String>,
+    /// Whether the team is new.
+    #[serde(skip)]
+    pub created: bool,
+    /// The members that this call added.
+    #[serde(skip)]
+    pub added: Vec<String>,
+}
+
+impl Init {
+    /// An `init` of that team with everything else left out.
+    pub fn of(team: impl Into<String>) -> Init {
+        Init {
+            team: team.into(),
+            ..Init::default()
+        }
+    }
+}
+
+impl Root {
+    /// Creates a team, or adds members to one; repeating it is harmless.
+    ///
+    /// # Errors
+    /// `invalid_input`, `format_mismatch`, `unsafe_file_system`, `team_exists`; I/O.
+    pub fn init(&self, mut init: Init) -> Result<InitAnswer> {
+        names::check_new("team", &init.team)?;
+        for member in &init.members {
+            names::check_new("members", member)?;
+        }
+        init.members.sort();
+        init.members.dedup();
+        if let Some(actor) = &init.actor {
+            names::check_free("actor", actor)?;
+        }
+        if let Some(team) = self.find(&init.team)? {
+            let answer = join(team, init)?;
+            // For a team that is older than these files. What was asked for is done whatever becomes of them.
+            let _ = self.write_ignore_files(&answer.team);
+            return Ok(answer);
+        }
+        let format = init.format.unwrap_or_default();
+        let (aside, mut team) =
+            Aside::begin(self, &init.team, format, "init", init.allow_network_fs)?;
+        team.mutate(Creation(init.clone()))?;
+        team.mend_views()?;
+        drop(team);
+        match aside.settle()? {
+            true => Ok(InitAnswer {
+                status: "ok",
+                team: init.team,
+                added: init.members.clone(),
+                members: init.members,
+                created: true,
+            }),
+            false => join(self.team(&init.team)?, init),
+        }
+    }
+}
+
+/// `init` of a team that exists.
+fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
+    team.check_format(init.format)?;
+    let name = init.team.clone();
+    let (members, added) = team.mutate(Joining(init))?.decision;
+    Ok(InitAnswer {
+        status: "ok",
+        team: name,
+        members,
+        created: false,
+        added,
+    })
+}
+
+/// The first event of a team.
+#[derive(Debug, Clone)]
+struct Creation(Init);
+
+impl Mutation for Creation {
+    type Decision = ();
+
+    fn decide(&self, _: &Live, _: Timestamp) -> Result<((), Vec<NewEvent>)> {
+        let created = TeamCreated {
+            members: self.0.members.clone(),
+            open: self.0.open || self.0.members.is_empty(),
+            views: !self.0.no_views,
+        };
+        Ok(((), vec![created.event(actor(&self.0), None)]))
+    }
+}
+
+/// More members.
+#[derive(Debug, Clone)]
+struct Joining(Init);
+
+impl Mutation for Joining {
+    /// All members, and the new ones among them.
+    type Decision = (Vec<String>, Vec<String>);
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)> {
+        let mut added = Vec::new();
+        for member in &self.0.members {
+            if !live.is_member(member)? {
+                added.push(member.clone());
+            }
+        }
+        let mut members = live.members()?;
+        members.extend_from_slice(&added);
+        members.sort();
+        let event = MembersAdded {
+            members: added.clone(),
+        }
+        .event(actor(&self.0));
+        let events = if added.is_empty() {
+            vec![]
+        } else {
+            vec![event]
+        };
+        Ok(((members, added), events))
+    }
+}
+
+fn actor(init: &Init) -> &str {
+    init.actor.as_deref().unwrap_or(DEFAULT_ACTOR)
+}

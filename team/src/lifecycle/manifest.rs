@@ -1,0 +1,288 @@
+//! `read-config`, `read-manifest`: what the team is. Both are made from the log: its members, who of them registered, and
+//! its settings. What the log says nothing of has the value that says so.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::projections::fact::worker::Identity;
+use crate::projections::staff::WorkerShown;
+use crate::projections::{Live, Setting};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What a worker is there for that never registered.
+const ROLE: &str = "executor";
+/// Workers that a team is said to have room for.
+const WORKERS_MAX: usize = 20;
+
+/// What `read-config` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadConfig {}
+
+/// What `read-manifest` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadManifest {}
+
+/// `{config}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ConfigAnswer {
+    /// The configuration
+    pub config: TeamConfig,
+}
+
+/// `{manifest}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ManifestAnswer {
+    /// The manifest
+    pub manifest: Manifest,
+}
+
+/// What configuration and manifest have in common
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Roster {
+    /// Members but the leader
+    pub worker_count: usize,
+    /// They, in the order of their index; one that never registered has a free index and a common role
+    pub workers: Vec<WorkerShown>,
+    /// When the team was created
+    pub created_at: String,
+    /// The name that its terminal session would have
+    pub tmux_session: String,
+    /// The number that the next task gets
+    pub next_task_id: u64,
+    /// Always `null`
+    pub leader_pane_id: Option<String>,
+    /// Always `null`
+    pub hud_pane_id: Option<String>,
+    /// Always `null`
+    pub resize_hook_name: Option<String>,
+    /// Always `null`
+    pub resize_hook_target: Option<String>,
+    /// The index that the next worker gets
+    pub next_worker_index: u32,
+}
+
+/// A team's configuration
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TeamConfig {
+    /// The team
+    pub name: String,
+    /// Always empty
+    pub task: String,
+    /// What the first worker is there for
+    pub agent_type: String,
+    /// How workers are launched
+    pub worker_launch_mode: &'static str,
+    /// Always `default`
+    pub lifecycle_profile: &'static str,
+    /// Workers that the team is said to have room for
+    pub max_workers: usize,
+    /// The rest
+    #[serde(flatten)]
+    pub roster: Roster,
+}
+
+/// A team's manifest
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Manifest {
+    /// Version of this record
+    pub schema_version: u32,
+    /// The team
+    pub name: String,
+    /// Always empty
+    pub task: String,
+    /// Who leads
+    pub leader: Leader,
+    /// How it is shown and how mail is announced
+    pub policy: Policy,
+    /// What is demanded of it
+    pub governance: Governance,
+    /// Always `default`
+    pub lifecycle_profile: &'static str,
+    /// What workers may do, which is not known
+    pub permissions_snapshot: Permissions,
+    /// The rest
+    #[serde(flatten)]
+    pub roster: Roster,
+}
+
+/// Who leads a team
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Leader {
+    /// Not known, so empty
+    pub session_id: String,
+    /// The leader's name among workers
+    pub worker_id: &'static str,
+    /// Always `coordinator`
+    pub role: &'static str,
+}
+
+/// How a team is shown and how mail is announced
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Policy {
+    /// How it is shown
+    pub display_mode: &'static str,
+    /// How workers are launched
+    pub worker_launch_mode: &'static str,
+    /// How mail is announced
+    pub dispatch_mode: &'static str,
+    /// How long an announcement may take
+    pub dispatch_ack_timeout_ms: u32,
+}
+
+/// What is demanded of a team
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Governance {
+    /// Whether the leader only delegates
+    pub delegation_only: bool,
+    /// Whether plans must be approved
+    pub plan_approval_required: bool,
+    /// Whether a team may have teams
+    pub nested_teams_allowed: bool,
+    /// Whether a leader has one team at a time
+    pub one_team_per_leader_session: bool,
+    /// Whether work that is left over keeps the team from being closed
+    pub cleanup_requires_all_workers_inactive: bool,
+}
+
+/// What workers may do
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Permissions {
+    /// Not known
+    pub approval_mode: &'static str,
+    /// Not known
+    pub sandbox_mode: &'static str,
+    /// Whether they reach the network
+    pub network_access: bool,
+}
+
+impl Roster {
+    fn of(live: &Live, team: &str) -> Result<Roster> {
+        let workers = workers(live)?;
+        let created = live.team()?.map(|team| team.created_at).unwrap_or_default();
+        let highest = workers.iter().map(|worker| worker.identity.index).max();
+        Ok(Roster {
+            worker_count: workers.len(),
+            workers,
+            created_at: created.to_string(),
+            tmux_session: format!("rcs-team-{team}"),
+            next_task_id: live.next_task_number()?,
+            leader_pane_id: None,
+            hud_pane_id: None,
+            resize_hook_name: None,
+            resize_hook_target: None,
+            next_worker_index: highest.unwrap_or(0).saturating_add(1),
+        })
+    }
+}
+
+/// Every worker, in the order of index and name.
+fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
+    let (mut known, mut strangers) = (Vec::new(), Vec::new());
+    for name in membership::workers(live)? {
+        match live.identity(&name)? {
+            Some(noted) => known.push(WorkerShown {
+                name,
+                identity: noted.what,
+            }),
+            None => strangers.push(name),
+        }
+    }
+    let taken: BTreeSet<u32> = known.iter().map(|worker| worker.identity.index).collect();
+    let free = (1..).filter(|index| !taken.contains(index));
+    let unregistered = strangers
+        .into_iter()
+        .zip(free)
+        .map(|(name, index)| WorkerShown {
+            name,
+            identity: Identity::unregistered(index, ROLE),
+        });
+    let mut all: Vec<WorkerShown> = unregistered.collect();
+    all.append(&mut known);
+    all.sort_by(|a, b| (a.identity.index, &a.name).cmp(&(b.identity.index, &b.name)));
+    Ok(all)
+}
+
+impl Team {
+    /// The team's configuration.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn read_config(&mut self, _: ReadConfig) -> Result<ConfigAnswer> {
+        let name = self.name().to_owned();
+        self.query(|live, _| {
+            let roster = Roster::of(live, &name)?;
+            let first = roster.workers.first();
+            Ok(ConfigAnswer {
+                config: TeamConfig {
+                    name: name.clone(),
+                    task: String::new(),
+                    agent_type: first
+                        .map_or(ROLE, |worker| &worker.identity.role)
+                        .to_owned(),
+                    worker_launch_mode: "interactive",
+                    lifecycle_profile: "default",
+                    max_workers: roster.worker_count.max(WORKERS_MAX),
+                    roster,
+                },
+            })
+        })
+    }
+
+    /// The team's manifest.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn read_manifest(&mut self, _: ReadManifest) -> Result<ManifestAnswer> {
+        let name = self.name().to_owned();
+        self.query(|live, _| {
+            Ok(ManifestAnswer {
+                manifest: Manifest {
+                    schema_version: 2,
+                    name: name.clone(),
+                    task: String::new(),
+                    leader: Leader {
+                        session_id: String::new(),
+                        worker_id: LEADER,
+                        role: "coordinator",
+                    },
+                    policy: Policy {
+                        display_mode: "auto",
+                        worker_launch_mode: "interactive",
+                        dispatch_mode: "hook_preferred_with_fallback",
+                        dispatch_ack_timeout_ms: 2_000,
+                    },
+                    governance: Governance {
+                        delegation_only: false,
+                        plan_approval_required: false,
+                        nested_teams_allowed: false,
+                        one_team_per_leader_session: true,
+                        cleanup_requires_all_workers_inactive: live
+                            .setting(Setting::CleanupGate)?
+                            .0
+                            .switch(),
+                    },
+                    lifecycle_profile: "default",
+                    permissions_snapshot: Permissions {
+                        approval_mode: "unknown",
+                        sandbox_mode: "unknown",
+                        network_access: true,
+                    },
+                    roster: Roster::of(live, &name)?,
+                },
+            })
+        })
+    }
+}
+
+/// The refusal of a manifest where there is no such team.
+pub(crate) fn no_manifest(missing: Refusal) -> Refusal {
+    Refusal {
+        code: Code::ManifestNotFound,
+        ..missing
+    }
+}

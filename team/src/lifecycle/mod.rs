@@ -1,0 +1,14 @@
+//! A team's life: begun, set up, joined, kept in time, closed, deleted.
+
+pub mod cleanup;
+pub(crate) mod closing;
+pub mod config;
+pub mod ignored;
+pub mod init;
+pub mod manifest;
+pub mod membership;
+pub mod purge;
+pub mod setup;
+pub mod status;
+pub mod teams;
+pub mod tick;

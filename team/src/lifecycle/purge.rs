@@ -1,0 +1,78 @@
+//! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
+
+use crate::failure::Result;
+use crate::handle::root::{Root, TEAMS_DIR, team_dir};
+use crate::handle::staging::{Purpose, Staging};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+use teamlog_engine::Error;
+
+/// What `purge` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Purge {
+    /// The team, which must be closed.
+    pub team: String,
+}
+
+/// `{status:"purged", team, log, events}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PurgeAnswer {
+    /// Always `purged`.
+    #[schemars(extend("const" = "purged"))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// The id that its log had.
+    pub log: String,
+    /// Events that the log held.
+    pub events: u64,
+}
+
+impl Root {
+    /// Deletes a team that was closed. Nobody writes meanwhile, and from one moment to the next there is no such team.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_not_found`, `team_open`; the log's.
+    pub fn purge(&self, purge: &Purge) -> Result<PurgeAnswer> {
+        let mut team = self.team(&purge.team)?;
+        let (exclusive, live) = team.exclusive()?;
+        if !live.is_closed()? {
+            return Err(still_open(&purge.team).into());
+        }
+        let answer = PurgeAnswer {
+            status: "purged",
+            team: purge.team.clone(),
+            log: exclusive.identity().log.to_string(),
+            events: exclusive.head().last_seq,
+        };
+        // The lock is held until the name is free; who waits for it then finds another file, or none.
+        let from = team_dir(&purge.team);
+        let staging = Staging::begin(self, Purpose::Purged, &purge.team)?;
+        let storage = self.storage();
+        storage
+            .rename(&from, staging.dir())
+            .map_err(Error::io("rename", &from))?;
+        storage
+            .sync_dir(Path::new(TEAMS_DIR))
+            .map_err(Error::io("sync", TEAMS_DIR))?;
+        drop(exclusive);
+        drop(live);
+        storage
+            .remove_dir_all(staging.dir())
+            .map_err(Error::io("remove", staging.dir()))?;
+        storage
+            .sync_dir(Path::new(TEAMS_DIR))
+            .map_err(Error::io("sync", TEAMS_DIR))?;
+        Ok(answer)
+    }
+}
+
+fn still_open(team: &str) -> Refusal {
+    let message = format!("team must be closed before it is purged, but {team:?} is open");
+    let hint = format!("teamlog api cleanup --input '{{\"team_name\":\"{team}\"}}' --json");
+    Refusal::new(Code::TeamOpen, message)
+        .field("team")
+        .hint(hint)
+}

@@ -1,0 +1,184 @@
+//! Setting a team up: who is in it, what for, and how many tokens it may use, all at once.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::LEADER;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::MembersAdded;
+use crate::projections::fact::worker::{Identity, UNREGISTERED_ROLE};
+use crate::refusal::{Code, Refusal};
+use crate::usage::report::SetBudget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, NewEvent, Timestamp};
+
+/// Most agents that are named at once.
+pub const AGENTS_MAX: usize = 256;
+
+/// What an agent is there for that never said.
+pub const ROLE: &str = UNREGISTERED_ROLE;
+
+/// What a team is set up with. What is not given stays; nobody leaves.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TeamSetup {
+    /// Who is in it
+    #[serde(default)]
+    pub agents: Vec<AgentSetup>,
+    /// How many tokens it may use
+    #[serde(default)]
+    pub budget: Option<SetBudget>,
+}
+
+/// Who is in a team, and what for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSetup {
+    /// Its name
+    pub id: String,
+    /// What it is there for
+    #[serde(default)]
+    pub role: Option<String>,
+    /// The language model that it is
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+/// Who was named.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TeamSetupAnswer {
+    /// The team
+    pub team: String,
+    /// The agents
+    pub agents: Vec<String>,
+}
+
+impl Team {
+    /// Sets the team up.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `team_closed`; the log's.
+    pub fn set_up(&mut self, setup: TeamSetup) -> Result<TeamSetupAnswer> {
+        let job = self.setup_job(setup);
+        self.perform(job)
+    }
+
+    /// What the team is set up with, as it is carried out.
+    pub fn setup_job(&self, setup: TeamSetup) -> Job {
+        let team = self.name().to_owned();
+        Job { team, setup }
+    }
+}
+
+/// What a team is set up with, and its name.
+#[derive(Debug, Clone)]
+pub struct Job {
+    team: String,
+    setup: TeamSetup,
+}
+
+impl Act for Job {
+    type Verdict = ();
+    type Answer = TeamSetupAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        let mut events = self.setup.joining(live)?;
+        events.extend(self.setup.identities(live)?);
+        if let Some(budget) = &self.setup.budget
+            && let Ruling::Granted((), set) = budget.decide(live, now)?
+        {
+            let before = events.len();
+            events.extend(set.into_iter().map(|event| behind(event, before)));
+        }
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<TeamSetupAnswer> {
+        Ok(TeamSetupAnswer {
+            team: self.team.clone(),
+            agents: self
+                .setup
+                .agents
+                .iter()
+                .map(|agent| agent.id.clone())
+                .collect(),
+        })
+    }
+}
+
+impl TeamSetup {
+    /// The event by which those join who are not in the team.
+    fn joining(&self, live: &Live) -> Result<Vec<NewEvent>> {
+        if self.agents.len() > AGENTS_MAX {
+            let message = format!("agents must name at most {AGENTS_MAX}");
+            return Err(Refusal::new(Code::TooLarge, message).field("agents").into());
+        }
+        let mut members: Vec<String> = Vec::new();
+        for agent in &self.agents {
+            names::check_known("agents", &agent.id)?;
+            let known = agent.id == LEADER || live.is_member(&agent.id)?;
+            if !known && !members.contains(&agent.id) {
+                names::check_new("agents", &agent.id)?;
+                members.push(agent.id.clone());
+            }
+        }
+        Ok(match members.is_empty() {
+            true => Vec::new(),
+            false => vec![MembersAdded { members }.event(DEFAULT_ACTOR)],
+        })
+    }
+
+    /// The events that say what agents are there for and what they are, where that is new.
+    fn identities(&self, live: &Live) -> Result<Vec<NewEvent>> {
+        let mut events = Vec::new();
+        for (index, agent) in (1..).zip(&self.agents) {
+            let known = live.identity(&agent.id)?.map(|noted| noted.what);
+            let before = known.unwrap_or_else(|| Identity::unregistered(index, ROLE));
+            let after = agent.identity(before.clone())?;
+            if before == after {
+                continue;
+            }
+            if agent.id == LEADER {
+                let message =
+                    format!("agents must say nothing new of {LEADER:?}, who is known to all teams");
+                return Err(Refusal::new(Code::InvalidInput, message)
+                    .field("agents")
+                    .into());
+            }
+            events.push(after.event(&agent.id));
+        }
+        Ok(events)
+    }
+}
+
+impl AgentSetup {
+    /// What is known of the agent, with what is said of it here.
+    fn identity(&self, known: Identity) -> Result<Identity> {
+        let given = |field, text: &Option<String>| -> Result<Option<String>> {
+            let text = text.as_deref().map(|text| names::filled(field, text));
+            Ok(text.transpose()?.map(str::to_owned))
+        };
+        Ok(Identity {
+            role: given("role", &self.role)?.unwrap_or(known.role),
+            model: given("model", &self.model)?.or(known.model),
+            ..known
+        })
+    }
+}
+
+/// The event as one of a group in which others stand before those that it was decided with.
+fn behind(mut event: NewEvent, before: usize) -> NewEvent {
+    if let Some(teamlog_engine::Cause::Earlier(at)) = event.cause {
+        event.cause = Some(teamlog_engine::Cause::Earlier(at + before));
+    }
+    event
+}

@@ -1,0 +1,342 @@
+//! `status`: the state of a team in one answer.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::projections::Live;
+use crate::projections::Status as TaskStatus;
+use crate::projections::Task;
+use crate::projections::bootstrap::{RunShown, State};
+use crate::projections::message::SCHEMA_VERSION;
+use crate::projections::messages::Unacked;
+use crate::projections::modes::{Mode, ModeScope, Scope};
+use crate::shapes::raw;
+use crate::task::blocking;
+use crate::task::listed::Listed;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use teamlog_engine::{Reader, Timestamp};
+
+/// What `status` is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Status {
+    /// Minutes without update or ack after which something is stale; `None` is 90.
+    pub stale_minutes: Option<u64>,
+    /// Also compute the state digest (cost grows with the state).
+    pub digest: bool,
+    /// Items that each list holds at most; `None` is 1,000, 0 is all.
+    pub limit: Option<usize>,
+}
+
+/// A message that waits for its ack too long: its envelope, and how long it waits.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StaleMessage {
+    /// The message.
+    pub id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    #[schemars(with = "crate::projections::MessageType")]
+    pub kind: &'static str,
+    /// Its sender.
+    pub from: String,
+    /// Its recipient.
+    pub to: String,
+    /// Its task.
+    pub task_id: Option<String>,
+    /// The story it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    #[schemars(with = "crate::projections::Priority")]
+    pub priority: &'static str,
+    /// Its time.
+    #[schemars(with = "Timestamp")]
+    pub created_at: String,
+    /// Version of the envelope.
+    pub schema_version: u32,
+    /// What it says.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    pub payload: Option<Box<RawValue>>,
+    /// Fields that the envelope does not know, as they came.
+    #[serde(flatten)]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub extra: BTreeMap<String, Option<Box<RawValue>>>,
+    /// The message, once more.
+    pub message_id: String,
+    /// Its recipient, once more.
+    pub agent: String,
+    /// Whole minutes since it was recorded.
+    pub age_minutes: u64,
+}
+
+/// A mode that is active.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ActiveMode {
+    /// The mode.
+    pub mode: Mode,
+    /// Its session; absent at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Its phase.
+    pub phase: Option<String>,
+    /// When it became active.
+    #[schemars(with = "Option<Timestamp>")]
+    pub activated_at: Option<String>,
+    /// When it changed last.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
+/// A run of the bootstrap contract, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct BootstrapRun {
+    /// Its id.
+    pub run: String,
+    /// How far it is.
+    pub state: State,
+    /// The team that it works with.
+    pub team_name: Option<String>,
+    /// The domains that it is about.
+    pub domains: Vec<String>,
+    /// Violations of the contract so far.
+    pub breaches: u64,
+    /// When the next thing of it times out.
+    #[schemars(with = "Option<Timestamp>")]
+    pub due_at: Option<String>,
+    /// When it last moved.
+    #[schemars(with = "Timestamp")]
+    pub updated_at: String,
+}
+
+/// Lines that are no JSON. A checksummed log cannot hold any: always zero.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MalformedJsonl {
+    /// How many.
+    pub total: u64,
+    /// In which files.
+    pub files: Vec<String>,
+}
+
+/// The answer of the table, then what this log adds.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct StatusAnswer {
+    /// The team.
+    pub team: String,
+    /// When it was closed; absent while it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<String>,
+    /// Its members, sorted.
+    pub members: Vec<String>,
+    /// Unread messages by agent, zeros included.
+    pub unread_counts: BTreeMap<String, u64>,
+    /// Tasks that are blocked, in natural order.
+    #[schemars(with = "Vec<Task>")]
+    pub blocked_tasks: Vec<Listed>,
+    /// What blocked tasks wait for in vain: dependencies that failed or were canceled, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed_dependencies: BTreeMap<String, Vec<String>>,
+    /// Unfinished tasks without an update for `stale_minutes`, in natural order.
+    #[schemars(with = "Vec<Task>")]
+    pub stale_tasks: Vec<Listed>,
+    /// Unread messages older than `stale_minutes`, oldest first.
+    pub stale_messages: Vec<StaleMessage>,
+    /// Always zero here; kept for readers of the protocol.
+    pub malformed_jsonl: MalformedJsonl,
+    /// Modes that are active: those of the root, then session by session, each in the order in which they became so.
+    pub active_modes: Vec<ActiveMode>,
+    /// Runs of the bootstrap contract, the newest first.
+    pub bootstrap_runs: Vec<BootstrapRun>,
+    /// Tasks of any status.
+    pub task_count: u64,
+    /// Tasks by status, every status included.
+    pub tasks_by_status: BTreeMap<&'static str, u64>,
+    /// Messages of all inboxes.
+    pub message_count: u64,
+    /// Events of the log.
+    pub events: u64,
+    /// Seq of the last event.
+    pub last_seq: u64,
+    /// The log's id.
+    pub log: String,
+    /// `jsonl` or `binary`.
+    #[schemars(extend("enum" = ["jsonl", "binary"]))]
+    pub format: &'static str,
+    /// Names of the lists that hold more than is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub truncated: Vec<&'static str>,
+    /// Digest of the live state, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_digest: Option<String>,
+}
+
+/// Minutes after which something is stale, unless the caller says otherwise.
+pub const STALE_MINUTES: u64 = 90;
+/// Items that each list of the answer holds at most, unless the caller says otherwise.
+pub const LISTED: usize = 1_000;
+
+impl Team {
+    /// The team's state.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
+        let now = self.now();
+        let identity = self.log.identity().clone();
+        let limit = crate::page::limit(status.limit, LISTED);
+        let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);
+        let before = minutes_before(now, minutes);
+        self.survey(|live, reader| {
+            let counts = live.counts()?;
+            let by_status = live.task_counts()?;
+            let closed = live.team()?.and_then(|team| team.closed_at);
+            let more = limit.saturating_add(1);
+            let mut cut = Cut::new(limit);
+            let blocked = cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks);
+            Ok(StatusAnswer {
+                team: identity.team.clone(),
+                closed_at: closed.map(|at| at.to_string()),
+                members: cut.list("members", live.members()?),
+                unread_counts: cut.map("unread_counts", unread_counts(live)?),
+                failed_dependencies: blocking::in_vain(live, &blocked)?,
+                blocked_tasks: Listed::all(blocked, now),
+                stale_tasks: Listed::all(
+                    cut.list("stale_tasks", live.stale_tasks(before, more)?),
+                    now,
+                ),
+                stale_messages: cut
+                    .list("stale_messages", live.stale_messages(before, more)?)
+                    .into_iter()
+                    .map(|unacked| stale_message(live, reader, unacked, now))
+                    .collect::<Result<_>>()?,
+                malformed_jsonl: MalformedJsonl::default(),
+                active_modes: cut.list("active_modes", active_modes(live)?),
+                bootstrap_runs: cut.list("bootstrap_runs", bootstrap_runs(live, more)?),
+                task_count: counts.tasks,
+                tasks_by_status: TaskStatus::ALL
+                    .into_iter()
+                    .zip(by_status.by_status)
+                    .map(|(status, count)| (status.name(), count))
+                    .collect(),
+                message_count: counts.messages,
+                events: counts.events,
+                last_seq: reader.head().last_seq,
+                log: identity.log.to_string(),
+                format: identity.format.name(),
+                truncated: cut.truncated,
+                state_digest: match status.digest {
+                    true => Some(live.digest()?),
+                    false => None,
+                },
+            })
+        })
+    }
+}
+
+/// Keeps lists to their limit, and in mind which were longer.
+struct Cut {
+    limit: usize,
+    truncated: Vec<&'static str>,
+}
+
+impl Cut {
+    fn new(limit: usize) -> Cut {
+        let truncated = Vec::new();
+        Cut { limit, truncated }
+    }
+
+    fn list<T>(&mut self, name: &'static str, mut items: Vec<T>) -> Vec<T> {
+        if items.len() > self.limit {
+            items.truncate(self.limit);
+            self.truncated.push(name);
+        }
+        items
+    }
+
+    fn map<V>(&mut self, name: &'static str, items: BTreeMap<String, V>) -> BTreeMap<String, V> {
+        self.list(name, items.into_iter().collect())
+            .into_iter()
+            .collect()
+    }
+}
+
+fn minutes_before(now: Timestamp, minutes: u64) -> Timestamp {
+    let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
+    now.plus_micros(-micros)
+}
+
+fn unread_counts(live: &Live) -> Result<BTreeMap<String, u64>> {
+    let mut counts: BTreeMap<String, u64> =
+        live.members()?.into_iter().map(|name| (name, 0)).collect();
+    counts.extend(
+        live.agents()?
+            .into_iter()
+            .map(|agent| (agent.name, agent.unread)),
+    );
+    Ok(counts)
+}
+
+fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
+    let sessions = live.active_sessions()?.into_iter().map(Scope::Session);
+    let mut active = Vec::new();
+    for scope in [Scope::Root].into_iter().chain(sessions) {
+        let own = live.mode_scope(&scope)?;
+        for entry in own.iter().flat_map(ModeScope::active) {
+            active.push(ActiveMode {
+                mode: entry.mode,
+                session_id: scope.session().map(str::to_owned),
+                phase: entry.phase.clone(),
+                activated_at: entry.activated_at().map(|at| at.to_string()),
+                updated_at: entry.updated_at().to_string(),
+            });
+        }
+    }
+    Ok(active)
+}
+
+fn bootstrap_runs(live: &Live, limit: usize) -> Result<Vec<BootstrapRun>> {
+    let runs = live.newest_bootstrap_runs(limit)?;
+    let runs = runs.iter().map(RunShown::from);
+    Ok(runs
+        .map(|run| BootstrapRun {
+            run: run.run,
+            state: run.state,
+            team_name: run.team_name,
+            domains: run.domains,
+            breaches: run.breaches,
+            due_at: run.due_at,
+            updated_at: run.updated_at,
+        })
+        .collect())
+}
+
+fn stale_message(
+    live: &Live,
+    reader: &Reader,
+    unacked: Unacked,
+    now: Timestamp,
+) -> Result<StaleMessage> {
+    const ADDED: [&str; 3] = ["message_id", "agent", "age_minutes"];
+    let message = crate::page::sent(live, reader, unacked.seq)?;
+    let age = now.micros() - unacked.recorded_at.micros();
+    let extra = message.extra.into_iter();
+    Ok(StaleMessage {
+        id: message.id,
+        kind: message.kind.name(),
+        from: message.from,
+        to: message.to,
+        task_id: message.task_id,
+        trace_id: message.trace_id,
+        priority: message.priority.name(),
+        created_at: message.created_at.to_string(),
+        schema_version: SCHEMA_VERSION,
+        payload: raw(message.payload),
+        extra: extra
+            .filter(|(name, _)| !ADDED.contains(&name.as_str()))
+            .map(|(name, value)| (name, raw(value)))
+            .collect(),
+        message_id: unacked.id,
+        agent: unacked.to,
+        age_minutes: u64::try_from(age / 60_000_000).unwrap_or(0),
+    })
+}

@@ -1,0 +1,315 @@
+//! `tick`: what is due by now is recorded. Everything that waits for time waits for this command.
+//!
+//! What is due follows from the log and one `now`, in the order of time. So a late tick records what many timely ones
+//! would have, and a second one nothing.
+
+use crate::bootstrap::tick::BootstrapTicked;
+use crate::failure::Result;
+use crate::handle::team::{Mutation, Team};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::message::mailbox_mark::dispatch;
+use crate::names;
+use crate::projections::deliveries::{Delivery, Due, Step};
+use crate::projections::fact::{DeliveryDead, DeliveryRetry, DispatchMoved, DispatchStep, TaskAct};
+use crate::projections::live::remove_old_derived;
+use crate::projections::messages::MessageInfo;
+use crate::projections::{Live, MessageType};
+use crate::task::holding;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+/// Most events that a tick records as one group.
+const GROUP_MAX: usize = 256;
+
+/// Most leases that run out as one group, and most tasks that wait no longer.
+const SWEPT_MAX: usize = 64;
+
+/// Why a message becomes a dead letter.
+const ACK_TIMEOUT: &str = "ack_timeout";
+
+/// What `tick` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Tick {
+    /// Who does it; default `teamlog`.
+    pub actor: Option<String>,
+}
+
+/// `{team, now, delivery, leases, tasks, bootstrap, next_due_at}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TickAnswer {
+    /// The team.
+    pub team: String,
+    /// The time by which things were due.
+    pub now: String,
+    /// What became of deliveries.
+    pub delivery: DeliveryTicked,
+    /// What became of claims.
+    pub leases: LeasesTicked,
+    /// What became of tasks that wait for others.
+    pub tasks: TasksTicked,
+    /// What timed out of runs of the bootstrap contract.
+    pub bootstrap: BootstrapTicked,
+    /// When the next thing is due; `null` while nothing waits.
+    pub next_due_at: Option<String>,
+}
+
+/// `{retried, dead_lettered}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeliveryTicked {
+    /// Attempts that began.
+    pub retried: u64,
+    /// Messages that became dead letters.
+    pub dead_lettered: u64,
+}
+
+/// `{expired}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LeasesTicked {
+    /// Leases that ran out; their tasks are pending again.
+    pub expired: u64,
+}
+
+/// `{unblocked}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TasksTicked {
+    /// Blocked tasks whose dependencies were completed without saying so: by an import, or too many at once.
+    pub unblocked: u64,
+}
+
+/// One group of what is due.
+#[derive(Debug, Clone)]
+pub(crate) struct Round {
+    pub now: Timestamp,
+    /// Of one message only.
+    pub message_id: Option<String>,
+    pub actor: String,
+}
+
+/// What a round recorded, and whether there may be more.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ticked {
+    pub delivery: DeliveryTicked,
+    pub more: bool,
+}
+
+impl Team {
+    /// Records everything that is due by this moment.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn tick(&mut self, tick: Tick) -> Result<TickAnswer> {
+        let actor = tick.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
+        names::check_free("actor", &actor)?;
+        let round = Round {
+            now: self.options.clock.now(),
+            message_id: None,
+            actor,
+        };
+        let delivery = self.rounds(&round)?;
+        let (leases, tasks) = self.sweep(&round)?;
+        let bootstrap = self.bootstrap_sweep(round.now, &round.actor)?;
+        remove_old_derived(self.log.storage().as_ref(), self.log.dir());
+        let next = self.query(|live, _| {
+            let due = match live.is_closed()? {
+                true => [None, None, None],
+                false => [
+                    live.next_due()?,
+                    live.next_lease()?,
+                    live.next_bootstrap_due()?,
+                ],
+            };
+            Ok(due.into_iter().flatten().min())
+        })?;
+        Ok(TickAnswer {
+            team: self.name().to_owned(),
+            now: round.now.to_string(),
+            delivery,
+            leases,
+            tasks,
+            bootstrap,
+            next_due_at: next.map(|at| at.to_string()),
+        })
+    }
+
+    /// Records what is due, group by group. Where nothing is, no lock is taken.
+    pub(crate) fn rounds(&mut self, round: &Round) -> Result<DeliveryTicked> {
+        let mut sum = DeliveryTicked::default();
+        let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
+        while more {
+            let ticked = self.mutate(round.clone())?.decision;
+            sum.retried += ticked.delivery.retried;
+            sum.dead_lettered += ticked.delivery.dead_lettered;
+            more = ticked.more;
+        }
+        Ok(sum)
+    }
+}
+
+impl Team {
+    /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
+    fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
+        let sweep = Sweep {
+            now: round.now,
+            actor: round.actor.clone(),
+        };
+        let mut sum = (LeasesTicked::default(), TasksTicked::default());
+        let mut more = self.query(|live, _| sweep.is_due(live))?;
+        while more {
+            let swept = self.mutate(sweep.clone())?.decision;
+            sum.0.expired += swept.expired;
+            sum.1.unblocked += swept.unblocked;
+            more = swept.more;
+        }
+        Ok(sum)
+    }
+}
+
+/// One group of leases that ran out and tasks that wait no longer.
+#[derive(Debug, Clone)]
+struct Sweep {
+    now: Timestamp,
+    actor: String,
+}
+
+/// What a sweep recorded, and whether there may be more.
+#[derive(Debug, Clone, Copy)]
+struct Swept {
+    expired: u64,
+    unblocked: u64,
+    more: bool,
+}
+
+impl Sweep {
+    fn is_due(&self, live: &Live) -> Result<bool> {
+        if live.is_closed()? {
+            return Ok(false);
+        }
+        let expired = live.expired_tasks(self.now, 1)?;
+        Ok(!expired.is_empty() || !live.freed_tasks(1)?.is_empty())
+    }
+}
+
+impl Mutation for Sweep {
+    type Decision = Swept;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Swept, Vec<NewEvent>)> {
+        let mut events = Vec::new();
+        let mut expired = live.expired_tasks(self.now, SWEPT_MAX)?;
+        for task in &mut expired {
+            holding::expire(live, task, self.now, &self.actor, &mut events)?;
+        }
+        let freed = live.freed_tasks(SWEPT_MAX)?;
+        for task in &freed {
+            let owner = task.owner.as_deref();
+            events.push(holding::event(task, TaskAct::Unblocked, &self.actor, owner));
+        }
+        let swept = Swept {
+            expired: expired.len() as u64,
+            unblocked: freed.len() as u64,
+            more: expired.len() == SWEPT_MAX || freed.len() == SWEPT_MAX,
+        };
+        Ok((swept, events))
+    }
+}
+
+impl Round {
+    /// Nothing happens in a team that was closed, whatever it waited for.
+    fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
+        if live.is_closed()? {
+            return Ok(Vec::new());
+        }
+        Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
+    }
+}
+
+impl Mutation for Round {
+    type Decision = Ticked;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Ticked, Vec<NewEvent>)> {
+        let all = self.due(live, GROUP_MAX)?;
+        let mut ticked = Ticked {
+            delivery: DeliveryTicked::default(),
+            more: all.len() == GROUP_MAX,
+        };
+        let mut events = Vec::with_capacity(all.len());
+        for due in &all {
+            match due.step {
+                Step::Retry(_) => ticked.delivery.retried += 1,
+                Step::Dead(_) => ticked.delivery.dead_lettered += 1,
+            }
+            events.push(event(live, due, &self.actor)?);
+            if let Some(mut failed) = dispatch_failed(live, due, &self.actor)? {
+                failed.cause = Some(Cause::Earlier(events.len() - 1));
+                events.push(failed);
+            }
+        }
+        Ok((ticked, events))
+    }
+}
+
+/// The event that records what is due.
+fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
+    let delivery = &due.delivery;
+    let message_id = delivery.message_id.clone();
+    let message = message(live, delivery)?;
+    let mut event = match due.step {
+        Step::Retry(attempt) => DeliveryRetry {
+            message_id,
+            attempt,
+        }
+        .event(actor, &message, due.at),
+        Step::Dead(attempts) => DeliveryDead {
+            id: dead_letter_id(delivery.required_id),
+            message_id,
+            reason: ACK_TIMEOUT.to_owned(),
+            attempts,
+        }
+        .event(actor, &message, due.at),
+    };
+    event.cause = delivery.required_id.map(Cause::Event);
+    Ok(event)
+}
+
+/// Nobody needs to be told any more of a message that became a dead letter.
+fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEvent>> {
+    let delivery = &due.delivery;
+    let open = match due.step {
+        Step::Retry(_) => None,
+        Step::Dead(_) => {
+            dispatch(live, &delivery.message_id)?.filter(|dispatch| dispatch.status.is_open())
+        }
+    };
+    let Some(open) = open else {
+        return Ok(None);
+    };
+    let moved = DispatchMoved {
+        request_id: open.request.request_id,
+        step: DispatchStep::Failed,
+        reason: Some(ACK_TIMEOUT.to_owned()),
+    };
+    Ok(Some(moved.event(actor, &message(live, delivery)?)))
+}
+
+/// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.
+pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
+    Ok(match live.message(&delivery.message_id)? {
+        Some(message) => message,
+        None => MessageInfo {
+            id: delivery.message_id.clone(),
+            seq: 0,
+            kind: MessageType::Message,
+            to: delivery.to.clone(),
+            task_id: None,
+            trace_id: None,
+            acked: None,
+        },
+    })
+}
+
+/// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.
+pub(crate) fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
+    let bytes = required.map(|id| id.bytes()).unwrap_or_default();
+    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("dlq_{digits}")
+}

@@ -1,0 +1,148 @@
+//! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::inherit_trace;
+use crate::log::event_type::EventType;
+use crate::log::team_event::{REPORTED, TeamEvent};
+use crate::names;
+use crate::projections::Live;
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Error, Event, Json, NewEvent, RefKind, Timestamp};
+
+/// What `append-event` is asked. Fields that it does not know are recorded as they are.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct AppendEvent {
+    /// What happened
+    #[serde(rename = "type")]
+    pub kind: EventType,
+    /// The worker concerned
+    pub worker: String,
+    /// The task concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The message concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// Why
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What somebody is to do about it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
+    /// The worker's state
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Its state before
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prev_state: Option<String>,
+    /// How many workers there are
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker_count: Option<u64>,
+    /// Another worker concerned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_worker: Option<String>,
+    /// The type as somebody else calls it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_type: Option<String>,
+    /// More, as it is
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Whatever else there is to say
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// `{event}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AppendEventAnswer {
+    /// The event as it was recorded
+    pub event: TeamEvent,
+}
+
+/// Fields of a team event that only the log sets.
+const OWN: [&str; 3] = ["event_id", "team", "created_at"];
+
+#[derive(Debug, Clone)]
+struct Job {
+    event: NewEvent,
+    team: String,
+}
+
+impl Team {
+    /// Records what a worker reports.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `team_closed`; the log's.
+    pub fn append_event(&mut self, append: AppendEvent) -> Result<AppendEventAnswer> {
+        let job = Job {
+            event: append.event()?,
+            team: self.name().to_owned(),
+        };
+        self.perform(job)
+    }
+}
+
+impl AppendEvent {
+    fn event(&self) -> Result<NewEvent, Refusal> {
+        names::check_known("worker", &self.worker)?;
+        if let Some(task) = &self.task_id {
+            names::check_known("task_id", task)?;
+        }
+        if let Some(message) = &self.message_id {
+            names::check_free("message_id", message)?;
+        }
+        if let Some(worker) = &self.to_worker {
+            names::check_known("to_worker", worker)?;
+        }
+        if let Some((name, value)) = OWN.iter().find_map(|name| self.extra.get_key_value(*name)) {
+            let rule = "must be left to the log, which sets it";
+            return Err(Refusal::invalid(name, &value.to_string(), rule));
+        }
+        let payload = Json::of(self).map_err(|error| {
+            Refusal::invalid(
+                "input",
+                self.kind.name(),
+                &format!("must be an event ({error})"),
+            )
+        })?;
+        let mut event = NewEvent::new(REPORTED, self.worker.clone(), payload);
+        event.refs.set_given([
+            (RefKind::Agent, Some(&self.worker)),
+            (RefKind::Task, self.task_id.as_deref()),
+            (RefKind::Message, self.message_id.as_deref()),
+        ]);
+        Ok(event)
+    }
+}
+
+impl Act for Job {
+    type Verdict = ();
+    type Answer = AppendEventAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let mut event = self.event.clone();
+        inherit_trace(live, &mut event)?;
+        Ok(Ruling::Granted((), vec![event]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        events: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<AppendEventAnswer> {
+        let event = events
+            .first()
+            .and_then(|event| TeamEvent::of(event, &self.team));
+        match event {
+            Some(event) => Ok(AppendEventAnswer { event }),
+            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
+        }
+    }
+}

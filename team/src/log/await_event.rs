@@ -1,0 +1,126 @@
+//! `await-event`: returns when something happens to a team, whichever process records it. It sleeps in between.
+
+use crate::failure::Result;
+use crate::handle::follower::Follower;
+use crate::handle::team::Team;
+use crate::log::event_type::EventType;
+use crate::log::read_events::{Filter, Stream, place_of};
+use crate::log::team_event::TeamEvent;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// What `await-event` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AwaitEvent {
+    /// The last event that is known; default the newest there is, so that only one to come counts
+    pub after_event_id: Option<String>,
+    /// Only events that wake whoever waits; default false
+    pub wakeable_only: Option<bool>,
+    /// Only events of that type, or that were reported as such
+    #[serde(rename = "type")]
+    pub kind: Option<EventType>,
+    /// Only events of that worker
+    pub worker: Option<String>,
+    /// Only events of that task
+    pub task_id: Option<String>,
+    /// How long to wait, in milliseconds; default 30000
+    pub timeout_ms: Option<u64>,
+    /// Taken and passed by: nothing is polled
+    pub poll_ms: Option<u64>,
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AwaitStatus {
+    /// Something happened
+    Event,
+    /// Nothing happened in time
+    Timeout,
+}
+
+/// `{status, cursor, event}`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AwaitEventAnswer {
+    /// How it ended
+    pub status: AwaitStatus,
+    /// What to give as known the next time, which then misses nothing
+    pub cursor: String,
+    /// What happened, in canonical form; `null` where nothing did
+    pub event: Option<TeamEvent>,
+}
+
+/// How long to wait where nobody says.
+const TIMEOUT: Duration = Duration::from_millis(30_000);
+
+impl AwaitEvent {
+    fn filter(&self) -> Filter {
+        Filter {
+            wakeable_only: self.wakeable_only.unwrap_or_default(),
+            kind: self.kind,
+            worker: self.worker.clone(),
+            task_id: self.task_id.clone(),
+        }
+    }
+}
+
+impl Team {
+    /// Waits until something happens to the team, or whoever asked is gone. Takes no lock.
+    ///
+    /// # Errors
+    /// `invalid_input`, `log_replaced`; the log's.
+    pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
+        let patience = self.control.patience.clone();
+        let timeout = match wait.timeout_ms.map(Duration::from_millis) {
+            Some(asked) => patience.check("timeout_ms", asked)?,
+            None => patience.within(TIMEOUT),
+        };
+        // One that ends behind the end of time never ends.
+        let deadline = Instant::now().checked_add(timeout);
+        let known = wait.after_event_id.as_deref().map(str::trim);
+        let known = known.filter(|known| !known.is_empty());
+        let mut cursor = String::new();
+        let mut follower = Follower::start(self, |live, reader| {
+            let head = reader.head();
+            let known = match known {
+                Some(id) => place_of(live, reader, id)?.map(|(seq, _)| (seq, id.to_owned())),
+                None => None,
+            };
+            // Behind an event that the log does not hold there is only what is to come.
+            let newest = || head.last_id.map(|id| id.to_string()).unwrap_or_default();
+            let (seq, id) = known.unwrap_or_else(|| (head.last_seq, newest()));
+            cursor = id;
+            Ok(seq)
+        })?;
+        let mut stream = Stream::new(self.name(), wait.filter());
+        loop {
+            let mut found = None;
+            let _ = follower.read(self, |event| {
+                found = stream.take(event);
+                Ok(match found {
+                    None => ControlFlow::Continue(()),
+                    Some(_) => ControlFlow::Break(()),
+                })
+            })?;
+            if let Some(event) = found {
+                return Ok(AwaitEventAnswer {
+                    status: AwaitStatus::Event,
+                    cursor: event.event_id.clone(),
+                    event: Some(event),
+                });
+            }
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) || patience.is_over() {
+                return Ok(AwaitEventAnswer {
+                    status: AwaitStatus::Timeout,
+                    cursor,
+                    event: None,
+                });
+            }
+            follower.wait(patience.step(left))?;
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! `diff`: what changed between two points of the log.
+//!
+//! Its cost grows with the history before the points and with what lies between them.
+
+use crate::failure::{Failure, Result};
+use crate::handle::past::{Moment, Past};
+use crate::handle::team::Team;
+use crate::projections::bootstrap::State;
+use crate::projections::modes::{Mode, ModeState, Scope};
+use crate::projections::{Live, Task};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use teamlog_engine::reader::Point;
+use teamlog_engine::{Reader, RefKind};
+
+/// What `diff` is asked.
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// Where it begins.
+    pub from: Point,
+    /// Where it ends; `None` is now.
+    pub to: Option<Point>,
+    /// Most tasks on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The last task id of the page before.
+    pub cursor: Option<String>,
+}
+
+/// What became of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// It is new.
+    Created,
+    /// It was there before.
+    Changed,
+}
+
+/// A field before and after.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FieldChange {
+    /// What it held; `null` for nothing.
+    pub from: Value,
+    /// What it holds.
+    pub to: Value,
+}
+
+/// A task that is not what it was.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TaskChange {
+    /// The task.
+    pub task_id: String,
+    /// What became of it.
+    pub change: Change,
+    /// Its fields that differ, by name.
+    pub fields: BTreeMap<String, FieldChange>,
+}
+
+/// What happened to an inbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct InboxChange {
+    /// Whose it is.
+    pub agent: String,
+    /// Messages that came.
+    pub received: u64,
+    /// Messages that were acknowledged.
+    pub acked: u64,
+    /// Unread ones at the end.
+    pub unread: u64,
+}
+
+/// What became of a mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeTurn {
+    /// It is active and was not.
+    Started,
+    /// It was active and is not.
+    Ended,
+    /// It is in another phase, or was started anew.
+    Changed,
+}
+
+/// A mode that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ModeChange {
+    /// The mode.
+    pub mode: Mode,
+    /// Its session; absent at the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// What became of it.
+    pub change: ModeTurn,
+    /// Its phase before; `null` where it had no state.
+    pub from: Option<String>,
+    /// Its phase now; `null` where it has no state.
+    pub to: Option<String>,
+}
+
+/// A run of the bootstrap contract that is not as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RunChange {
+    /// The run.
+    pub run: String,
+    /// Its state before; `null` where it had not begun.
+    pub from: Option<State>,
+    /// Its state now.
+    pub to: State,
+    /// Violations of the contract in between.
+    pub breaches: u64,
+}
+
+/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes, runs}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DiffAnswer {
+    /// The team.
+    pub team: String,
+    /// The first point; its event is not between.
+    pub from: Moment,
+    /// The last point; its event is.
+    pub to: Moment,
+    /// Events between.
+    pub events: u64,
+    /// How many of each kind; those of others count as `foreign`.
+    pub kinds: BTreeMap<String, u64>,
+    /// Who became a member, sorted.
+    pub members_added: Vec<String>,
+    /// Tasks that are new, in all.
+    pub tasks_created: u64,
+    /// Older tasks that differ, in all.
+    pub tasks_changed: u64,
+    /// The page of these, in natural order of ids.
+    pub tasks: Vec<TaskChange>,
+    /// Tasks on the page.
+    pub count: usize,
+    /// The last id of the page while more remain.
+    pub next_cursor: Option<String>,
+    /// Inboxes that something came into or was acknowledged in, by agent.
+    pub inboxes: Vec<InboxChange>,
+    /// Modes that started, ended or are in another phase: those of the root, then session by session.
+    pub modes: Vec<ModeChange>,
+    /// Runs of the bootstrap contract that began, moved or were violated, in natural order of their ids.
+    pub runs: Vec<RunChange>,
+}
+
+/// What was touched between the points.
+#[derive(Default)]
+struct Touched {
+    events: u64,
+    kinds: BTreeMap<String, u64>,
+    /// By natural key, so in natural order.
+    tasks: BTreeMap<Vec<u8>, String>,
+    agents: BTreeSet<String>,
+    modes: BTreeSet<(Scope, Mode)>,
+    /// By natural key, so in natural order.
+    runs: BTreeMap<Vec<u8>, String>,
+}
+
+/// Whose event it is, of those of modes.
+#[derive(Deserialize)]
+struct OfMode {
+    mode: Mode,
+    #[serde(default)]
+    session_id: Option<String>,
+}
+
+/// The same of those of runs.
+#[derive(Deserialize)]
+struct OfRun {
+    run: String,
+}
+
+impl Team {
+    /// What changed between two points.
+    ///
+    /// # Errors
+    /// `point_unknown`, `invalid_input` for points in the wrong order, `cursor_unknown`; the log's.
+    pub fn diff(&mut self, diff: &Diff) -> Result<DiffAnswer> {
+        let from = self.look_back("from", diff.from)?;
+        let to = match diff.to {
+            Some(point) => self.look_back("to", point)?,
+            None => self.present()?,
+        };
+        if from.moment.seq > to.moment.seq {
+            let (from, to) = (from.moment.seq, to.moment.seq);
+            let message = format!("from must not lie behind to, event {to}, but is event {from}");
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("from")
+                .into());
+        }
+        let touched = touched(&from.reader, &to.reader)?;
+        let mut lives = [self.state_of(&from)?, self.state_of(&to)?];
+        let mut answer = self.compare(diff, (&from, &to), &touched, &lives);
+        if answer.as_ref().is_err_and(Failure::is_derived) {
+            lives.iter_mut().try_for_each(Live::repair)?;
+            answer = self.compare(diff, (&from, &to), &touched, &lives);
+        }
+        answer
+    }
+
+    fn present(&self) -> Result<Past> {
+        let reader = self.reader()?;
+        let seq = reader.head().last_seq;
+        let time = self.now();
+        let moment = Moment { seq, time };
+        Ok(Past { reader, moment })
+    }
+
+    fn state_of(&self, past: &Past) -> Result<Live> {
+        Ok(Live::at(&self.log, &past.reader, past.moment.seq)?)
+    }
+
+    fn compare(
+        &self,
+        diff: &Diff,
+        (from, to): (&Past, &Past),
+        touched: &Touched,
+        [before, after]: &[Live; 2],
+    ) -> Result<DiffAnswer> {
+        let mut tasks = Vec::new();
+        for id in touched.tasks.values() {
+            tasks.extend(task_change(before, after, id)?);
+        }
+        let created = tasks.iter().filter(|task| task.change == Change::Created);
+        let created = created.count() as u64;
+        let changed = tasks.len() as u64 - created;
+        let rest = behind(tasks, diff.cursor.as_deref())?;
+        let limit = crate::page::limit(diff.limit, crate::page::PAGE);
+        let more = rest.len() > limit;
+        let page: Vec<TaskChange> = rest.into_iter().take(limit).collect();
+        Ok(DiffAnswer {
+            team: self.name().to_owned(),
+            from: from.moment,
+            to: to.moment,
+            events: touched.events,
+            kinds: touched.kinds.clone(),
+            members_added: members_added(before, after)?,
+            tasks_created: created,
+            tasks_changed: changed,
+            count: page.len(),
+            next_cursor: page
+                .last()
+                .filter(|_| more)
+                .map(|last| last.task_id.clone()),
+            tasks: page,
+            inboxes: inboxes(before, after, &touched.agents)?,
+            modes: modes(before, after, &touched.modes)?,
+            runs: runs(before, after, touched.runs.values())?,
+        })
+    }
+}
+
+fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
+    let mut touched = Touched::default();
+    let behind = from.find_seq(from.head().last_seq)?;
+    to.each(behind, |located| {
+        let event = &located.frame.event;
+        touched.events += 1;
+        let kind = if event.foreign {
+            "foreign"
+        } else {
+            &*event.kind
+        };
+        match touched.kinds.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(touched.kinds.insert(kind.to_owned(), 1)),
+        }
+        if !event.foreign {
+            if let Some(task) = event.refs.get(RefKind::Task) {
+                let known = touched.tasks.entry(natural(task));
+                known.or_insert_with(|| task.to_owned());
+            }
+            if let Some(agent) = event
+                .refs
+                .get(RefKind::Agent)
+                .filter(|agent| !touched.agents.contains(*agent))
+            {
+                touched.agents.insert(agent.to_owned());
+            }
+            if event.kind.starts_with("mode_")
+                && let Ok(of) = serde_json::from_str::<OfMode>(&event.payload)
+            {
+                let scope = Scope::of(of.session_id.as_deref());
+                touched.modes.insert((scope, of.mode));
+            }
+            if event.kind.starts_with("bootstrap_")
+                && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
+            {
+                touched.runs.entry(natural(&of.run)).or_insert(of.run);
+            }
+        }
+        Ok::<_, Failure>(ControlFlow::<()>::Continue(()))
+    })?;
+    Ok(touched)
+}
+
+fn natural(id: &str) -> Vec<u8> {
+    let mut key = Vec::new();
+    crate::projections::natural::encode(id, &mut key);
+    key
+}
+
+fn task_change(before: &Live, after: &Live, id: &str) -> Result<Option<TaskChange>> {
+    let (old, new) = (before.task(id)?, after.task(id)?);
+    let Some(new) = new else {
+        return Ok(None);
+    };
+    let change = match old {
+        None => Change::Created,
+        Some(_) => Change::Changed,
+    };
+    let (old, new) = (
+        old.map(|old| fields(&old)).unwrap_or_default(),
+        fields(&new),
+    );
+    let mut differ = BTreeMap::new();
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names {
+        let value = |fields: &Map<String, Value>| fields.get(name).cloned().unwrap_or_default();
+        let (from, to) = (value(&old), value(&new));
+        let is_empty =
+            |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+        let nothing = is_empty(&from) && is_empty(&to);
+        if from != to && !nothing {
+            differ.insert(name.clone(), FieldChange { from, to });
+        }
+    }
+    // A message that came too late touches a task and changes nothing.
+    let unchanged = change == Change::Changed && differ.is_empty();
+    Ok((!unchanged).then(|| TaskChange {
+        task_id: id.to_owned(),
+        change,
+        fields: differ,
+    }))
+}
+
+/// Second names of other fields, and what every change moves.
+const LEFT_OUT: [&str; 15] = [
+    "schema_version",
+    "schemaVersion",
+    "id",
+    "task_id",
+    "title",
+    "description",
+    "depends_on",
+    "blocked_by",
+    "updated_at",
+    "version",
+    "snapshot_version",
+    "last_message_id",
+    "last_message_created_at",
+    "snapshot_conflict_policy",
+    "seq",
+];
+
+fn fields(task: &Task) -> Map<String, Value> {
+    let mut fields: Map<String, Value> =
+        serde_json::from_str(task.to_json().as_str()).unwrap_or_default();
+    fields.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
+    fields
+}
+
+/// The changes behind the task that the cursor names.
+fn behind(tasks: Vec<TaskChange>, cursor: Option<&str>) -> Result<Vec<TaskChange>> {
+    let Some(cursor) = cursor else {
+        return Ok(tasks);
+    };
+    let Some(at) = tasks.iter().position(|task| task.task_id == cursor) else {
+        return Err(crate::page::unknown_cursor(cursor, "the id of a task that changed").into());
+    };
+    Ok(tasks.into_iter().skip(at + 1).collect())
+}
+
+fn members_added(before: &Live, after: &Live) -> Result<Vec<String>> {
+    let known: BTreeSet<String> = before.members()?.into_iter().collect();
+    let mut members = after.members()?;
+    members.retain(|member| !known.contains(member));
+    Ok(members)
+}
+
+fn inboxes(before: &Live, after: &Live, agents: &BTreeSet<String>) -> Result<Vec<InboxChange>> {
+    let mut changes = Vec::new();
+    for agent in agents {
+        let (old, new) = (before.agent(agent)?, after.agent(agent)?);
+        let received = new.received.saturating_sub(old.received);
+        let read = |info: &crate::projections::messages::AgentInfo| {
+            info.received - info.unread.min(info.received)
+        };
+        let acked = read(&new).saturating_sub(read(&old));
+        if received + acked > 0 {
+            changes.push(InboxChange {
+                agent: agent.clone(),
+                received,
+                acked,
+                unread: new.unread,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+fn modes(
+    before: &Live,
+    after: &Live,
+    touched: &BTreeSet<(Scope, Mode)>,
+) -> Result<Vec<ModeChange>> {
+    let mut changes = Vec::new();
+    for (scope, mode) in touched {
+        let (old, new) = (
+            before.mode_state(scope, *mode)?,
+            after.mode_state(scope, *mode)?,
+        );
+        let active = |state: &Option<ModeState>| state.as_ref().is_some_and(ModeState::is_active);
+        let phase = |state: &Option<ModeState>| {
+            let state = state.as_ref()?;
+            Some(state.phase().unwrap_or_default().to_owned())
+        };
+        let began = |state: &Option<ModeState>| state.as_ref().map(|state| state.activated);
+        let (from, to) = (phase(&old), phase(&new));
+        let change = match (active(&old), active(&new)) {
+            (false, true) => ModeTurn::Started,
+            (true, false) => ModeTurn::Ended,
+            (_, true) if began(&old) != began(&new) => ModeTurn::Changed,
+            _ if from != to => ModeTurn::Changed,
+            _ => continue,
+        };
+        changes.push(ModeChange {
+            mode: *mode,
+            session_id: scope.session().map(str::to_owned),
+            change,
+            from,
+            to,
+        });
+    }
+    Ok(changes)
+}
+
+fn runs<'a>(
+    before: &Live,
+    after: &Live,
+    touched: impl Iterator<Item = &'a String>,
+) -> Result<Vec<RunChange>> {
+    let mut changes = Vec::new();
+    for run in touched {
+        let (old, Some(new)) = (before.bootstrap_run(run)?, after.bootstrap_run(run)?) else {
+            continue;
+        };
+        let (from, known) = (
+            old.as_ref().map(|old| old.state),
+            old.map_or(0, |old| old.breaches),
+        );
+        let breaches = new.breaches.saturating_sub(known);
+        if from != Some(new.state) || breaches > 0 {
+            changes.push(RunChange {
+                run: run.clone(),
+                from,
+                to: new.state,
+                breaches,
+            });
+        }
+    }
+    Ok(changes)
+}

@@ -1,0 +1,129 @@
+//! `export`: every event as its public JSON line, which `import --events` reads back without loss; or as a line of an
+//! audit log in the shape of the HTTP protocol.
+
+use crate::api::milliseconds;
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::log::replay::Replay;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use teamlog_engine::{Event, RefKind};
+use teamlog_projections::transitions::{Transition, Transitions};
+
+/// What a change of a task's status is called in an audit log.
+const STATUS_CHANGED: &str = "task_status_changed";
+/// Bookkeeping of answers under a key, which tells nothing of the team.
+const RESPONSE: &str = "response_stored";
+
+impl Team {
+    /// Hands every event to `each` as its public JSON line (without newline), until it breaks. Returns how many.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn export(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
+        self.replay(Replay::default(), &mut |_, line| each(line))
+    }
+
+    /// The same as lines of an audit log: what changed the status of a task says from which to which, everything else
+    /// what its event says. The statuses of all tasks are kept in memory meanwhile.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn export_audit(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
+        let mut transitions = Transitions::default();
+        let (mut given, mut failed) = (0, None);
+        self.replay(
+            Replay::default(),
+            &mut |event, _| match line(event, &mut transitions) {
+                Ok(None) => ControlFlow::Continue(()),
+                Ok(Some(line)) => {
+                    given += 1;
+                    each(&line)
+                }
+                Err(failure) => {
+                    failed = Some(failure);
+                    ControlFlow::Break(())
+                }
+            },
+        )?;
+        match failed {
+            Some(failure) => Err(failure),
+            None => Ok(given),
+        }
+    }
+}
+
+/// `{schemaVersion, id, actor, type, refs, data, ts}`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditLine<'a> {
+    schema_version: &'static str,
+    id: String,
+    actor: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    refs: AuditRefs<'a>,
+    data: Box<RawValue>,
+    ts: String,
+}
+
+/// What an event points at.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AuditRefs<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<String>,
+}
+
+fn line(event: &Event<'_>, transitions: &mut Transitions) -> Result<Option<Vec<u8>>> {
+    if event.kind == RESPONSE && !event.foreign {
+        return Ok(None);
+    }
+    let change = transitions.next(event)?;
+    let (kind, data) = match &change {
+        Some(change) => (STATUS_CHANGED, of_status(change, event).to_string()),
+        None => (&*event.kind, event.payload.to_string()),
+    };
+    let refs = |kind| event.refs.get(kind);
+    let line = AuditLine {
+        schema_version: "1.0.0",
+        id: event.id.to_string(),
+        actor: &event.actor,
+        kind,
+        refs: AuditRefs {
+            task_id: refs(RefKind::Task),
+            agent_id: refs(RefKind::Agent),
+            message_id: refs(RefKind::Message),
+            thread_id: refs(RefKind::Thread),
+            session_id: refs(RefKind::Session),
+            trace_id: refs(RefKind::Trace),
+            cause: event.refs.cause.map(|cause| cause.to_string()),
+        },
+        // What the log holds is JSON, and so is what is put together of it.
+        data: RawValue::from_string(data).unwrap_or_default(),
+        ts: milliseconds(event.created_at),
+    };
+    Ok(Some(serde_json::to_vec(&line).unwrap_or_default()))
+}
+
+fn of_status(change: &Transition, event: &Event<'_>) -> Value {
+    json!({
+        "old": change.old.map(|status| status.name()),
+        "new": change.new.name(),
+        "event": event.kind,
+    })
+}

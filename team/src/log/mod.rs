@@ -1,0 +1,23 @@
+//! The log itself: events appended, read, followed, compared, exported, checked, rebuilt.
+
+pub mod append;
+pub mod append_batch;
+pub mod append_event;
+pub mod await_event;
+pub mod convert;
+pub mod diff;
+pub mod event_type;
+pub mod events;
+pub mod export;
+pub mod gauges;
+pub mod head;
+pub(crate) mod lines;
+pub mod read_events;
+pub mod recorded;
+pub mod rehydrate;
+pub mod replay;
+pub mod tail;
+pub mod team_event;
+pub mod trace;
+pub mod traces;
+pub mod verify;

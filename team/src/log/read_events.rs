@@ -1,0 +1,217 @@
+//! `read-events`: what happened to a team, for brokers, from a cursor on.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::log::event_type::EventType;
+use crate::log::team_event::TeamEvent;
+use crate::page::event_cursor;
+use crate::projections::Live;
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use teamlog_engine::{Event, Place, Reader};
+
+/// What `read-events` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadEvents {
+    /// The last event that is known; only those behind it are read
+    pub after_event_id: Option<String>,
+    /// Only events that wake whoever waits; default false
+    pub wakeable_only: Option<bool>,
+    /// Only events of that type, or that were reported as such
+    #[serde(rename = "type")]
+    pub kind: Option<EventType>,
+    /// Only events of that worker
+    pub worker: Option<String>,
+    /// Only events of that task
+    pub task_id: Option<String>,
+    /// Most events to read; default all
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// Only the newest so many of them, in place of `limit`
+    #[schemars(range(min = 1, max = LAST_MAX))]
+    pub last: Option<usize>,
+}
+
+/// Most of the newest events that are read at once.
+const LAST_MAX: usize = 1_000;
+
+/// `{count, cursor, events}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ReadEventsAnswer {
+    /// How many events there are
+    pub count: usize,
+    /// The last of them, else what was given as known
+    pub cursor: String,
+    /// The events in canonical form, oldest first
+    pub events: Vec<TeamEvent>,
+}
+
+/// Which team events are asked for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    pub wakeable_only: bool,
+    pub kind: Option<EventType>,
+    pub worker: Option<String>,
+    pub task_id: Option<String>,
+}
+
+/// The team events of a log from a cursor on: canonical, without repetitions, filtered.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    team: String,
+    filter: Filter,
+    /// The last one, whether it was asked for or not.
+    before: Option<TeamEvent>,
+}
+
+impl Filter {
+    fn takes(&self, event: &TeamEvent) -> bool {
+        let same = |asked: &Option<String>, is: Option<&str>| {
+            asked.as_deref().is_none_or(|asked| Some(asked) == is)
+        };
+        (!self.wakeable_only || event.is_wakeable())
+            && self.kind.is_none_or(|kind| event.is(kind))
+            && same(&self.worker, Some(&event.worker))
+            && same(&self.task_id, event.task_id.as_deref())
+    }
+}
+
+impl Stream {
+    pub fn new(team: &str, filter: Filter) -> Stream {
+        Stream {
+            team: team.to_owned(),
+            filter,
+            before: None,
+        }
+    }
+
+    /// What the next event of the log says, if it was asked for.
+    pub fn take(&mut self, event: &Event<'_>) -> Option<TeamEvent> {
+        let says = TeamEvent::of(event, &self.team)?.canonical();
+        let repeats = |before: &TeamEvent| says.repeats(before);
+        if self.before.as_ref().is_some_and(repeats) {
+            return None;
+        }
+        let taken = self.filter.takes(&says).then(|| says.clone());
+        self.before = Some(says);
+        taken
+    }
+}
+
+/// The place of the event that a cursor names; `None` where no event has that id.
+pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<(u64, Place)>> {
+    let Some(seq) = event_cursor(live, reader, id)? else {
+        return Ok(None);
+    };
+    Ok(live.place(seq)?.map(|place| (seq, place)))
+}
+
+/// The newest events that are asked for, oldest first, read from the end of the log back to `after`. One that repeats the
+/// event before it is dropped as it is on the way forward.
+fn newest(
+    team: &str,
+    filter: &Filter,
+    reader: &Reader,
+    after: Option<(u64, Place)>,
+    last: usize,
+) -> Result<Vec<TeamEvent>> {
+    let first = after.map_or(0, |(seq, _)| seq);
+    let mut found: Vec<TeamEvent> = Vec::new();
+    // What is taken once the event before it is known.
+    let mut open: Option<TeamEvent> = None;
+    let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
+        let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));
+        found.extend(kept.filter(|event| filter.takes(event)));
+        found.len() >= last
+    };
+    let full = reader.each_reversed(|located| {
+        let event = &located.frame.event;
+        if event.seq <= first {
+            return Ok::<_, crate::Failure>(ControlFlow::Break(false));
+        }
+        let Some(says) = TeamEvent::of(event, team).map(TeamEvent::canonical) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let full = settle(open.replace(says.clone()), Some(&says));
+        Ok(match full {
+            true => ControlFlow::Break(true),
+            false => ControlFlow::Continue(()),
+        })
+    })?;
+    if full != Some(true) {
+        settle(open, None);
+    }
+    found.truncate(last);
+    found.reverse();
+    Ok(found)
+}
+
+impl ReadEvents {
+    /// The answer where there are no such events.
+    pub(crate) fn empty(&self) -> ReadEventsAnswer {
+        ReadEventsAnswer {
+            cursor: self.after().unwrap_or_default().to_owned(),
+            ..ReadEventsAnswer::default()
+        }
+    }
+
+    fn after(&self) -> Option<&str> {
+        let after = self.after_event_id.as_deref().map(str::trim);
+        after.filter(|after| !after.is_empty())
+    }
+
+    fn filter(&self) -> Filter {
+        Filter {
+            wakeable_only: self.wakeable_only.unwrap_or_default(),
+            kind: self.kind,
+            worker: self.worker.clone(),
+            task_id: self.task_id.clone(),
+        }
+    }
+}
+
+impl Team {
+    /// What happened to the team behind a cursor. Behind one that names no event there is nothing.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
+        if let (Some(last), Some(_)) = (read.last, read.limit) {
+            let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";
+            return Err(Refusal::invalid("last", &last.to_string(), rule).into());
+        }
+        let limit = crate::page::limit(read.limit, 0);
+        let name = self.name().to_owned();
+        self.survey(|live, reader| {
+            let mut answer = read.empty();
+            let after = match read.after() {
+                None => None,
+                Some(id) => match place_of(live, reader, id)? {
+                    Some(found) => Some(found),
+                    None => return Ok(answer),
+                },
+            };
+            match read.last {
+                Some(last) => answer.events = newest(&name, &read.filter(), reader, after, last)?,
+                None => {
+                    let mut stream = Stream::new(&name, read.filter());
+                    reader.each(after.map(|(_, place)| place), |located| {
+                        answer.events.extend(stream.take(&located.frame.event));
+                        Ok::<_, crate::Failure>(match answer.events.len() < limit {
+                            true => ControlFlow::Continue(()),
+                            false => ControlFlow::Break(()),
+                        })
+                    })?;
+                }
+            }
+            answer.count = answer.events.len();
+            if let Some(last) = answer.events.last() {
+                answer.cursor.clone_from(&last.event_id);
+            }
+            Ok(answer)
+        })
+    }
+}

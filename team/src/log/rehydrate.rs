@@ -1,0 +1,79 @@
+//! `rehydrate`: everything derived, anew from the log.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::projections::rehydrate::{Progress, rehydrate};
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::repair::Salvaged;
+
+/// How to rehydrate.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rehydrate {
+    /// Decoding threads; `None` is as many as the machine has cores. Any number gives the same bytes.
+    pub workers: Option<usize>,
+}
+
+/// The answer of the table, then what this log adds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RehydrateAnswer {
+    /// Always `ok`.
+    #[schemars(extend("enum" = ["ok"]))]
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// Messages of all inboxes.
+    pub message_count: u64,
+    /// Events folded (or, foreign ones, passed by).
+    pub event_count: u64,
+    /// Messages acknowledged.
+    pub ack_count: u64,
+    /// Tasks.
+    pub task_count: u64,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// How fast it was.
+    pub events_per_second: u64,
+    /// Digest of the rebuilt state.
+    pub state_digest: String,
+    /// What a salvage took and what it could not, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub salvaged: Option<Salvaged>,
+}
+
+impl Team {
+    /// Builds everything derived anew, under the lock. `progress` hears `(events done, events in all)` now and then.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn rehydrate(
+        &mut self,
+        options: Rehydrate,
+        progress: &mut (dyn FnMut(u64, u64) + Send),
+    ) -> Result<RehydrateAnswer> {
+        let mut exclusive = self.lock()?;
+        exclusive.name_quarantined()?;
+        let reader = exclusive.reader();
+        let workers = options.workers.unwrap_or_else(cores).max(1);
+        let mut tell = |at: Progress| progress(at.events, at.total);
+        let (rebuilt, live) = rehydrate(&self.log, &reader, workers, &mut tell)?;
+        drop(exclusive);
+        self.keep(live);
+        Ok(RehydrateAnswer {
+            status: "ok",
+            team: self.name().to_owned(),
+            message_count: rebuilt.counts.messages,
+            event_count: rebuilt.counts.events,
+            ack_count: rebuilt.counts.acks,
+            task_count: rebuilt.counts.tasks,
+            elapsed_ms: u64::try_from(rebuilt.elapsed.as_millis()).unwrap_or(u64::MAX),
+            events_per_second: rebuilt.rate() as u64,
+            state_digest: rebuilt.digest,
+            salvaged: None,
+        })
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

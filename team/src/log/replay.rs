@@ -1,0 +1,314 @@
+//! `replay`: events in order, filtered, streamed.
+//!
+//! Where a ref is asked for, the postings of that ref say which events to read; times are found by bisection. Without
+//! any of these the log itself is read from the first seq on, so that a replay works (up to the damage) where
+//! the state cannot be loaded.
+
+use crate::failure::{Failure, Result};
+use crate::handle::team::Team;
+use crate::names;
+use crate::page::{event, first_not};
+use crate::projections::Live;
+use std::ops::ControlFlow;
+use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp, codec};
+
+/// Which events; everything absent lets everything through.
+#[derive(Debug, Clone, Default)]
+pub struct Replay {
+    /// The first seq.
+    pub from_seq: Option<u64>,
+    /// The last seq.
+    pub to_seq: Option<u64>,
+    /// The earliest `created_at`.
+    pub since: Option<Timestamp>,
+    /// The latest `created_at`.
+    pub until: Option<Timestamp>,
+    /// Only of that kind.
+    pub kind: Option<String>,
+    /// Only by that actor.
+    pub actor: Option<String>,
+    /// Only of that story.
+    pub trace_id: Option<String>,
+    /// Only of that task.
+    pub task_id: Option<String>,
+    /// Only of that agent.
+    pub agent: Option<String>,
+    /// At most so many; `None` and 0 are all.
+    pub limit: Option<u64>,
+    /// Newest first.
+    pub reverse: bool,
+    /// Without answers that are kept for retries (`response_stored`).
+    pub without_bookkeeping: bool,
+}
+
+/// The kind of events that only keep an answer for retries.
+const BOOKKEEPING: &str = "response_stored";
+
+/// Seqs that one page of postings holds.
+const PAGE: usize = 1_024;
+
+/// What hears the events.
+pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
+
+impl Team {
+    /// Hands the chosen events to `each`, in order, as they are and as public JSON (without newline), until it
+    /// breaks. Returns how many it was given.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
+        replay.check()?;
+        let mut output = Output::new(&replay, each);
+        if replay.needs_state() {
+            match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
+                // There is no state up to the head, but events can still be read one after another.
+                Err(failure) if failure.is_newer() && !replay.reverse => {
+                    replay.run_on_log(&self.reader()?, &mut output)?;
+                }
+                answered => answered?,
+            }
+        } else {
+            replay.run_on_log(&self.reader()?, &mut output)?;
+        }
+        Ok(output.given)
+    }
+}
+
+impl Replay {
+    /// Whether what it names can be a name.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub fn check(&self) -> Result<()> {
+        for (field, value) in [
+            ("kind", &self.kind),
+            ("actor", &self.actor),
+            ("trace_id", &self.trace_id),
+            ("task_id", &self.task_id),
+            ("agent", &self.agent),
+        ] {
+            if let Some(value) = value {
+                names::check_free(field, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn needs_state(&self) -> bool {
+        self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
+    }
+
+    /// The ref to look up; the narrowest first.
+    pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
+        let refs = [
+            (RefKind::Trace, &self.trace_id),
+            (RefKind::Task, &self.task_id),
+            (RefKind::Agent, &self.agent),
+        ];
+        refs.into_iter()
+            .find_map(|(kind, value)| value.as_deref().map(|value| (kind, value)))
+    }
+
+    /// Whether its refs, its kind and its actor are those that are asked for.
+    pub fn matches(&self, event: &Event<'_>) -> bool {
+        let equal = |asked: &Option<String>, found: Option<&str>| {
+            asked.as_deref().is_none_or(|asked| found == Some(asked))
+        };
+        let kept = !self.without_bookkeeping || event.kind != BOOKKEEPING || event.foreign;
+        kept && equal(&self.kind, Some(&event.kind))
+            && equal(&self.actor, Some(&event.actor))
+            && equal(&self.trace_id, event.refs.get(RefKind::Trace))
+            && equal(&self.task_id, event.refs.get(RefKind::Task))
+            && equal(&self.agent, event.refs.get(RefKind::Agent))
+    }
+
+    /// Reads the log itself, however long it is.
+    fn run_on_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
+        let behind = match self.from_seq.unwrap_or(1) {
+            0 | 1 => None,
+            first => match reader.find_seq(first - 1)? {
+                Some(place) => Some(place),
+                None => return Ok(()),
+            },
+        };
+        let last = self.to_seq.unwrap_or(u64::MAX);
+        reader.each(behind, |located| {
+            let event = &located.frame.event;
+            let early = self.since.is_some_and(|since| event.created_at < since);
+            let late = self.until.is_some_and(|until| event.created_at > until);
+            Ok::<_, Failure>(match event.seq > last || late {
+                true => ControlFlow::Break(()),
+                false if early => ControlFlow::Continue(()),
+                false => output.give(event),
+            })
+        })?;
+        Ok(())
+    }
+
+    pub(super) fn run_on_state(
+        &self,
+        live: &Live,
+        reader: &Reader,
+        output: &mut Output<'_>,
+    ) -> Result<()> {
+        let Some((first, last)) = self.range(live, reader)? else {
+            return Ok(());
+        };
+        match (self.posting(), self.reverse) {
+            (Some((kind, value)), true) => {
+                backward(live, reader, kind, value, (first, last), output)
+            }
+            (Some((kind, value)), false) => {
+                let seqs = postings(live, kind, value, first, last)?;
+                each(live, reader, seqs.into_iter().rev(), output)
+            }
+            (None, true) => each(live, reader, (first..=last).rev(), output),
+            (None, false) => {
+                let behind = if first > 1 {
+                    live.place(first - 1)?
+                } else {
+                    None
+                };
+                stream(reader, behind, last, output)
+            }
+        }
+    }
+
+    /// The first and the last seq that seqs and times let through.
+    fn range(&self, live: &Live, reader: &Reader) -> Result<Option<(u64, u64)>> {
+        let head = reader.head().last_seq;
+        let mut first = self.from_seq.unwrap_or(1).max(1);
+        let mut last = self.to_seq.unwrap_or(head).min(head);
+        if let Some(since) = self.since {
+            first = first.max(first_not(live, reader, head, |event| {
+                event.created_at < since
+            })?);
+        }
+        if let Some(until) = self.until {
+            let past = first_not(live, reader, head, |event| event.created_at <= until)?;
+            last = last.min(past - 1);
+        }
+        Ok((first <= last).then_some((first, last)))
+    }
+}
+
+/// Reads the log forward from behind a place.
+fn stream(
+    reader: &Reader,
+    behind: Option<Place>,
+    last: u64,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    reader.each(behind, |located| {
+        let event = &located.frame.event;
+        Ok::<_, Failure>(match event.seq > last {
+            true => ControlFlow::Break(()),
+            false => output.give(event),
+        })
+    })?;
+    Ok(())
+}
+
+/// All seqs of a ref within the range, newest first.
+pub(super) fn postings(
+    live: &Live,
+    kind: RefKind,
+    value: &str,
+    first: u64,
+    last: u64,
+) -> Result<Vec<u64>> {
+    let mut seqs = Vec::new();
+    let mut before = last + 1;
+    loop {
+        let page = live.with_ref(kind, value, Some(before), PAGE)?;
+        seqs.extend(page.seqs.iter().rev().filter(|seq| **seq >= first));
+        match page.seqs.first() {
+            Some(oldest) if page.older && *oldest > first => before = *oldest,
+            _ => return Ok(seqs),
+        }
+    }
+}
+
+/// The events of a ref, newest first, a page of postings at a time.
+fn backward(
+    live: &Live,
+    reader: &Reader,
+    kind: RefKind,
+    value: &str,
+    (first, last): (u64, u64),
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let mut before = last + 1;
+    loop {
+        let page = live.with_ref(kind, value, Some(before), PAGE)?;
+        let wanted = page.seqs.iter().rev().copied();
+        each(live, reader, wanted.take_while(|seq| *seq >= first), output)?;
+        match page.seqs.first() {
+            Some(oldest) if page.older && *oldest > first && !output.done => before = *oldest,
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Reads events one by one.
+pub(super) fn each(
+    live: &Live,
+    reader: &Reader,
+    seqs: impl Iterator<Item = u64>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    for seq in seqs {
+        if output.give(&event(live, reader, seq)?).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Filters, counts and renders what is read. Never gives an event twice, should a query be run again.
+pub(super) struct Output<'a> {
+    replay: &'a Replay,
+    each: Sink<'a>,
+    line: Vec<u8>,
+    left: u64,
+    pub given: u64,
+    last: Option<u64>,
+    pub done: bool,
+}
+
+impl<'a> Output<'a> {
+    pub fn new(replay: &'a Replay, each: Sink<'a>) -> Output<'a> {
+        Output {
+            replay,
+            each,
+            line: Vec::new(),
+            left: match replay.limit {
+                None | Some(0) => u64::MAX,
+                Some(limit) => limit,
+            },
+            given: 0,
+            last: None,
+            done: false,
+        }
+    }
+
+    pub fn give(&mut self, event: &Event<'_>) -> ControlFlow<()> {
+        let again = self.last.is_some_and(|last| match self.replay.reverse {
+            true => event.seq >= last,
+            false => event.seq <= last,
+        });
+        if again || !self.replay.matches(event) {
+            return ControlFlow::Continue(());
+        }
+        self.line.clear();
+        codec::public_json(event, &mut self.line);
+        self.given += 1;
+        self.left -= 1;
+        self.last = Some(event.seq);
+        self.done = (self.each)(event, &self.line).is_break() || self.left == 0;
+        match self.done {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `trace`: the events of one story.
+
+use crate::Recorded;
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::Live;
+use crate::story::{self, OutsideCause, Span, Story};
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{EventId, Reader, RefKind};
+
+/// What `trace` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Trace {
+    /// The story.
+    pub trace_id: String,
+    /// Most events on the page; `None` and 0 are all.
+    pub limit: Option<usize>,
+    /// The oldest event of the page before, by id.
+    pub cursor: Option<String>,
+}
+
+/// `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TraceAnswer {
+    /// The team.
+    pub team: String,
+    /// The story.
+    pub trace_id: String,
+    /// The newest events that fit, in `(created_at, id)` order, marked.
+    pub events: Vec<Recorded>,
+    /// Events on the page.
+    pub count: usize,
+    /// The oldest id of the page while older ones remain.
+    pub next_cursor: Option<String>,
+    /// The tasks and messages that begin on the page, in that order, with their durations.
+    pub spans: Vec<Span>,
+    /// What is known of causes that events of the page name and the page does not hold, in the order of their ids.
+    pub causes_outside: Vec<OutsideCause>,
+}
+
+impl TraceAnswer {
+    /// The events as a tree.
+    pub fn story(&self) -> Story<'_> {
+        Story::of(&self.events, &self.causes_outside)
+    }
+}
+
+impl Team {
+    /// The events of a story.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_unknown`; the log's.
+    pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
+        let team = self.name().to_owned();
+        names::check_free("trace_id", &trace.trace_id)?;
+        self.survey(|live, reader| {
+            let story = (RefKind::Trace, trace.trace_id.as_str());
+            let before = crate::page::before(live, reader, story, trace.cursor.as_deref())?;
+            let limit = crate::page::limit(trace.limit, 0);
+            let page = live.with_ref(RefKind::Trace, &trace.trace_id, before, limit)?;
+            let events = page
+                .seqs
+                .iter()
+                .map(|seq| Recorded::marked(live, crate::page::event(live, reader, *seq)?))
+                .collect::<Result<Vec<Recorded>>>()?;
+            let causes_outside = story::causes_outside(&events)
+                .into_iter()
+                .map(|id| outside(live, reader, id))
+                .collect::<Result<Vec<OutsideCause>>>()?;
+            Ok(TraceAnswer {
+                spans: Story::of(&events, &causes_outside).spans,
+                causes_outside,
+                team: team.clone(),
+                trace_id: trace.trace_id.clone(),
+                count: events.len(),
+                next_cursor: events
+                    .first()
+                    .filter(|_| page.older)
+                    .map(|oldest| oldest.event.id.to_string()),
+                events,
+            })
+        })
+    }
+}
+
+fn outside(live: &Live, reader: &Reader, id: EventId) -> Result<OutsideCause> {
+    let event = crate::page::event_of(live, reader, id)?;
+    let (seq, kind, trace_id) = match event {
+        Some(event) => {
+            let trace = event.refs.get(RefKind::Trace).map(str::to_owned);
+            (Some(event.seq), Some(event.kind.into_owned()), trace)
+        }
+        None => (None, None, None),
+    };
+    Ok(OutsideCause {
+        id: id.to_string(),
+        seq,
+        kind,
+        trace_id,
+    })
+}

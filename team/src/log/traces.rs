@@ -1,0 +1,139 @@
+//! `traces`: the stories that the newest events belong to, newest first. It looks at so many events and no more, however
+//! long the log is.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::log::replay::Replay;
+use crate::projections::Live;
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use teamlog_engine::{Reader, RefKind, Timestamp};
+
+/// Traces that are listed unless the caller says otherwise.
+const LISTED: usize = 20;
+/// Most traces of a list.
+const LISTED_MAX: usize = 200;
+/// Events in which traces are looked for, the newest.
+const LOOKED_AT: u64 = 10_000;
+/// Events of a trace that are counted.
+const COUNTED: usize = 1_000;
+/// Events of a trace whose actors are read, the newest.
+const READ: usize = 50;
+
+/// What `traces` is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Traces {
+    /// Most traces, up to 200; `None` is 20.
+    pub limit: Option<usize>,
+}
+
+/// `{team, traces, count, more}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TracesAnswer {
+    /// The team.
+    pub team: String,
+    /// The traces, that of the newest event first.
+    pub traces: Vec<TraceListed>,
+    /// How many they are.
+    pub count: usize,
+    /// Whether there may be older ones: behind the limit, or behind the newest 10,000 events.
+    pub more: bool,
+}
+
+/// A story in few words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TraceListed {
+    /// Its id.
+    pub trace_id: String,
+    /// When its first event was recorded; of a story of more than 1,000 events, the first of the newest 1,000.
+    #[schemars(with = "Timestamp")]
+    pub first_at: String,
+    /// When its last event was recorded.
+    #[schemars(with = "Timestamp")]
+    pub last_at: String,
+    /// Milliseconds between the two.
+    pub span_ms: u64,
+    /// How many events it has, counted up to 1,000.
+    pub events: usize,
+    /// Whether it has more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub events_more: bool,
+    /// Who acted in its newest 50 events, sorted.
+    pub agents: Vec<String>,
+}
+
+impl Team {
+    /// The stories that the newest events belong to.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn traces(&mut self, traces: Traces) -> Result<TracesAnswer> {
+        let limit = traces.limit.unwrap_or(LISTED);
+        if !(1..=LISTED_MAX).contains(&limit) {
+            let rule = "must be 1 to 200";
+            return Err(Refusal::invalid("limit", &limit.to_string(), rule).into());
+        }
+        let (mut found, mut oldest) = (Vec::<String>::new(), 1);
+        let newest = Replay {
+            reverse: true,
+            limit: Some(LOOKED_AT),
+            ..Replay::default()
+        };
+        self.replay(newest, &mut |event, _| {
+            oldest = event.seq;
+            if let Some(trace) = event.refs.get(RefKind::Trace)
+                && !found.iter().any(|known| known == trace)
+            {
+                found.push(trace.to_owned());
+            }
+            match found.len() > limit {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        let more = found.len() > limit || oldest > 1;
+        found.truncate(limit);
+        let team = self.name().to_owned();
+        self.survey(|live, reader| {
+            let mut traces = Vec::with_capacity(found.len());
+            for trace in &found {
+                traces.extend(listed(live, reader, trace)?);
+            }
+            Ok(TracesAnswer {
+                team: team.clone(),
+                count: traces.len(),
+                traces,
+                more,
+            })
+        })
+    }
+}
+
+/// Nothing where the state does not know the story, which somebody recorded a moment ago.
+fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListed>> {
+    let page = live.with_ref(RefKind::Trace, trace, None, COUNTED)?;
+    let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {
+        return Ok(None);
+    };
+    let first = crate::page::event(live, reader, *first)?.created_at;
+    let last = crate::page::event(live, reader, *last)?.created_at;
+    let agents = page
+        .seqs
+        .iter()
+        .rev()
+        .take(READ)
+        .map(|seq| Ok(crate::page::event(live, reader, *seq)?.actor.into_owned()))
+        .collect::<Result<BTreeSet<String>>>()?;
+    Ok(Some(TraceListed {
+        trace_id: trace.to_owned(),
+        first_at: first.to_string(),
+        last_at: last.to_string(),
+        span_ms: u64::try_from((last.micros() - first.micros()) / 1_000).unwrap_or(0),
+        events: page.seqs.len(),
+        events_more: page.older,
+        agents: agents.into_iter().collect(),
+    }))
+}

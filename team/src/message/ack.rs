@@ -1,0 +1,135 @@
+//! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group.
+//! What does not count is recorded as a fact that moves no state.
+
+use crate::failure::Result;
+use crate::handle::team::{Mutation, Team};
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::deliveries::State;
+use crate::projections::fact::{AckRefused, DeliveryAcked, MessageAcked};
+use crate::projections::messages::MessageInfo;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
+
+/// What `ack` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Ack {
+    /// The recipient.
+    pub agent: String,
+    /// The message.
+    pub message_id: String,
+    /// Who does it, if not the agent.
+    pub actor: Option<String>,
+}
+
+/// How an ack ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AckStatus {
+    /// It counts.
+    Acked,
+    /// It counted already.
+    AlreadyAcked,
+    /// There is no such message. The command exits 1.
+    NotFound,
+    /// The message is somebody else's. The command exits 1.
+    WrongRecipient,
+}
+
+/// `{status, message_id, agent}`, and for a wrong recipient `expected`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AckAnswer {
+    /// How it ended.
+    pub status: AckStatus,
+    /// The message.
+    pub message_id: String,
+    /// Who acknowledged.
+    pub agent: String,
+    /// Whose message it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+}
+
+impl Team {
+    /// Acknowledges a message.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`; the log's.
+    pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
+        Ok(self.mutate(ack)?.decision)
+    }
+}
+
+impl Mutation for Ack {
+    type Decision = AckAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<(AckAnswer, Vec<NewEvent>)> {
+        membership::check(live, "agent", &self.agent)?;
+        names::check_free("message_id", &self.message_id)?;
+        let ack = MessageAcked {
+            message_id: self.message_id.clone(),
+            agent: self.agent.clone(),
+        };
+        let message = live.message(&self.message_id)?;
+        let (status, mut event) = match &message {
+            None => (
+                AckStatus::NotFound,
+                ack.rejected(AckRefused::NotFound, None),
+            ),
+            Some(message) if message.to != self.agent => (
+                AckStatus::WrongRecipient,
+                ack.rejected(AckRefused::WrongRecipient, Some(&message.to)),
+            ),
+            Some(message) if message.acked.is_some() => (AckStatus::AlreadyAcked, ack.repeated()),
+            Some(_) => (AckStatus::Acked, ack.event(None, None)),
+        };
+        if let Some(message) = &message {
+            inherit(message, &mut event);
+        }
+        if let Some(actor) = &self.actor {
+            names::check_free("actor", actor)?;
+            event.actor = actor.clone();
+        }
+        let expected = message
+            .as_ref()
+            .filter(|_| status == AckStatus::WrongRecipient);
+        let answer = AckAnswer {
+            status,
+            message_id: ack.message_id,
+            agent: ack.agent,
+            expected: expected.map(|message| message.to.clone()),
+        };
+        let acked = status == AckStatus::Acked;
+        let joins = membership::joining(live, &self.agent)?.filter(|_| acked);
+        let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
+        if let Some(message) = message.filter(|_| acked)
+            && let Some(delivery) = live.delivery(&message.id)?
+            && delivery.state == State::Open
+        {
+            let acked = DeliveryAcked {
+                message_id: message.id.clone(),
+                attempt: delivery.attempt,
+            };
+            let actor = self.actor.as_deref().unwrap_or(&self.agent);
+            let mut event = acked.event(actor, &message);
+            event.cause = Some(Cause::Earlier(events.len() - 1));
+            events.push(event);
+        }
+        Ok((answer, events))
+    }
+}
+
+/// Whatever becomes of an ack, it belongs to the story and the task of its message.
+fn inherit(message: &MessageInfo, event: &mut NewEvent) {
+    let inherited = [
+        (RefKind::Trace, &message.trace_id),
+        (RefKind::Task, &message.task_id),
+    ];
+    for (kind, value) in inherited {
+        if let Some(value) = value {
+            event.refs.set(kind, value.clone());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `send --wait`: the sender blocks until its message is acknowledged or is a dead letter.
+//!
+//! Whoever waits sees to its own message's time as `tick` does. Nothing depends on it: what it knows is in the log, and
+//! when it dies, `tick` or whoever waits next goes on where it was.
+
+use crate::Recorded;
+use crate::failure::{Failure, Result};
+use crate::handle::deadline::Patience;
+use crate::handle::team::Team;
+use crate::lifecycle::tick::Round;
+use crate::message::dead_letter;
+use crate::message::send::{Send, SendAnswer, SendStatus, Terms};
+use crate::projections::deliveries::{Delivery, State};
+use std::time::{Duration, Instant};
+use teamlog_engine::{Error, Watch};
+
+/// The clock may jump; it is looked at again after this long at the latest.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// How long to leave alone a log that somebody else holds.
+const WHILE_LOCKED: Duration = Duration::from_millis(100);
+
+impl Team {
+    /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. A message that is known
+    /// already and waits for its ack is waited for, too, so that a sender that was killed goes on when it is started
+    /// again; one that needs none is answered as a duplicate. One whose sender has no patience left is answered as it is:
+    /// it is recorded, and goes on waiting for its ack.
+    ///
+    /// # Errors
+    /// As [`Team::send`].
+    pub fn send_and_wait(&mut self, mut send: Send, patience: &Patience) -> Result<SendAnswer> {
+        send.delivery.get_or_insert_default();
+        let actor = send.actor.clone().unwrap_or_else(|| send.from.clone());
+        // Before the message, so that no ack comes unnoticed.
+        let mut watch = self.log.watch()?;
+        let answer = self.send(send)?;
+        match answer.status {
+            SendStatus::Suppressed => Ok(answer),
+            _ => self.await_ack(answer, &actor, &mut watch, patience),
+        }
+    }
+
+    fn await_ack(
+        &mut self,
+        mut answer: SendAnswer,
+        actor: &str,
+        watch: &mut Watch,
+        patience: &Patience,
+    ) -> Result<SendAnswer> {
+        let id = answer.message.id.clone();
+        loop {
+            let Some(delivery) = self.query(|live, _| Ok(live.delivery(&id)?))? else {
+                return Ok(answer);
+            };
+            answer.delivery.get_or_insert_with(|| Terms::of(&delivery));
+            match delivery.state {
+                State::Open if patience.is_over() => return Ok(answer),
+                State::Open => self.pass(&delivery, actor, watch, patience)?,
+                State::Acked(seq) => {
+                    answer.status = SendStatus::Acked;
+                    answer.attempt = Some(delivery.attempt);
+                    let event = self.query(|live, reader| crate::page::event(live, reader, seq))?;
+                    answer.ack = Some(Recorded::plain(event));
+                    return Ok(answer);
+                }
+                State::Dead(seq) => {
+                    answer.status = SendStatus::DeadLetter;
+                    answer.dead_letter = self.query(|live, reader| {
+                        let letter = live.dead_letter_at(seq)?;
+                        letter
+                            .map(|letter| dead_letter::shown(live, reader, letter))
+                            .transpose()
+                    })?;
+                    return Ok(answer);
+                }
+            }
+        }
+    }
+
+    /// Lets time pass until something may have changed, and records what is due of that delivery.
+    fn pass(
+        &mut self,
+        delivery: &Delivery,
+        actor: &str,
+        watch: &mut Watch,
+        patience: &Patience,
+    ) -> Result<()> {
+        let now = self.options.clock.now();
+        let left = delivery.due_at().micros().saturating_sub(now.micros());
+        if left > 0 {
+            let left = Duration::from_micros(left.unsigned_abs()).min(LOOK_AGAIN);
+            return doze(watch, left, patience);
+        }
+        let round = Round {
+            now,
+            message_id: Some(delivery.message_id.clone()),
+            actor: actor.to_owned(),
+        };
+        match self.rounds(&round) {
+            Ok(_) => Ok(()),
+            // Whoever holds the lock so long may well be recording the ack.
+            Err(failure) if is_locked(&failure) => {
+                watch.wait(Some(WHILE_LOCKED))?;
+                Ok(())
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// Waits until the log grows, the time is up or nobody waits any more.
+fn doze(watch: &mut Watch, left: Duration, patience: &Patience) -> Result<()> {
+    let since = Instant::now();
+    loop {
+        let left = left.saturating_sub(since.elapsed());
+        let woken = watch.wait(patience.step(Some(left)))?;
+        if woken || left.is_zero() || patience.is_over() {
+            return Ok(());
+        }
+    }
+}
+
+fn is_locked(failure: &Failure) -> bool {
+    matches!(failure.engine(), Some(Error::Locked { .. }))
+}

@@ -1,0 +1,120 @@
+//! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::message::mail::Mail;
+use crate::message::send_message::{Letter, Posted, body};
+use crate::projections::Live;
+use crate::usage::budget;
+use crate::uuid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `broadcast` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Broadcast {
+    /// The sender
+    pub from_worker: String,
+    /// The text
+    pub body: String,
+}
+
+/// `{count, messages}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BroadcastAnswer {
+    /// How many messages there are
+    pub count: usize,
+    /// One for each worker, by name; where the same lay there already, that one
+    pub messages: Vec<Mail>,
+}
+
+/// A broadcast with the random bits that its ids are made of, so that deciding is pure.
+#[derive(Debug, Clone)]
+struct Job {
+    from: String,
+    body: String,
+    trace_id: Option<String>,
+    random: [u64; 2],
+}
+
+impl Team {
+    /// Sends plain mail to every worker but the sender.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `too_large`, `team_closed`; the log's.
+    pub fn broadcast(&mut self, broadcast: Broadcast) -> Result<BroadcastAnswer> {
+        let ids = &self.options.ids;
+        let job = Job {
+            random: [ids.random(), ids.random()],
+            body: body(&broadcast.body)?,
+            from: broadcast.from_worker,
+            trace_id: self.control.trace_id.clone(),
+        };
+        self.perform(job)
+    }
+}
+
+impl Job {
+    fn letter(&self, to: String) -> Letter {
+        Letter {
+            id: self.id(&to),
+            from: self.from.clone(),
+            to,
+            body: self.body.clone(),
+            trace_id: self.trace_id.clone(),
+        }
+    }
+
+    /// The id of the message for one of them.
+    fn id(&self, to: &str) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for bits in self.random {
+            hasher.update(&bits.to_le_bytes());
+        }
+        hasher.update(to.as_bytes());
+        let mut bits = [0; 16];
+        hasher.finalize_xof().fill(&mut bits);
+        let bits = u128::from_le_bytes(bits);
+        uuid::random((bits >> 64) as u64, bits as u64)
+    }
+}
+
+impl Act for Job {
+    type Verdict = Vec<Mail>;
+    type Answer = BroadcastAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Mail>>> {
+        membership::check(live, "from_worker", &self.from)?;
+        let (mut messages, mut events) = (Vec::new(), Vec::new());
+        for to in live.members()? {
+            if to == self.from || to == LEADER {
+                continue;
+            }
+            let Posted { mail, event } = self.letter(to).post(live, now)?;
+            messages.push(mail);
+            events.extend(event);
+        }
+        if !events.is_empty() {
+            budget::check(live, Some(&self.from))?;
+            events.splice(0..0, membership::joining(live, &self.from)?);
+        }
+        Ok(Ruling::Granted(messages, events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        messages: &Vec<Mail>,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<BroadcastAnswer> {
+        Ok(BroadcastAnswer {
+            count: messages.len(),
+            messages: messages.clone(),
+        })
+    }
+}

@@ -1,0 +1,300 @@
+//! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
+
+use crate::Recorded;
+use crate::failure::Result;
+use crate::handle::team::{Mutation, Team};
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::message::send::{Require, Terms};
+use crate::names;
+use crate::projections::deliveries::State;
+use crate::projections::fact::DeliveryRequired;
+use crate::projections::{DeadLetter, Live, Message, fact};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use teamlog_engine::{Cause, NewEvent, Reader, Timestamp};
+
+/// What `dead-letter list` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct DeadLetterList {
+    /// Only those of that recipient.
+    pub agent: Option<String>,
+    /// Most on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The oldest dead letter of the page before.
+    pub cursor: Option<String>,
+}
+
+/// What `dead-letter requeue` is asked: the id of the dead letter or that of its message.
+#[derive(Debug, Clone, Default)]
+pub struct Requeue {
+    /// The dead letter.
+    pub id: Option<String>,
+    /// The message; its last dead letter is meant.
+    pub message_id: Option<String>,
+    /// What the new delivery is to be like; as the one before where it says nothing.
+    pub delivery: Require,
+    /// Who does it; default `teamlog`.
+    pub actor: Option<String>,
+}
+
+/// How a dead letter stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeadLetterStatus {
+    /// Nothing happened since.
+    Dead,
+    /// It was given another chance.
+    Requeued,
+    /// Its recipient acknowledged the message after all.
+    Acked,
+}
+
+/// `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message, status, acked_at?,
+/// requeued_at?}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DeadLetterShown {
+    /// Its id.
+    pub id: String,
+    /// Always 1.
+    pub schema_version: u32,
+    /// The team.
+    pub team: String,
+    /// The message.
+    pub message_id: String,
+    /// The message's task.
+    pub task_id: Option<String>,
+    /// The message's story.
+    pub trace_id: Option<String>,
+    /// Why: `ack_timeout`.
+    pub reason: String,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// When it was recorded.
+    pub created_at: String,
+    /// The message; `null` where the log does not hold it.
+    #[schemars(with = "Option<Message>")]
+    pub message: Option<Box<RawValue>>,
+    /// How it stands.
+    pub status: DeadLetterStatus,
+    /// When its recipient acknowledged the message after all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acked_at: Option<String>,
+    /// When it was given another chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requeued_at: Option<String>,
+    /// The message's recipient.
+    #[serde(skip)]
+    pub to: String,
+}
+
+/// `{team, dead_letters, count, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct DeadLetterListAnswer {
+    /// The team.
+    pub team: String,
+    /// The page: the newest, oldest of the page first.
+    pub dead_letters: Vec<DeadLetterShown>,
+    /// Dead letters on the page.
+    pub count: usize,
+    /// The oldest id of the page while older ones remain.
+    pub next_cursor: Option<String>,
+}
+
+/// `{status:"requeued", team, id, message_id, delivery, event}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RequeueAnswer {
+    /// Always `requeued`.
+    pub status: &'static str,
+    /// The team.
+    pub team: String,
+    /// The dead letter.
+    pub id: String,
+    /// Its message.
+    pub message_id: String,
+    /// What was agreed on for the ack.
+    pub delivery: Terms,
+    /// The event that records it.
+    pub event: Recorded,
+}
+
+impl Team {
+    /// A page of dead letters.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `cursor_unknown`; the log's.
+    pub fn dead_letters(&mut self, list: DeadLetterList) -> Result<DeadLetterListAnswer> {
+        let team = self.name().to_owned();
+        self.query(|live, reader| {
+            if let Some(agent) = &list.agent {
+                membership::check(live, "agent", agent)?;
+            }
+            let before = list.cursor.as_deref().map(|cursor| at(live, &list, cursor));
+            let limit = crate::page::limit(list.limit, crate::page::PAGE);
+            let page = live.dead_letters(list.agent.as_deref(), before.transpose()?, limit)?;
+            let mut dead_letters = Vec::with_capacity(page.seqs.len());
+            for seq in &page.seqs {
+                if let Some(letter) = live.dead_letter_at(*seq)? {
+                    dead_letters.push(shown(live, reader, letter)?);
+                }
+            }
+            Ok(DeadLetterListAnswer {
+                team: team.clone(),
+                count: dead_letters.len(),
+                next_cursor: dead_letters
+                    .first()
+                    .filter(|_| page.older)
+                    .map(|oldest| oldest.id.clone()),
+                dead_letters,
+            })
+        })
+    }
+
+    /// Gives a dead letter another chance: the delivery of its message begins anew.
+    ///
+    /// # Errors
+    /// `dead_letter_not_found`, `delivery_open`, `already_acked`, `invalid_input`; the log's.
+    pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
+        let (letter, event) = self.mutate(requeue)?.last()?;
+        let delivery = self.query(|live, _| Ok(live.delivery(&letter.message_id)?))?;
+        match delivery {
+            Some(delivery) => Ok(RequeueAnswer {
+                status: "requeued",
+                team: self.name().to_owned(),
+                id: letter.id,
+                message_id: letter.message_id,
+                delivery: Terms::of(&delivery),
+                event: Recorded::plain(event),
+            }),
+            None => Err(crate::page::missing(event.seq).into()),
+        }
+    }
+}
+
+impl Mutation for Requeue {
+    type Decision = DeadLetter;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(DeadLetter, Vec<NewEvent>)> {
+        let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
+        names::check_free("actor", actor)?;
+        let letter = self.letter(live)?;
+        let Some(message) = live.message(&letter.message_id)? else {
+            return Err(not_found("message_id", &letter.message_id).into());
+        };
+        let delivery = live.delivery(&letter.message_id)?;
+        let open = delivery
+            .as_ref()
+            .is_some_and(|found| found.state == State::Open);
+        if message.acked.is_some() {
+            return Err(closed(Code::AlreadyAcked, &letter, "is acknowledged already").into());
+        }
+        if open {
+            return Err(closed(Code::DeliveryOpen, &letter, "waits for its ack already").into());
+        }
+        let before = delivery.filter(|found| found.required != 0);
+        let policy = match before {
+            Some(delivery) => delivery.policy,
+            None => live.policy(message.kind)?,
+        };
+        let policy = self.delivery.over(policy)?;
+        let required = DeliveryRequired::from(now, &message.id, policy, true);
+        let mut event = required.event(actor, &message);
+        event.cause = letter.event.map(Cause::Event);
+        Ok((letter, vec![event]))
+    }
+}
+
+impl Requeue {
+    fn letter(&self, live: &Live) -> Result<DeadLetter> {
+        let (field, asked, id) = match (&self.id, &self.message_id) {
+            (Some(id), _) => {
+                names::check_free("id", id)?;
+                ("id", id, Some(id.clone()))
+            }
+            (None, Some(message)) => {
+                names::check_free("message_id", message)?;
+                let delivery = live.delivery(message)?;
+                let id = delivery.and_then(|delivery| delivery.dead_letter);
+                ("message_id", message, id)
+            }
+            (None, None) => {
+                let message = "id must be given, or message_id";
+                return Err(Refusal::new(Code::InvalidInput, message).field("id").into());
+            }
+        };
+        let letter = id.map(|id| live.dead_letter(&id)).transpose()?.flatten();
+        Ok(letter.ok_or_else(|| not_found(field, asked))?)
+    }
+}
+
+fn not_found(field: &str, asked: &str) -> Refusal {
+    let what = if field == "id" { "" } else { "the message of " };
+    let message = format!(
+        "{field} must be that of {what}a dead letter, but is {}",
+        crate::refusal::shown(asked)
+    );
+    Refusal::new(Code::DeadLetterNotFound, message).field(field)
+}
+
+fn closed(code: Code, letter: &DeadLetter, how: &str) -> Refusal {
+    let message = format!(
+        "message_id must be that of a message without an ack and without an open delivery, but {} {how}",
+        letter.message_id
+    );
+    Refusal::new(code, message)
+        .field("message_id")
+        .detail("message_id", letter.message_id.clone())
+        .detail("id", letter.id.clone())
+}
+
+/// The event of the dead letter that a cursor names.
+fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
+    names::check_free("cursor", cursor)?;
+    let letter = live.dead_letter(cursor)?;
+    let theirs = |letter: &DeadLetter| list.agent.as_ref().is_none_or(|agent| *agent == letter.to);
+    match letter.filter(theirs) {
+        Some(letter) => Ok(letter.seq),
+        None => Err(
+            crate::page::unknown_cursor(cursor, "the id of a dead letter of this listing").into(),
+        ),
+    }
+}
+
+/// A dead letter with its message and with what became of it.
+pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<DeadLetterShown> {
+    let time = |seq: Option<u64>| -> Result<Option<String>> {
+        let event = seq
+            .map(|seq| crate::page::event(live, reader, seq))
+            .transpose()?;
+        Ok(event.map(|event| event.created_at.to_string()))
+    };
+    let message = match live.message(&letter.message_id)? {
+        None => None,
+        Some(message) => {
+            let event = crate::page::event(live, reader, message.seq)?;
+            RawValue::from_string(fact::envelope(&event)?.to_owned()).ok()
+        }
+    };
+    Ok(DeadLetterShown {
+        status: match (letter.acked, letter.requeued) {
+            (Some(_), _) => DeadLetterStatus::Acked,
+            (None, Some(_)) => DeadLetterStatus::Requeued,
+            (None, None) => DeadLetterStatus::Dead,
+        },
+        acked_at: time(letter.acked)?,
+        requeued_at: time(letter.requeued)?,
+        id: letter.id,
+        schema_version: 1,
+        team: reader.identity().team.clone(),
+        message_id: letter.message_id,
+        task_id: letter.task_id,
+        trace_id: letter.trace_id,
+        reason: letter.reason,
+        attempts: letter.attempts,
+        created_at: letter.created_at.to_string(),
+        message,
+        to: letter.to,
+    })
+}

@@ -1,0 +1,136 @@
+//! `inbox-feed`: what an agent is to be told, in the order of the log, behind a cursor of its own.
+//!
+//! The cursor is a seq of the log, so that nothing is missed or told twice, whoever restarts in between.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::message::feed_entry::FeedEntry;
+use crate::names;
+use crate::projections::Live;
+use crate::refusal::{Code, Refusal};
+use crate::thread::tail::PAGE_BYTES;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::Reader;
+
+/// Most entries of a page, where its caller wants pages; else there are as many as an answer has room for.
+pub const FEED_MAX: usize = 1000;
+
+/// What `inbox-feed` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InboxFeed {
+    /// Whose feed
+    pub worker: String,
+    /// The cursor up to which it was read; else from the beginning
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<u64>,
+    /// Most entries, at most 1000; default all, as far as 4 MiB hold them
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+}
+
+/// `{worker, count, events, next_since, more}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InboxFeedAnswer {
+    /// Whose feed
+    pub worker: String,
+    /// How many entries there are
+    pub count: usize,
+    /// The entries, oldest first
+    pub events: Vec<FeedEntry>,
+    /// The cursor to go on from: what was looked at where more follow, else the end of the log
+    pub next_since: u64,
+    /// Whether more follow already
+    pub more: bool,
+}
+
+impl Team {
+    /// What an agent is to be told.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_ahead`; the log's.
+    pub fn inbox_feed(&mut self, feed: &InboxFeed) -> Result<InboxFeedAnswer> {
+        names::check_known("worker", &feed.worker)?;
+        let since = feed.since.unwrap_or(0);
+        let limit = match feed.limit {
+            None | Some(0) => usize::MAX,
+            Some(limit) => limit.min(FEED_MAX),
+        };
+        let team = self.name().to_owned();
+        self.query(|live, reader| {
+            let head = live.seq();
+            if since > head {
+                return Err(ahead(since, head).into());
+            }
+            let mut page = Page::behind(since);
+            while page.more && page.events.len() < limit && page.bytes < PAGE_BYTES {
+                page.extend(live, reader, feed, &team, limit)?;
+            }
+            Ok(InboxFeedAnswer {
+                count: page.events.len(),
+                next_since: if page.more { page.seen } else { head },
+                events: page.events,
+                more: page.more,
+                worker: feed.worker.clone(),
+            })
+        })
+    }
+}
+
+/// What an answer holds so far.
+struct Page {
+    events: Vec<FeedEntry>,
+    bytes: usize,
+    /// The last event that was looked at.
+    seen: u64,
+    /// Whether there may be more behind it.
+    more: bool,
+}
+
+impl Page {
+    fn behind(seen: u64) -> Page {
+        Page {
+            events: Vec::new(),
+            bytes: 0,
+            seen,
+            more: true,
+        }
+    }
+
+    /// Adds what follows, as far as there is room.
+    fn extend(
+        &mut self,
+        live: &Live,
+        reader: &Reader,
+        feed: &InboxFeed,
+        team: &str,
+        limit: usize,
+    ) -> Result<()> {
+        let wanted = (limit - self.events.len()).min(FEED_MAX);
+        let found = live.feed(&feed.worker, self.seen, wanted)?;
+        for seq in found.seqs {
+            if self.bytes >= PAGE_BYTES {
+                return Ok(());
+            }
+            let event = crate::page::event(live, reader, seq)?;
+            if let Some(entry) = FeedEntry::of(&event, team, &feed.worker)? {
+                self.bytes += entry.bytes();
+                self.events.push(entry);
+            }
+            self.seen = seq;
+        }
+        self.more = found.more;
+        Ok(())
+    }
+}
+
+fn ahead(since: u64, head: u64) -> Refusal {
+    let message = format!("since must be at most {head}, the end of the log, but is {since}");
+    Refusal::new(Code::CursorAhead, message)
+        .field("since")
+        .detail("since", since)
+        .detail("last_seq", head)
+        .hint("an older state of the log may have been put back; begin again from 0")
+}

@@ -1,0 +1,103 @@
+//! `mailbox-list`: a worker's mail, oldest first. All of it, or a page of the newest, towards older ones.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::message::mail::Mail;
+use crate::names;
+use crate::page::unknown_cursor;
+use crate::projections::Live;
+use crate::projections::messages::InboxQuery;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What `mailbox-list` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MailboxList {
+    /// Whose mailbox
+    pub worker: String,
+    /// Whether messages are listed that were delivered; default true
+    pub include_delivered: Option<bool>,
+    /// Most messages of a page, the newest; default all
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before
+    pub cursor: Option<String>,
+}
+
+/// `{worker, count, messages, next_cursor?}`.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MailboxListAnswer {
+    /// Whose mailbox
+    pub worker: String,
+    /// How many messages are listed
+    pub count: usize,
+    /// The messages, oldest first
+    pub messages: Vec<Mail>,
+    /// The oldest of these, while there are older ones
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl MailboxList {
+    /// The answer where there is no such mailbox.
+    pub(crate) fn empty(&self) -> MailboxListAnswer {
+        MailboxListAnswer {
+            worker: self.worker.clone(),
+            count: 0,
+            messages: Vec::new(),
+            next_cursor: None,
+        }
+    }
+
+    /// The event behind the page.
+    fn before(&self, live: &Live) -> Result<Option<u64>> {
+        let Some(cursor) = &self.cursor else {
+            return Ok(None);
+        };
+        names::check_free("cursor", cursor)?;
+        let message = live.message(cursor)?;
+        match message.filter(|message| message.to == self.worker) {
+            Some(message) => Ok(Some(message.seq)),
+            None => Err(unknown_cursor(cursor, "the id of a message in this mailbox").into()),
+        }
+    }
+}
+
+impl Team {
+    /// A worker's mail.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_unknown`; the log's.
+    pub fn mailbox_list(&mut self, list: &MailboxList) -> Result<MailboxListAnswer> {
+        names::check_known("worker", &list.worker)?;
+        let limit = crate::page::limit(list.limit, 0);
+        self.query(|live, reader| {
+            let before = list.before(live)?;
+            let page = match list.include_delivered {
+                Some(false) => live.undelivered(&list.worker, before, limit)?,
+                Some(true) | None => {
+                    let query = InboxQuery {
+                        unread: false,
+                        before,
+                        limit,
+                    };
+                    live.inbox(&list.worker, query)?
+                }
+            };
+            let mail = page.seqs.iter().map(|seq| {
+                let message = crate::page::sent(live, reader, *seq)?;
+                let marks = live.marks(&message.id)?;
+                Ok(Mail::of(&message).marked(&marks))
+            });
+            let messages = mail.collect::<Result<Vec<Mail>>>()?;
+            let oldest = messages.first().filter(|_| page.older);
+            Ok(MailboxListAnswer {
+                next_cursor: oldest.map(|oldest| oldest.message_id.clone()),
+                count: messages.len(),
+                messages,
+                ..list.empty()
+            })
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! `mailbox-mark-notified`, `mailbox-mark-delivered`: what became of a message, told by whoever saw to it. The two know
+//! nothing of each other; the first mark of each stays. A delivery brings the newest request to tell the recipient to its
+//! end.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::message::mail::DispatchShown;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::{DispatchMoved, DispatchStep, Mark, MessageMarked};
+use crate::projections::messages::{Dispatch, DispatchStatus, MessageInfo};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+
+/// What `mailbox-mark-notified` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkNotified {
+    /// Whose mailbox
+    pub worker: String,
+    /// The message
+    pub message_id: String,
+}
+
+/// `{worker, message_id, notified}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkNotifiedAnswer {
+    /// Whose mailbox
+    pub worker: String,
+    /// The message
+    pub message_id: String,
+    /// Whether it is marked; not where that mailbox holds no such message
+    pub notified: bool,
+}
+
+/// What `mailbox-mark-delivered` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkDelivered {
+    /// Whose mailbox
+    pub worker: String,
+    /// The message
+    pub message_id: String,
+}
+
+/// `{worker, message_id, updated, dispatch_request_id, dispatch_updated, dispatch?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MarkDeliveredAnswer {
+    /// Whose mailbox
+    pub worker: String,
+    /// The message
+    pub message_id: String,
+    /// Whether it is marked; not where that mailbox holds no such message
+    pub updated: bool,
+    /// The newest request to tell the worker of it; `null` where there is none
+    pub dispatch_request_id: Option<String>,
+    /// Whether that request counts as delivered; one that failed does not
+    pub dispatch_updated: bool,
+    /// The request as it stands
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatch: Option<DispatchShown>,
+}
+
+impl MarkDelivered {
+    /// The answer where there is no such message.
+    pub(crate) fn unknown(self) -> MarkDeliveredAnswer {
+        MarkDeliveredAnswer {
+            worker: self.worker,
+            message_id: self.message_id,
+            updated: false,
+            dispatch_request_id: None,
+            dispatch_updated: false,
+            dispatch: None,
+        }
+    }
+}
+
+/// One mark.
+#[derive(Debug, Clone)]
+struct Job {
+    marked: MessageMarked,
+    team: String,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Outcome {
+    /// Whether the mailbox holds the message.
+    known: bool,
+    dispatch: Option<DispatchShown>,
+}
+
+impl Team {
+    /// Marks a message as one that its recipient was told of.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`; the log's.
+    pub fn mark_notified(&mut self, mark: MarkNotified) -> Result<MarkNotifiedAnswer> {
+        let MarkNotified { worker, message_id } = mark;
+        let outcome = self.mark(Mark::Notified, &worker, &message_id)?;
+        Ok(MarkNotifiedAnswer {
+            worker,
+            message_id,
+            notified: outcome.known,
+        })
+    }
+
+    /// Marks a message as one that its recipient has.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`; the log's.
+    pub fn mark_delivered(&mut self, mark: MarkDelivered) -> Result<MarkDeliveredAnswer> {
+        let MarkDelivered { worker, message_id } = mark;
+        let Outcome { known, dispatch } = self.mark(Mark::Delivered, &worker, &message_id)?;
+        let delivered = DispatchStatus::Delivered.name();
+        Ok(MarkDeliveredAnswer {
+            worker,
+            message_id,
+            updated: known,
+            dispatch_request_id: dispatch
+                .as_ref()
+                .map(|dispatch| dispatch.request_id.clone()),
+            dispatch_updated: dispatch
+                .as_ref()
+                .is_some_and(|dispatch| dispatch.status == delivered),
+            dispatch,
+        })
+    }
+
+    fn mark(&mut self, mark: Mark, worker: &str, message_id: &str) -> Result<Outcome> {
+        names::check_known("worker", worker)?;
+        names::check_free("message_id", message_id)?;
+        self.perform(Job {
+            marked: MessageMarked {
+                mark,
+                message_id: message_id.to_owned(),
+                agent: worker.to_owned(),
+            },
+            team: self.name().to_owned(),
+        })
+    }
+}
+
+impl Act for Job {
+    /// Whether the mailbox holds the message.
+    type Verdict = bool;
+    type Answer = Outcome;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<bool>> {
+        let Some(message) = self.message(live)? else {
+            return Ok(Ruling::Granted(false, Vec::new()));
+        };
+        let marks = live.marks(&message.id)?;
+        let worker = &*self.marked.agent;
+        // Whoever is told did nothing, whoever has its mail did.
+        let (was, actor, ends) = match self.marked.mark {
+            Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
+            Mark::Delivered => (marks.delivered_at, worker, true),
+        };
+        let mut events = Vec::new();
+        if was.is_none() {
+            events.extend(membership::joining(live, worker)?.filter(|_| ends));
+            events.push(self.marked.event(actor, &message));
+        }
+        let marked = events.len().checked_sub(1).map(Cause::Earlier);
+        if let Some(dispatch) = dispatch(live, &message.id)?.filter(|_| ends) {
+            for mut event in end(&dispatch, worker, &message) {
+                event.cause = marked;
+                events.push(event);
+            }
+        }
+        Ok(Ruling::Granted(true, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        known: &bool,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<Outcome> {
+        if !known {
+            return Ok(Outcome::default());
+        }
+        let dispatch = dispatch(live, &self.marked.message_id)?;
+        Ok(Outcome {
+            known: true,
+            dispatch: dispatch.map(|dispatch| DispatchShown::of(dispatch, &self.team)),
+        })
+    }
+}
+
+impl Job {
+    fn message(&self, live: &Live) -> Result<Option<MessageInfo>> {
+        let message = live.message(&self.marked.message_id)?;
+        Ok(message.filter(|message| message.to == self.marked.agent))
+    }
+}
+
+/// The newest request to tell the recipient of a message.
+pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>> {
+    match live.marks(message_id)?.dispatch {
+        Some(request) => Ok(live.dispatch(&request)?),
+        None => Ok(None),
+    }
+}
+
+/// The steps that a request has left to its delivery; none for one that is at its end.
+fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent> {
+    let left: &[DispatchStep] = match dispatch.status {
+        DispatchStatus::Pending => &[DispatchStep::Notified, DispatchStep::Delivered],
+        DispatchStatus::Notified => &[DispatchStep::Delivered],
+        DispatchStatus::Delivered | DispatchStatus::Failed => &[],
+    };
+    let event = |step: &DispatchStep| {
+        let moved = DispatchMoved {
+            request_id: dispatch.request.request_id.clone(),
+            step: *step,
+            reason: None,
+        };
+        moved.event(actor, message)
+    };
+    left.iter().map(event).collect()
+}

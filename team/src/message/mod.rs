@@ -1,0 +1,17 @@
+//! Messages: sent, delivered, read and acknowledged; and what an agent is told.
+
+pub mod ack;
+pub(crate) mod await_ack;
+pub mod broadcast;
+pub mod dead_letter;
+pub mod feed_entry;
+pub mod inbox_feed;
+pub mod mail;
+pub mod mailbox_list;
+pub mod mailbox_mark;
+pub mod nudge;
+pub mod prime;
+pub mod read;
+pub mod send;
+pub mod send_message;
+pub mod wait;

@@ -1,0 +1,358 @@
+//! `nudge`: agents that have mail and do nothing are told so, once per cooldown. For a timer, harmless to repeat.
+//!
+//! An agent is idle when its own last event is old enough, or when the last it said was that it has nothing to do. A
+//! wake-up is mail as well, but nobody is woken up because of a wake-up, and nobody gets a second one while one is unread:
+//! what is recorded then is that it was held back.
+
+use crate::doctor::AHEAD_TOLERATED_MICROS;
+use crate::failure::Result;
+use crate::handle::team::{Mutation, Team};
+use crate::lifecycle::membership::{self, LEADER};
+use crate::message::send::{Job, Send, within};
+use crate::projections::messages::AgentInfo;
+use crate::projections::{Live, MessageType, Setting};
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{NewEvent, RefKind, Timestamp};
+
+/// Most agents that are nudged by one group.
+const GROUP_MAX: usize = 100;
+
+/// The message ids of a group are made of random bits that lie so far apart.
+const IDS_APART: u64 = 1 << 24;
+
+/// What `nudge` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Nudge {
+    /// Only say who would be nudged.
+    pub dry_run: bool,
+    /// Least seconds between two nudges of an agent; else `nudge.cooldown_seconds`.
+    pub cooldown_seconds: Option<u64>,
+    /// Seconds without an event of its own after which an agent is idle; else `nudge.idle_seconds`.
+    pub idle_seconds: Option<u64>,
+    /// Who nudges; default `leader-fixed`.
+    pub actor: Option<String>,
+}
+
+/// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NudgeAnswer {
+    /// The team.
+    pub team: String,
+    /// The time by which agents were idle.
+    pub now: String,
+    /// Whether nothing was sent.
+    pub dry_run: bool,
+    /// Least seconds between two nudges of an agent.
+    pub cooldown_seconds: u64,
+    /// Seconds without an event of its own after which an agent is idle.
+    pub idle_seconds: u64,
+    /// Who was nudged (or would be), by name.
+    pub nudged: Vec<Nudged>,
+    /// How many that are.
+    pub count: usize,
+    /// Who has an unread wake-up already and got no second one, once per cooldown; `message_id` is the unread one.
+    pub reminded: Vec<Nudged>,
+    /// Who has mail and was left alone.
+    pub skipped: Skipped,
+}
+
+impl NudgeAnswer {
+    /// Everybody that a program runs for.
+    pub fn all(&self) -> impl Iterator<Item = &Nudged> {
+        self.nudged.iter().chain(&self.reminded)
+    }
+}
+
+/// `{agent, unread, idle_since, message_id?, seq?, exec?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Nudged {
+    /// The agent.
+    pub agent: String,
+    /// Its unread messages, wake-ups not counted.
+    pub unread: u64,
+    /// When it last did something; `null` where it never did.
+    pub idle_since: Option<String>,
+    /// The wake-up: the one that was sent, or the unread one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// The event that records the nudge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+    /// What became of the program that was to run for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exec: Option<Executed>,
+}
+
+impl Nudged {
+    /// Whether a program was to run for it and did not end well.
+    pub fn failed(&self) -> bool {
+        let exec = self.exec.as_ref();
+        exec.is_some_and(|exec| exec.status != ExecStatus::Ok)
+    }
+}
+
+/// `{active, cooling}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Skipped {
+    /// They are not idle.
+    pub active: u64,
+    /// They were nudged a moment ago.
+    pub cooling: u64,
+}
+
+/// How a program ended that ran for a nudge: `{status, exit_code?, error?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Executed {
+    /// How it ended.
+    pub status: ExecStatus,
+    /// Its exit code, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// Why it could not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecStatus {
+    /// With 0.
+    Ok,
+    /// Otherwise, or it could not run.
+    Failed,
+    /// It took too long and was killed.
+    TimedOut,
+}
+
+/// Who may be nudged, and when.
+#[derive(Debug, Clone)]
+struct Terms {
+    from: String,
+    cooldown_seconds: u64,
+    idle_seconds: u64,
+}
+
+/// One group of nudges.
+#[derive(Debug, Clone)]
+struct Group {
+    terms: Terms,
+    agents: Vec<String>,
+    random: u64,
+}
+
+impl Team {
+    /// Nudges who has mail and is idle.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`; the log's.
+    pub fn nudge(&mut self, nudge: Nudge) -> Result<NudgeAnswer> {
+        let now = self.options.clock.now();
+        let (terms, due, skipped) = self.query(|live, _| {
+            let terms = Terms::of(live, &nudge)?;
+            let (due, skipped) = terms.candidates(live, now)?;
+            Ok((terms, due, skipped))
+        })?;
+        let Due { nudged, reminded } = match nudge.dry_run {
+            true => due.into_iter().collect(),
+            false => self.record_nudges(&terms, &due)?,
+        };
+        Ok(NudgeAnswer {
+            team: self.name().to_owned(),
+            now: now.to_string(),
+            dry_run: nudge.dry_run,
+            cooldown_seconds: terms.cooldown_seconds,
+            idle_seconds: terms.idle_seconds,
+            count: nudged.len(),
+            nudged,
+            reminded,
+            skipped,
+        })
+    }
+
+    fn record_nudges(&mut self, terms: &Terms, due: &[Wake]) -> Result<Due> {
+        let mut all = Vec::with_capacity(due.len());
+        for group in due.chunks(GROUP_MAX) {
+            let group = Group {
+                terms: terms.clone(),
+                agents: group.iter().map(|wake| wake.nudged.agent.clone()).collect(),
+                random: self.options.ids.random(),
+            };
+            let done = self.mutate(group)?;
+            let recorded = done
+                .events
+                .iter()
+                .filter(|event| WAKE_KINDS.contains(&&*event.kind));
+            for (mut wake, event) in done.decision.into_iter().zip(recorded) {
+                wake.nudged.seq = Some(event.seq);
+                if !wake.has_one {
+                    let id = event.refs.get(RefKind::Message);
+                    wake.nudged.message_id = id.map(str::to_owned);
+                }
+                all.push(wake);
+            }
+        }
+        Ok(all.into_iter().collect())
+    }
+}
+
+/// The kinds of the events that say of an agent that it was nudged.
+const WAKE_KINDS: [&str; 2] = ["message_sent", "message_suppressed"];
+
+/// An agent that is to be woken up.
+#[derive(Debug, Clone)]
+struct Wake {
+    nudged: Nudged,
+    /// Whether it has an unread wake-up, so that it gets no second one.
+    has_one: bool,
+}
+
+/// Those who get a wake-up, and those who have one.
+#[derive(Debug, Default)]
+struct Due {
+    nudged: Vec<Nudged>,
+    reminded: Vec<Nudged>,
+}
+
+impl FromIterator<Wake> for Due {
+    fn from_iter<I: IntoIterator<Item = Wake>>(all: I) -> Due {
+        let mut due = Due::default();
+        for wake in all {
+            match wake.has_one {
+                true => due.reminded.push(wake.nudged),
+                false => due.nudged.push(wake.nudged),
+            }
+        }
+        due
+    }
+}
+
+impl Mutation for Group {
+    type Decision = Vec<Wake>;
+
+    /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Vec<NewEvent>)> {
+        let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
+        let mut random = self.random;
+        for agent in &self.agents {
+            let Standing::Waits(wake) = self.terms.standing(live, live.agent(agent)?, now)? else {
+                continue;
+            };
+            let job = Job {
+                send: self.terms.wake_up(&wake.nudged),
+                random,
+            };
+            random = random.wrapping_add(IDS_APART);
+            if wake.has_one {
+                let message = job.message(live, now)?;
+                events.push(message.withheld().map_err(Refusal::from)?);
+            } else {
+                let (_, decided) = job.decide(live, now)?;
+                // Whoever nudges joins once.
+                let joined = events.iter().any(|event| event.kind == "message_sent");
+                events.extend(
+                    decided
+                        .into_iter()
+                        .filter(|event| !joined || event.kind == "message_sent"),
+                );
+            }
+            due.push(wake);
+        }
+        Ok((due, events))
+    }
+}
+
+/// How an agent stands.
+enum Standing {
+    NoMail,
+    Active,
+    Cooling,
+    Waits(Wake),
+}
+
+impl Terms {
+    fn of(live: &Live, nudge: &Nudge) -> Result<Terms> {
+        let from = nudge.actor.clone().unwrap_or_else(|| LEADER.to_owned());
+        membership::check(live, "actor", &from)?;
+        let seconds = |field, setting, asked: Option<u64>| match asked {
+            Some(seconds) => Ok(within(field, setting, seconds)?),
+            None => live
+                .setting(setting)
+                .map(|(value, _)| value.number())
+                .map_err(Into::into),
+        };
+        let cooldown_seconds: Result<u64> = seconds(
+            "cooldown_seconds",
+            Setting::NudgeCooldown,
+            nudge.cooldown_seconds,
+        );
+        Ok(Terms {
+            from,
+            cooldown_seconds: cooldown_seconds?,
+            idle_seconds: seconds("idle_seconds", Setting::NudgeIdle, nudge.idle_seconds)?,
+        })
+    }
+
+    fn candidates(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Skipped)> {
+        let (mut due, mut skipped) = (Vec::new(), Skipped::default());
+        for agent in live.agents()? {
+            match self.standing(live, agent, now)? {
+                Standing::NoMail => {}
+                Standing::Active => skipped.active += 1,
+                Standing::Cooling => skipped.cooling += 1,
+                Standing::Waits(wake) => due.push(wake),
+            }
+        }
+        Ok((due, skipped))
+    }
+
+    fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Standing> {
+        let unread = agent.unread.saturating_sub(agent.wakeups);
+        // The leader's place is not one that anybody could wake up; who nudges is awake.
+        if unread == 0 || agent.name == LEADER || agent.name == self.from {
+            return Ok(Standing::NoMail);
+        }
+        let within = |at: Timestamp, seconds: u64| {
+            let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
+            // What lies ahead of now tells nothing: a clock ran ahead, and the log's times never go back.
+            at <= now.plus_micros(AHEAD_TOLERATED_MICROS) && now < at.plus_micros(micros)
+        };
+        let activity = live.activity(&agent.name)?;
+        if activity.is_some_and(|last| !last.said_idle && within(last.at, self.idle_seconds)) {
+            return Ok(Standing::Active);
+        }
+        let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
+        if last.is_some_and(|last| within(last.at, self.cooldown_seconds)) {
+            return Ok(Standing::Cooling);
+        }
+        let has_one = agent.wakeups > 0;
+        let message_id = match last.filter(|_| has_one) {
+            Some(last) => live.unread_id(last.seq)?,
+            None => None,
+        };
+        let nudged = Nudged {
+            agent: agent.name,
+            unread,
+            idle_since: activity.map(|last| last.at.to_string()),
+            message_id,
+            seq: None,
+            exec: None,
+        };
+        Ok(Standing::Waits(Wake { nudged, has_one }))
+    }
+
+    fn wake_up(&self, nudged: &Nudged) -> Send {
+        Send {
+            from: self.from.clone(),
+            to: nudged.agent.clone(),
+            kind: MessageType::AgentWakeupRequired.name().to_owned(),
+            payload: Some(format!(
+                "{{\"reason\":\"unread\",\"unread\":{}}}",
+                nudged.unread
+            )),
+            ..Send::default()
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! `prime`: what an agent should know when it wakes, in few words.
+//!
+//! The answer has a budget. What does not fit is left out from the end of the longest list, and every list says how many
+//! there are in all.
+
+use crate::failure::Result;
+use crate::handle::next;
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
+use crate::shell;
+use crate::task::listed;
+use crate::task::report;
+use crate::usage::tokens;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use teamlog_engine::{Reader, Timestamp};
+
+/// The answer takes fewer tokens than that, as JSON and as text, by [`tokens::estimate`].
+pub const TOKENS_MAX: usize = 2_000;
+/// For a reader that counts otherwise, and what text puts around the items.
+const TOKENS_AIMED_AT: usize = 1_800;
+/// Items that a list holds at most.
+const ITEMS_MAX: usize = 10;
+/// Dependencies that a task shows at most.
+const DEPS_MAX: usize = 4;
+/// Tasks of a list that the next steps name at most.
+const STEPS_OF_MAX: usize = 2;
+/// Characters of a text that are shown at most.
+const TEXT_MAX: usize = 100;
+
+/// What `prime` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Prime {
+    /// Who wakes.
+    pub agent: String,
+}
+
+/// Some of so many.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Few<T> {
+    /// How many there are.
+    pub total: u64,
+    /// The first of them.
+    pub items: Vec<T>,
+}
+
+/// A task in few words.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Brief {
+    /// Its id.
+    pub task_id: String,
+    /// How urgent it is.
+    #[schemars(with = "Priority")]
+    pub priority: &'static str,
+    /// What it is about, cut short.
+    pub subject: String,
+    /// Whole minutes since its last update.
+    pub age_minutes: u64,
+    /// The last note, cut short.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// What was reported of it, where only its claim moves it, cut short.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reported: String,
+    /// The number of the claim on it, which its holder presents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// When the claim on it ends unless it is renewed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Timestamp>")]
+    pub leased_until: Option<String>,
+    /// Whether that moment has passed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
+    /// What holds it up: dependencies that are not completed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<Dependency>,
+    /// How many more of these there are.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub waits_for_more: usize,
+    /// What to type next about it.
+    #[serde(skip)]
+    next: Vec<String>,
+}
+
+/// A task that another waits for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Dependency {
+    /// Its id.
+    pub task_id: String,
+    /// Its state; `unknown` for one that nobody has created yet.
+    pub status: &'static str,
+}
+
+/// A message in few words.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Mail {
+    /// Its id.
+    pub message_id: String,
+    /// Its type.
+    #[serde(rename = "type")]
+    #[schemars(with = "MessageType")]
+    pub kind: &'static str,
+    /// Its sender.
+    pub from: String,
+    /// How urgent it is.
+    #[schemars(with = "Priority")]
+    pub priority: &'static str,
+    /// The task concerned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Whole minutes since it was created.
+    pub age_minutes: u64,
+    /// What it says, cut short.
+    pub text: String,
+}
+
+/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, unread, unread_wakeups, commands}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct PrimeAnswer {
+    /// The team.
+    pub team: String,
+    /// Who wakes.
+    pub agent: String,
+    /// The last event that counts: the `since` of a `wait`.
+    pub last_seq: u64,
+    /// How many tasks of its own are in each state that any is in.
+    pub tasks_by_status: BTreeMap<&'static str, u64>,
+    /// What it works on.
+    pub in_progress: Few<Brief>,
+    /// Its unfinished tasks that it cannot go on with, and why.
+    pub blocked: Few<Brief>,
+    /// What it can take up, most urgent first.
+    pub ready: Few<Brief>,
+    /// Messages that it has not acknowledged, newest first; wake-ups (`agent_wakeup_required`) behind all others.
+    pub unread: Few<Mail>,
+    /// How many of the unread ones are wake-ups.
+    pub unread_wakeups: u64,
+    /// What to type next.
+    pub commands: Vec<String>,
+}
+
+impl Team {
+    /// What an agent should know when it wakes.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `invalid_input`; the log's.
+    pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
+        let (team, now) = (self.name().to_owned(), self.now());
+        let agent = &prime.agent;
+        self.query(|live, reader| {
+            membership::check(live, "agent", agent)?;
+            let (team, agent) = (team.as_str(), agent.as_str());
+            let ready = listed::can_start(live, Some(agent), None, ITEMS_MAX, now)?;
+            let closed = live.is_closed()?;
+            let seen = Seen {
+                team,
+                agent,
+                now,
+                closed,
+            };
+            let counts = live.owned_counts(agent)?;
+            let inbox = live.agent(agent)?;
+            let named = Status::ALL.into_iter().map(Status::name);
+            let mut answer = PrimeAnswer {
+                team: team.to_owned(),
+                agent: agent.to_owned(),
+                last_seq: reader.head().last_seq,
+                tasks_by_status: named
+                    .zip(counts.by_status)
+                    .filter(|(_, count)| *count > 0)
+                    .collect(),
+                in_progress: Few {
+                    total: counts.by_status[Status::InProgress as usize],
+                    items: in_progress(live, &seen)?,
+                },
+                blocked: Few {
+                    total: live.waiting_count(agent)?,
+                    items: briefs(
+                        live,
+                        live.waiting_tasks(agent, None, ITEMS_MAX)?.tasks,
+                        &seen,
+                    )?,
+                },
+                ready: Few {
+                    total: ready.total,
+                    items: briefs(live, ready.tasks, &seen)?,
+                },
+                unread: Few {
+                    total: inbox.unread,
+                    items: unread(live, reader, agent, now)?,
+                },
+                unread_wakeups: inbox.wakeups,
+                commands: Vec::new(),
+            };
+            answer.commands = commands(&answer, closed);
+            answer.fit();
+            Ok(answer)
+        })
+    }
+}
+
+impl PrimeAnswer {
+    /// Leaves out items from the end of the longest list until the rest is short enough. Of equally long ones what
+    /// can be done later goes first.
+    fn fit(&mut self) {
+        // The steps of tasks with long names leave room for the lists; the last command, to wait, stays.
+        while self.commands.len() > 2
+            && tokens::estimate(&self.commands.join("\n")) > TOKENS_AIMED_AT / 3
+        {
+            self.commands.remove(self.commands.len() - 2);
+        }
+        while tokens::estimate(&crate::page::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT
+        {
+            let (ready, unread) = (self.ready.items.len(), self.unread.items.len());
+            let (blocked, works) = (self.blocked.items.len(), self.in_progress.items.len());
+            match ready.max(unread).max(blocked).max(works) {
+                0 => return,
+                most if most == ready => drop(self.ready.items.pop()),
+                most if most == unread => drop(self.unread.items.pop()),
+                most if most == blocked => drop(self.blocked.items.pop()),
+                _ => drop(self.in_progress.items.pop()),
+            }
+        }
+    }
+}
+
+/// Who looks, and when.
+struct Seen<'a> {
+    team: &'a str,
+    agent: &'a str,
+    now: Timestamp,
+    closed: bool,
+}
+
+impl Seen<'_> {
+    /// What to type next about a task: what moves it. In a closed team nothing does.
+    fn next(&self, live: &Live, task: &Task) -> Result<Vec<String>> {
+        if self.closed {
+            return Ok(Vec::new());
+        }
+        let (team, agent, id) = (self.team, self.agent, &task.task_id);
+        let claim = || -> Result<Vec<String>> {
+            match live.ready(task)? {
+                true => Ok(vec![next::claim(team, id, agent)]),
+                false => Ok(Vec::new()),
+            }
+        };
+        Ok(match (task.claim(), task.status) {
+            (Some(claim), _) if claim.leased_until > self.now && claim.owner == agent => {
+                next::of_holder(team, id, agent, task.governed.epoch)
+            }
+            (Some(_), _) => claim()?,
+            (None, Status::Pending | Status::Assigned) if task.claim_governed => claim()?,
+            (None, _) if task.claim_governed => Vec::new(),
+            (None, Status::InProgress) => vec![next::report(team, task, agent, "done")],
+            (None, _) => vec![next::report(team, task, agent, "in_progress")],
+        })
+    }
+}
+
+fn in_progress(live: &Live, seen: &Seen<'_>) -> Result<Vec<Brief>> {
+    let filter = TaskFilter {
+        status: Some(Status::InProgress),
+        owner: Some(seen.agent.to_owned()),
+    };
+    briefs(live, live.tasks(&filter, None, ITEMS_MAX)?.tasks, seen)
+}
+
+fn briefs(live: &Live, tasks: Vec<Task>, seen: &Seen<'_>) -> Result<Vec<Brief>> {
+    tasks
+        .into_iter()
+        .map(|task| brief(live, task, seen))
+        .collect()
+}
+
+fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
+    let now = seen.now;
+    let next = seen.next(live, &task)?;
+    let reported = cut(&report::words(&task));
+    let epoch = task.claim().map(|_| task.governed.epoch);
+    let leased_until = task.claim().map(|claim| claim.leased_until);
+    let lease_expired = task.lease_expired(now);
+    let mut waits_for = Vec::new();
+    let mut more = 0;
+    for dep in task.deps {
+        let status = live.task(&dep)?.map(|dep| dep.status);
+        if status == Some(Status::Completed) {
+            continue;
+        }
+        if waits_for.len() == DEPS_MAX {
+            more += 1;
+            continue;
+        }
+        waits_for.push(Dependency {
+            task_id: dep,
+            status: status.map_or("unknown", Status::name),
+        });
+    }
+    Ok(Brief {
+        task_id: task.task_id,
+        priority: task.priority.name(),
+        subject: cut(&task.subject.unwrap_or_default()),
+        age_minutes: minutes(now, task.updated_at),
+        note: cut(&task.note.unwrap_or_default()),
+        reported,
+        epoch,
+        leased_until: leased_until.map(|until| until.to_string()),
+        lease_expired,
+        waits_for,
+        waits_for_more: more,
+        next,
+    })
+}
+
+fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<Vec<Mail>> {
+    let unread = live.unread_mail(agent, ITEMS_MAX)?;
+    unread
+        .mail
+        .into_iter()
+        .chain(unread.wakeups)
+        .take(ITEMS_MAX)
+        .map(|seq| Ok(mail(crate::page::sent(live, reader, seq)?, now)))
+        .collect()
+}
+
+impl Mail {
+    /// Whether it only reminds of other mail.
+    pub fn is_wakeup(&self) -> bool {
+        self.kind == MessageType::AgentWakeupRequired.name()
+    }
+}
+
+fn mail(message: Message, now: Timestamp) -> Mail {
+    Mail {
+        text: cut(&said(message.payload.as_str())),
+        message_id: message.id,
+        kind: message.kind.name(),
+        from: message.from,
+        priority: message.priority.name(),
+        task_id: message.task_id,
+        age_minutes: minutes(now, message.created_at),
+    }
+}
+
+/// What a payload says in words: its status and its first text.
+fn said(payload: &str) -> String {
+    let fields: Value = serde_json::from_str(payload).unwrap_or_default();
+    let text = |name: &str| {
+        fields
+            .get(name)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
+    let texts = ["subject", "note", "body", "text", "details"];
+    let words: Vec<&str> = text("status")
+        .into_iter()
+        .chain(texts.into_iter().find_map(text))
+        .collect();
+    match words.is_empty() && payload != "{}" {
+        true => payload.to_owned(),
+        false => words.join(": "),
+    }
+}
+
+/// In a closed team only what reads.
+fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
+    let PrimeAnswer {
+        team,
+        agent,
+        last_seq,
+        ..
+    } = answer;
+    let mut commands = Vec::new();
+    if answer.unread.total > 0 {
+        commands.push(format!("teamlog read {team} --agent {agent} --unread"));
+        if let Some(mail) = answer.unread.items.first().filter(|_| !closed) {
+            let id = shell::quoted(&mail.message_id);
+            commands.push(format!(
+                "teamlog ack {team} --agent {agent} --message-id {id}"
+            ));
+        }
+    }
+    if answer.ready.total > 0 {
+        commands.push(format!("teamlog ready {team} --agent {agent}"));
+    }
+    let lists = [&answer.in_progress, &answer.ready, &answer.blocked];
+    let mut tasks = lists.into_iter().flat_map(|list| &list.items);
+    if let Some(first) = tasks.next() {
+        let id = &first.task_id;
+        commands.push(format!("teamlog task show {team} {id} --history"));
+    }
+    for list in lists {
+        let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
+        for step in steps.flatten() {
+            // A task of its own whose lease ran out is in two lists.
+            if !commands.contains(step) {
+                commands.push(step.clone());
+            }
+        }
+    }
+    commands.push(format!(
+        "teamlog wait {team} --agent {agent} --since {last_seq} --timeout 300"
+    ));
+    commands
+}
+
+fn minutes(now: Timestamp, then: Timestamp) -> u64 {
+    u64::try_from((now.micros() - then.micros()) / 60_000_000).unwrap_or(0)
+}
+
+/// One line of at most [`TEXT_MAX`] characters.
+fn cut(text: &str) -> String {
+    let line: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(TEXT_MAX + 1)
+        .collect();
+    match line.char_indices().nth(TEXT_MAX) {
+        None => line,
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+    }
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}

@@ -1,0 +1,91 @@
+//! `read`: a page of an inbox, towards older messages.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::messages::InboxQuery;
+use crate::projections::{Live, Message};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `read` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Read {
+    /// Whose inbox.
+    pub agent: String,
+    /// Only messages not acknowledged yet.
+    pub unread: bool,
+    /// Most messages on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The oldest message of the page before.
+    pub cursor: Option<String>,
+}
+
+/// `{team, agent, messages, count, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReadAnswer {
+    /// The team.
+    pub team: String,
+    /// Whose inbox.
+    pub agent: String,
+    /// The page, oldest first.
+    #[serde(serialize_with = "crate::shapes::messages")]
+    pub messages: Vec<Message>,
+    /// Messages on the page.
+    pub count: usize,
+    /// The oldest id of the page while older ones remain.
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// A page of an inbox.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `cursor_unknown`; the log's.
+    pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
+        let team = self.name().to_owned();
+        self.query(|live, reader| {
+            membership::check(live, "agent", &read.agent)?;
+            let page = live.inbox(&read.agent, query(live, &read)?)?;
+            let messages = page
+                .seqs
+                .iter()
+                .map(|seq| crate::page::sent(live, reader, *seq))
+                .collect::<Result<Vec<Message>>>()?;
+            Ok(ReadAnswer {
+                team: team.clone(),
+                agent: read.agent.clone(),
+                count: messages.len(),
+                next_cursor: messages
+                    .first()
+                    .filter(|_| page.older)
+                    .map(|oldest| oldest.id.clone()),
+                messages,
+            })
+        })
+    }
+}
+
+fn query(live: &Live, read: &Read) -> Result<InboxQuery> {
+    let before = match &read.cursor {
+        None => None,
+        Some(cursor) => {
+            names::check_free("cursor", cursor)?;
+            let message = live
+                .message(cursor)?
+                .filter(|message| message.to == read.agent);
+            let what = "the id of a message in this inbox";
+            Some(
+                message
+                    .ok_or_else(|| crate::page::unknown_cursor(cursor, what))?
+                    .seq,
+            )
+        }
+    };
+    Ok(InboxQuery {
+        unread: read.unread,
+        before,
+        limit: crate::page::limit(read.limit, crate::page::PAGE),
+    })
+}

@@ -1,0 +1,471 @@
+//! `send`: one message into one inbox. Everything that is said by message (assignments and updates too) goes this way.
+//!
+//! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
+//! before the cooldown so that a retry is told that its message lies there.
+
+use crate::failure::Result;
+use crate::handle::next;
+use crate::handle::team::{Done, Mutation, Team};
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::message::dead_letter::DeadLetterShown;
+use crate::projections::deliveries::Delivery;
+use crate::projections::fact::DeliveryRequired;
+use crate::projections::message::{Message, Names, NotApplied};
+use crate::projections::messages::MessageInfo;
+use crate::projections::{Envelope, Live, MessageType, Policy, Setting, Status};
+use crate::refusal::{Code, Refusal};
+use crate::task::blocking::{self, Turn};
+use crate::usage::budget;
+use crate::{Recorded, names};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+/// What `send` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Send {
+    /// Sender.
+    pub from: String,
+    /// Recipient.
+    pub to: String,
+    /// One of the message types, by name.
+    pub kind: String,
+    /// Generated as `msg_` and 12 hex digits when absent. One that is known already makes the send a duplicate.
+    pub message_id: Option<String>,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to; else inherited from the task.
+    pub trace_id: Option<String>,
+    /// `low normal high critical`; default `normal`.
+    pub priority: Option<String>,
+    /// The payload, a JSON object as text; default `{}`.
+    pub payload: Option<String>,
+    /// The message's own time as ISO 8601; default now. At most five minutes ahead.
+    pub created_at: Option<String>,
+    /// Suppress a repetition of (recipient, task, type) within so many seconds.
+    pub cooldown_seconds: Option<u64>,
+    /// The message needs an ack: it is tried again and becomes a dead letter without one.
+    pub delivery: Option<Require>,
+    /// Who does it, if not the sender.
+    pub actor: Option<String>,
+}
+
+/// What a delivery is to be like where it is not to be as the team's settings have it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Require {
+    /// Seconds that each attempt waits for the ack.
+    pub ack_timeout_seconds: Option<u64>,
+    /// How often it is tried again.
+    pub max_retries: Option<u64>,
+}
+
+/// How a send ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SendStatus {
+    /// It lies in the inbox.
+    Sent,
+    /// A message of that id lies there already; nothing changed.
+    Duplicate,
+    /// The cooldown swallowed it.
+    Suppressed,
+    /// Its recipient acknowledged it while its sender waited.
+    Acked,
+    /// Nobody acknowledged it while its sender waited. The command exits 1.
+    DeadLetter,
+}
+
+/// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`; where an ack is needed
+/// `delivery`, and once it was waited for `attempt` and `ack`, or `dead_letter`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct SendAnswer {
+    /// How it ended.
+    pub status: SendStatus,
+    /// The message; for a duplicate the stored one.
+    #[serde(serialize_with = "crate::shapes::message")]
+    pub message: Message,
+    /// The event that records it.
+    pub event: Recorded,
+    /// `cooldown` when suppressed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// Seconds until the same would be sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cooldown_remaining_seconds: Option<u64>,
+    /// Where it is about a task that only claims move: it was kept as a report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported: Option<KeptAsReport>,
+    /// What of it was not applied to a task, by field: `no_task_id`, `unknown_status`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_applied: BTreeMap<String, NotApplied>,
+    /// What was agreed on for the ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery: Option<Terms>,
+    /// The attempt that the ack answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u32>,
+    /// The event of the ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack: Option<Recorded>,
+    /// What became of it without an ack.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dead_letter: Option<DeadLetterShown>,
+}
+
+impl SendAnswer {
+    /// Whether the message still waits for its ack, as far as its sender knows.
+    pub fn is_open(&self) -> bool {
+        let settled = matches!(self.status, SendStatus::Acked | SendStatus::DeadLetter);
+        self.delivery.is_some() && !settled
+    }
+}
+
+/// `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct KeptAsReport {
+    /// The task.
+    pub task_id: String,
+    /// The status that it has, and keeps.
+    #[schemars(with = "Status")]
+    pub status: &'static str,
+    /// Who works on it under a lease.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// The number of that claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// What moves it, to be typed by the sender, where that is its holder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<String>,
+}
+
+/// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Terms {
+    /// Seconds that each attempt waits for the ack.
+    pub ack_timeout_seconds: u64,
+    /// How often it is tried again.
+    pub max_retries: u32,
+    /// When the message becomes a dead letter without an ack.
+    pub dead_letter_at: String,
+}
+
+/// The kind of the event that stands behind `message_sent` where an ack is needed.
+const REQUIRED: &str = "delivery_required";
+/// The kinds of those that stand between where the message completes, or resumes, a task that others wait for.
+const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
+
+/// A live message's own time may lie this far ahead: clocks differ, but not by more.
+pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
+
+/// A send with the random bits that its message id is made of, so that deciding is pure.
+#[derive(Debug, Clone)]
+pub(crate) struct Job {
+    pub send: Send,
+    pub random: u64,
+}
+
+/// What becomes of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Sent(Message),
+    Duplicate { first: u64 },
+    Suppressed { message: Message, remaining: u64 },
+}
+
+impl Team {
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
+    pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
+        let random = self.options.ids.random();
+        let done = self.mutate(Job { send, random })?;
+        let mut events = done.events;
+        let delivery = events.pop_if(|event| event.kind == REQUIRED);
+        while events
+            .pop_if(|event| DEPENDENTS.contains(&&*event.kind))
+            .is_some()
+        {}
+        let (decision, event) = Done {
+            decision: done.decision,
+            events,
+        }
+        .last()?;
+        let mut answer = SendAnswer {
+            status: SendStatus::Sent,
+            message: match &decision {
+                Decision::Sent(message) | Decision::Suppressed { message, .. } => {
+                    message.clone().by(&event.actor)
+                }
+                Decision::Duplicate { first } => self.stored(*first)?,
+            },
+            event: Recorded::plain(event),
+            reason: None,
+            cooldown_remaining_seconds: None,
+            reported: None,
+            not_applied: BTreeMap::new(),
+            delivery: None,
+            attempt: None,
+            ack: None,
+            dead_letter: None,
+        };
+        if delivery.is_some() {
+            let id = answer.message.id.clone();
+            let delivery = self.query(|live, _| Ok(live.delivery(&id)?))?;
+            answer.delivery = delivery.as_ref().map(Terms::of);
+        }
+        match decision {
+            Decision::Sent(message) => {
+                let unapplied = message.unapplied().into_iter();
+                answer.not_applied = unapplied.map(|one| (one.field, one.reason)).collect();
+                answer.reported = self.kept_as_report(&message)?;
+            }
+            Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
+            Decision::Suppressed { remaining, .. } => {
+                answer.status = SendStatus::Suppressed;
+                answer.reason = Some("cooldown");
+                answer.cooldown_remaining_seconds = Some(remaining);
+            }
+        }
+        Ok(answer)
+    }
+
+    /// What a message about a task did not move, because only claims do.
+    fn kept_as_report(&mut self, message: &Message) -> Result<Option<KeptAsReport>> {
+        let kinds = [MessageType::TaskAssign, MessageType::TaskUpdate];
+        let Some(id) = message
+            .task_id
+            .as_ref()
+            .filter(|_| kinds.contains(&message.kind))
+        else {
+            return Ok(None);
+        };
+        let (team, now) = (self.name().to_owned(), self.now());
+        self.query(|live, _| {
+            let task = live.task(id)?.filter(|task| task.claim_governed);
+            Ok(task.map(|task| {
+                let claim = task.claim().filter(|claim| claim.leased_until > now);
+                let epoch = task.governed.epoch;
+                let own = claim.filter(|claim| claim.owner == message.from);
+                KeptAsReport {
+                    next: own
+                        .map(|claim| next::of_holder(&team, id, &claim.owner, epoch))
+                        .unwrap_or_default(),
+                    task_id: id.clone(),
+                    status: task.status.name(),
+                    holder: claim.map(|claim| claim.owner.clone()),
+                    epoch: claim.map(|_| epoch),
+                }
+            }))
+        })
+    }
+
+    /// The message that an event recorded.
+    fn stored(&mut self, seq: u64) -> Result<Message> {
+        self.query(|live, reader| crate::page::sent(live, reader, seq))
+    }
+}
+
+impl Mutation for Job {
+    type Decision = Decision;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Decision, Vec<NewEvent>)> {
+        let mut message = self.message(live, now)?;
+        if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {
+            return Err(ahead(&message, now).into());
+        }
+        membership::check(live, "message.from", &message.from)?;
+        membership::check(live, "message.to", &message.to)?;
+        if let Some(id) = &message.task_id {
+            let task = live.task(id)?;
+            if task.is_none() {
+                names::check_new("message.task_id", id)?;
+            }
+            message.trace_id = message.trace_id.or(task.and_then(|task| task.trace_id));
+        }
+        let (decision, mut event) = settle(live, message, self.send.cooldown_seconds, now)?;
+        if let Some(actor) = &self.send.actor {
+            names::check_free("actor", actor)?;
+            event.actor = actor.clone();
+        }
+        let sent = decision.is_sent();
+        let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
+        let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
+        let Decision::Sent(message) = &decision else {
+            return Ok((decision, events));
+        };
+        // What is under way may always be reported on.
+        if message.kind != MessageType::TaskUpdate {
+            budget::check(live, Some(&message.from))?;
+        }
+        let cause = events.len() - 1;
+        match blocking::turned_by(live, message)? {
+            Some((task, Turn::Completed)) => {
+                blocking::unblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+            }
+            Some((task, Turn::Resumed)) => {
+                blocking::reblock(live, task, cause, DEFAULT_ACTOR, &mut events)?;
+            }
+            None => {}
+        }
+        if let Some(require) = self.send.delivery {
+            let required = require.of(live, message, now)?;
+            let actor = self.send.actor.as_deref().unwrap_or(&message.from);
+            let mut event = required.event(actor, &info(message));
+            event.cause = Some(Cause::Earlier(cause));
+            events.push(event);
+        }
+        Ok((decision, events))
+    }
+}
+
+impl Require {
+    /// What is recorded for a message: what was asked for, else what the settings of the team say for its type.
+    fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryRequired> {
+        let policy = self.over(live.policy(message.kind)?)?;
+        Ok(DeliveryRequired::from(now, &message.id, policy, false))
+    }
+
+    /// What was asked for, over a policy.
+    pub(crate) fn over(self, mut policy: Policy) -> Result<Policy, Refusal> {
+        if let Some(seconds) = self.ack_timeout_seconds {
+            policy.ack_timeout_seconds =
+                within("ack_timeout_seconds", Setting::AckTimeout(None), seconds)?;
+        }
+        if let Some(retries) = self.max_retries {
+            let retries = within("max_retries", Setting::MaxRetries(None), retries)?;
+            policy.max_retries = u32::try_from(retries).unwrap_or(u32::MAX);
+        }
+        Ok(policy)
+    }
+}
+
+/// What a setting may be, a sender may ask for.
+pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
+    let text = number.to_string();
+    match setting.parse(&text) {
+        Ok(value) => Ok(value.number()),
+        Err(rule) => Err(Refusal::invalid(field, &text, &rule)),
+    }
+}
+
+impl Terms {
+    pub(crate) fn of(delivery: &Delivery) -> Terms {
+        Terms {
+            ack_timeout_seconds: delivery.policy.ack_timeout_seconds,
+            max_retries: delivery.policy.max_retries,
+            dead_letter_at: delivery.dead_at().to_string(),
+        }
+    }
+}
+
+/// What the state will know of a message that is about to be recorded.
+fn info(message: &Message) -> MessageInfo {
+    MessageInfo {
+        id: message.id.clone(),
+        seq: 0,
+        kind: message.kind,
+        to: message.to.clone(),
+        task_id: message.task_id.clone(),
+        trace_id: message.trace_id.clone(),
+        acked: None,
+    }
+}
+
+impl Decision {
+    fn is_sent(&self) -> bool {
+        matches!(self, Decision::Sent(_))
+    }
+}
+
+impl Job {
+    /// Names that begin with a hyphen are held against what the team knows, once it can be asked; see `decide`.
+    fn names(&self) -> Names {
+        let send = &self.send;
+        let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];
+        match given.iter().flatten().any(|name| name.starts_with('-')) {
+            true => Names::Known,
+            false => Names::New,
+        }
+    }
+
+    /// The message; a generated id is one that no message has.
+    pub(crate) fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
+        let send = &self.send;
+        let envelope = Envelope {
+            id: send.message_id.clone(),
+            kind: Some(send.kind.clone()),
+            from: Some(send.from.clone()),
+            to: Some(send.to.clone()),
+            task_id: send.task_id.clone(),
+            trace_id: send.trace_id.clone(),
+            priority: send.priority.clone(),
+            created_at: send.created_at.clone(),
+            payload: send.payload.clone(),
+            ..Envelope::default()
+        };
+        let mut random = self.random;
+        loop {
+            let message = envelope
+                .clone()
+                .complete(self.names(), now, random)
+                .map_err(Refusal::from)?;
+            if send.message_id.is_some() || live.message(&message.id)?.is_none() {
+                return Ok(message);
+            }
+            random = random.wrapping_add(1);
+        }
+    }
+}
+
+/// Duplicate, suppressed or sent, with the event that says so.
+fn settle(
+    live: &Live,
+    message: Message,
+    cooldown_seconds: Option<u64>,
+    now: Timestamp,
+) -> Result<(Decision, NewEvent)> {
+    if let Some(known) = live.message(&message.id)? {
+        let event = message.duplicate();
+        return Ok((Decision::Duplicate { first: known.seq }, event));
+    }
+    let remaining = cooling(live, &message, cooldown_seconds, now)?;
+    if remaining > 0 {
+        let event = message.suppressed(remaining).map_err(Refusal::from)?;
+        return Ok((Decision::Suppressed { message, remaining }, event));
+    }
+    let event = message.sent_at(now).map_err(Refusal::from)?;
+    Ok((Decision::Sent(message), event))
+}
+
+/// Whole seconds that the cooldown of (recipient, task, type) still runs; 0 when it does not.
+fn cooling(
+    live: &Live,
+    message: &Message,
+    cooldown_seconds: Option<u64>,
+    now: Timestamp,
+) -> Result<u64> {
+    let cooldown = cooldown_seconds.unwrap_or(0);
+    if cooldown == 0 {
+        return Ok(0);
+    }
+    let kind: MessageType = message.kind;
+    let Some(last) = live.last_sent(&message.to, message.task_id.as_deref(), kind)? else {
+        return Ok(0);
+    };
+    // A clock that went back since lengthens the cooldown by no more than it went back.
+    let passed = u64::try_from(now.micros() - last.at.micros()).unwrap_or(0);
+    let whole = cooldown.saturating_mul(1_000_000);
+    Ok(whole.saturating_sub(passed).div_ceil(1_000_000))
+}
+
+fn ahead(message: &Message, now: Timestamp) -> Refusal {
+    let text = format!(
+        "message.created_at must be at most 5 minutes ahead of now ({now}), but is {}",
+        message.created_at
+    );
+    Refusal::new(Code::CreatedAtAhead, text).field("message.created_at")
+}

@@ -1,0 +1,273 @@
+//! `send-message`: plain mail for one worker, and a request to tell it. What lies there already, undelivered and of the
+//! same sender and text, is not sent twice.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::message::mail::{DispatchOutcome, Mail};
+use crate::projections::fact::DispatchRequested;
+use crate::projections::messages::{DispatchStatus, MessageInfo};
+use crate::projections::{Envelope, Live, MessageType, Names};
+use crate::refusal::Refusal;
+use crate::usage::budget;
+use crate::uuid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Cause, Event, Json, NewEvent, Timestamp};
+
+/// What `send-message` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendMessage {
+    /// The sender
+    pub from_worker: String,
+    /// The recipient
+    pub to_worker: String,
+    /// The text
+    pub body: String,
+}
+
+/// `{message, dispatch}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SendMessageAnswer {
+    /// The message; where it lay there already, that one
+    pub message: Mail,
+    /// Whether its recipient is told
+    pub dispatch: DispatchOutcome,
+}
+
+/// How a recipient would best be told.
+const TRANSPORT: &str = "hook_preferred_with_fallback";
+/// What it is to do about it.
+const INTENT: &str = "pending-mailbox-review";
+
+/// A message that is about to be sent, or lies there.
+#[derive(Debug, Clone)]
+pub(crate) struct Letter {
+    pub id: String,
+    pub from: String,
+    pub to: String,
+    pub body: String,
+    pub trace_id: Option<String>,
+}
+
+/// A letter as the state has it, or as its event will record it.
+#[derive(Debug, Clone)]
+pub(crate) struct Posted {
+    pub mail: Mail,
+    /// The event that records it; `None` where it lay there already.
+    pub event: Option<NewEvent>,
+}
+
+/// A send with its ids, so that deciding is pure.
+#[derive(Debug, Clone)]
+struct Job {
+    letter: Letter,
+    request_id: String,
+    team: String,
+}
+
+impl Team {
+    /// Sends plain mail to a worker, and requests that it be told.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
+        let job = Job {
+            letter: Letter {
+                id: self.new_id(),
+                from: send.from_worker,
+                to: send.to_worker,
+                body: body(&send.body)?,
+                trace_id: self.control.trace_id.clone(),
+            },
+            request_id: self.new_id(),
+            team: self.name().to_owned(),
+        };
+        self.perform(job)
+    }
+
+    fn new_id(&self) -> String {
+        let ids = &self.options.ids;
+        uuid::random(ids.random(), ids.random())
+    }
+}
+
+/// A text without the blanks around it; there must be one.
+pub(crate) fn body(text: &str) -> Result<String, Refusal> {
+    match text.trim() {
+        "" => Err(Refusal::invalid("body", text, "must not be blank")),
+        body => Ok(body.to_owned()),
+    }
+}
+
+impl Letter {
+    /// The same mail as it lies in the inbox, else the event that puts it there.
+    pub fn post(&self, live: &Live, now: Timestamp) -> Result<Posted> {
+        if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
+            let marks = live.marks(&same.id)?;
+            let stored = live.message(&same.id)?;
+            let (task_id, trace_id) = stored
+                .map(|stored| (stored.task_id, stored.trace_id))
+                .unwrap_or_default();
+            let mail = Mail {
+                task_id,
+                trace_id,
+                ..Mail::plain(&same.id, &self.from, &self.to, &self.body, same.created_at)
+            };
+            return Ok(Posted {
+                mail: mail.marked(&marks),
+                event: None,
+            });
+        }
+        let payload = Json::of(&serde_json::json!({ "body": self.body })).map_err(|error| {
+            Refusal::invalid("body", &self.body, &format!("must be text ({error})"))
+        })?;
+        let envelope = Envelope {
+            id: Some(self.id.clone()),
+            kind: Some(MessageType::Message.name().to_owned()),
+            from: Some(self.from.clone()),
+            to: Some(self.to.clone()),
+            trace_id: self.trace_id.clone(),
+            payload: Some(payload.into_string()),
+            ..Envelope::default()
+        };
+        // Who may send and receive was held against what the team knows.
+        let message = envelope
+            .complete(Names::Known, now, 0)
+            .map_err(Refusal::from)?;
+        Ok(Posted {
+            event: Some(message.sent_at(now).map_err(Refusal::from)?),
+            mail: Mail::of(&message),
+        })
+    }
+}
+
+/// What is told of the recipient: by a request of this or an earlier send, or already.
+#[derive(Debug, Clone)]
+enum Telling {
+    Queued(String),
+    Waiting(String),
+    Told,
+}
+
+#[derive(Debug, Clone)]
+struct Verdict {
+    mail: Mail,
+    telling: Telling,
+}
+
+impl Act for Job {
+    type Verdict = Verdict;
+    type Answer = SendMessageAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Verdict>> {
+        let letter = &self.letter;
+        membership::check(live, "from_worker", &letter.from)?;
+        membership::check(live, "to_worker", &letter.to)?;
+        let posted = letter.post(live, now)?;
+        let telling = self.telling(live, &posted.mail)?;
+        let mut events = Vec::new();
+        if posted.event.is_some() {
+            budget::check(live, Some(&letter.from))?;
+            events.extend(membership::joining(live, &letter.from)?);
+        }
+        let is_new = posted.event.is_some();
+        events.extend(posted.event);
+        if let Telling::Queued(_) = telling {
+            let mut event = self.request(live, &posted.mail)?;
+            event.cause = is_new.then(|| Cause::Earlier(events.len() - 1));
+            events.push(event);
+        }
+        let mail = posted.mail;
+        Ok(Ruling::Granted(Verdict { mail, telling }, events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        verdict: &Verdict,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<SendMessageAnswer> {
+        Ok(SendMessageAnswer {
+            message: verdict.mail.clone(),
+            dispatch: verdict.outcome(),
+        })
+    }
+}
+
+impl Job {
+    /// A request that failed is made again; one that is open is not.
+    fn telling(&self, live: &Live, mail: &Mail) -> Result<Telling> {
+        let known = match live.marks(&mail.message_id)?.dispatch {
+            Some(request) => live.dispatch(&request)?,
+            None => None,
+        };
+        let queued = || Telling::Queued(self.request_id.clone());
+        Ok(match known.map(|known| (known.status, known.request)) {
+            _ if mail.notified_at.is_some() => Telling::Told,
+            Some((DispatchStatus::Notified, _)) => Telling::Told,
+            Some((DispatchStatus::Pending, request)) => Telling::Waiting(request.request_id),
+            Some((DispatchStatus::Delivered | DispatchStatus::Failed, _)) | None => queued(),
+        })
+    }
+
+    fn request(&self, live: &Live, mail: &Mail) -> Result<NewEvent> {
+        let (team, to) = (&self.team, &mail.to_worker);
+        let request = DispatchRequested {
+            request_id: self.request_id.clone(),
+            kind: "mailbox".to_owned(),
+            to_worker: to.clone(),
+            trigger_message: format!(
+                "{to} has mail from {}; to read it: teamlog read {team} --agent {to} --unread",
+                mail.from_worker
+            ),
+            intent: Some(INTENT.to_owned()),
+            message_id: Some(mail.message_id.clone()),
+            transport_preference: TRANSPORT.to_owned(),
+            fallback_allowed: true,
+        };
+        let message = match live.message(&mail.message_id)? {
+            Some(message) => message,
+            None => MessageInfo {
+                id: mail.message_id.clone(),
+                seq: 0,
+                kind: MessageType::Message,
+                to: to.clone(),
+                task_id: None,
+                trace_id: self.letter.trace_id.clone(),
+                acked: None,
+            },
+        };
+        Ok(request.event(&self.letter.from, &message))
+    }
+}
+
+impl Verdict {
+    fn outcome(&self) -> DispatchOutcome {
+        let mail = &self.mail;
+        let hook = match mail.to_worker == LEADER {
+            true => "mailbox",
+            false => "hook",
+        };
+        let (transport, reason) = match &self.telling {
+            Telling::Queued(_) => ("hook", "queued_for_hook_dispatch"),
+            Telling::Waiting(_) => ("none", "duplicate_pending_dispatch_request"),
+            Telling::Told => (hook, "existing_message_already_notified"),
+        };
+        let waits = matches!(self.telling, Telling::Waiting(_));
+        DispatchOutcome {
+            ok: !waits,
+            transport: transport.to_owned(),
+            reason: reason.to_owned(),
+            request_id: match &self.telling {
+                Telling::Queued(request) | Telling::Waiting(request) => Some(request.clone()),
+                Telling::Told => None,
+            },
+            message_id: mail.message_id.clone(),
+            to_worker: (!waits).then(|| mail.to_worker.clone()),
+        }
+    }
+}

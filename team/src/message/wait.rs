@@ -1,0 +1,156 @@
+//! `wait`: returns when something arrives for an agent.
+
+use crate::Recorded;
+use crate::failure::Result;
+use crate::handle::follower::Follower;
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::projections::Live;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use teamlog_engine::{Event, RefKind};
+
+/// What `wait` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Wait {
+    /// For whom.
+    pub agent: String,
+    /// For how long; `None` is for ever.
+    pub timeout: Option<Duration>,
+    /// What counts as known: everything up to that event; `None` is everything there is.
+    pub since: Option<u64>,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitStatus {
+    /// Something is there.
+    Arrived,
+    /// Nothing came in time.
+    TimedOut,
+}
+
+/// `{status, team, agent, events, count, last_seq}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct WaitAnswer {
+    /// How it ended.
+    pub status: WaitStatus,
+    /// The team.
+    pub team: String,
+    /// For whom.
+    pub agent: String,
+    /// What arrived, in order: the first [`PAGE`](crate::page::PAGE) of it.
+    pub events: Vec<Recorded>,
+    /// Events in the answer.
+    pub count: usize,
+    /// The last event looked at: the `since` of the next wait, which then misses nothing.
+    pub last_seq: u64,
+}
+
+impl Team {
+    /// Waits until something arrives for an agent: mail, a repeated delivery, whatever others do to its tasks.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
+    pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
+        let deadline = wait
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut follower = Follower::start(self, |live, reader| {
+            membership::check(live, "agent", &wait.agent)?;
+            let last = reader.head().last_seq;
+            match wait.since {
+                Some(since) if since > last => Err(ahead(since, last).into()),
+                since => Ok(since.unwrap_or(last)),
+            }
+        })?;
+        loop {
+            let mut new = Vec::new();
+            let full = follower.read(self, |event| {
+                if may_concern(event, &wait.agent) {
+                    new.push(event.clone().into_owned());
+                }
+                Ok(match new.len() < crate::page::PAGE {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                })
+            })?;
+            let arrived = match new.is_empty() {
+                true => Vec::new(),
+                false => self.query(|live, _| arrived(live, &new, &wait.agent))?,
+            };
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let timed_out = full.is_continue() && left == Some(Duration::ZERO);
+            if !arrived.is_empty() || timed_out {
+                return Ok(self.waited(wait, arrived, follower.seq()));
+            }
+            if full.is_continue() {
+                follower.wait(left)?;
+            }
+        }
+    }
+
+    fn waited(&self, wait: &Wait, events: Vec<Recorded>, last_seq: u64) -> WaitAnswer {
+        WaitAnswer {
+            status: match events.is_empty() {
+                true => WaitStatus::TimedOut,
+                false => WaitStatus::Arrived,
+            },
+            team: self.name().to_owned(),
+            agent: wait.agent.clone(),
+            count: events.len(),
+            events,
+            last_seq,
+        }
+    }
+}
+
+/// Facts about what did not happen, and an agent's own doings, wake nobody; not even the one who did them.
+fn may_concern(event: &Event<'_>, agent: &str) -> bool {
+    let for_agent = event.refs.get(RefKind::Agent) == Some(agent);
+    match &*event.kind {
+        _ if event.foreign => event.actor != agent,
+        "message_sent" => for_agent || event.actor != agent,
+        "delivery_retry" => for_agent,
+        "message_duplicate"
+        | "message_suppressed"
+        | "message_acked"
+        | "message_ack_duplicate"
+        | "ack_rejected"
+        | "delivery_acked"
+        | "delivery_required"
+        | "message_notified"
+        | "message_delivered"
+        | "dispatch_requested"
+        | "dispatch_notified"
+        | "dispatch_delivered"
+        | "dispatch_failed" => false,
+        _ => event.actor != agent,
+    }
+}
+
+/// Those that are addressed to the agent or name a task of its own.
+fn arrived(live: &Live, events: &[Event<'static>], agent: &str) -> Result<Vec<Recorded>> {
+    let mut found = Vec::new();
+    for event in events {
+        let own_task = match event.refs.get(RefKind::Task) {
+            Some(task) => live
+                .task(task)?
+                .is_some_and(|task| task.owner.as_deref() == Some(agent)),
+            None => false,
+        };
+        if own_task || event.refs.get(RefKind::Agent) == Some(agent) {
+            found.push(Recorded::marked(live, event.clone())?);
+        }
+    }
+    Ok(found)
+}
+
+fn ahead(since: u64, last: u64) -> Refusal {
+    let message = format!("since must be an event of the log, 0 to {last}, but is {since}");
+    Refusal::new(Code::InvalidInput, message).field("since")
+}

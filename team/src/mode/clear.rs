@@ -1,0 +1,162 @@
+//! `mode-clear`: takes the state of a mode away, active or not.
+//!
+//! In a session where the root holds a state of the mode as well, a tombstone stays: without it that state would count
+//! for the session from then on.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::mode::rules::board::{self, Board, is_tombstone};
+use crate::mode::rules::reconcile::{Exit, release};
+use crate::mode::rules::shown::{path, scope};
+use crate::mode::rules::skill;
+use crate::mode::rules::typed;
+use crate::projections::Live;
+use crate::projections::modes::{Mode, Scope};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `mode-clear` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeClear {
+    /// The mode
+    #[schemars(with = "Mode")]
+    #[serde(deserialize_with = "typed::mode")]
+    pub mode: String,
+    /// The session; else the state of the root is cleared
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+    /// Whether the state of the root and those of all sessions are cleared
+    #[serde(default)]
+    pub all_sessions: bool,
+}
+
+/// What was cleared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeCleared {
+    /// Always true: nothing of it is left, or nothing was there
+    pub cleared: bool,
+    /// The mode
+    pub mode: Mode,
+    /// The session, where one was named
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Whether all sessions were meant
+    pub all_sessions: bool,
+    /// How many states went
+    pub removed: u64,
+    /// Their files, relative to the data root
+    pub paths: Vec<String>,
+    /// Whether a tombstone hides the state of the root from the session
+    pub tombstone: bool,
+    /// Modes that are active now, in the order in which they became so
+    pub active_modes: Vec<Mode>,
+}
+
+#[derive(Debug, Clone)]
+struct Job {
+    team: String,
+    clear: ModeClear,
+}
+
+/// What is to be cleared.
+#[derive(Debug, Clone)]
+struct Plan {
+    mode: Mode,
+    acting: Scope,
+    scopes: Vec<Scope>,
+    tombstone: bool,
+}
+
+impl Team {
+    /// Takes the state of a mode away. Where there is none, nothing changes.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `invalid_input`, `team_closed`; the log's.
+    pub fn mode_clear(&mut self, clear: ModeClear) -> Result<ModeCleared> {
+        let team = self.name().to_owned();
+        self.perform(Job { team, clear })
+    }
+}
+
+impl Job {
+    fn plan(&self, live: &Live, board: &Board<'_>) -> Result<Plan> {
+        let mode = skill::mode(&self.clear.mode)?;
+        let acting = scope(self.clear.session_id.as_deref())?;
+        let mut plan = Plan {
+            mode,
+            acting: acting.clone(),
+            scopes: Vec::new(),
+            tombstone: false,
+        };
+        if self.clear.all_sessions {
+            if acting != Scope::Root {
+                let message = "all_sessions must stand alone, but a session_id is given too";
+                let refusal = Refusal::new(Code::InvalidInput, message);
+                return Err(refusal.field("all_sessions").into());
+            }
+            let sessions = live.sessions_with(mode)?;
+            plan.scopes.extend(sessions.into_iter().map(Scope::Session));
+        }
+        let at_root = board.state(&Scope::Root, mode)?.is_some();
+        match &acting {
+            Scope::Root if at_root => plan.scopes.push(Scope::Root),
+            Scope::Root => {}
+            session => {
+                let own = board.state(session, mode)?;
+                plan.tombstone = at_root;
+                let done = own.as_ref().is_some_and(is_tombstone) && at_root;
+                if !done && (at_root || own.is_some()) {
+                    plan.scopes.push(session.clone());
+                }
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl Act for Job {
+    type Verdict = ModeCleared;
+    type Answer = ModeCleared;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<ModeCleared>> {
+        let mut board = Board::new(live, now);
+        let plan = self.plan(live, &board)?;
+        for scope in &plan.scopes {
+            release(&mut board, scope, plan.mode, Exit::Abort)?;
+            board.clear(scope, plan.mode, plan.tombstone)?;
+        }
+        let name = plan.mode.name();
+        let paths = plan.scopes.iter();
+        let paths: Vec<String> = paths.map(|scope| path(&self.team, scope, name)).collect();
+        let cleared = ModeCleared {
+            cleared: true,
+            mode: plan.mode,
+            session_id: plan.acting.session().map(str::to_owned),
+            all_sessions: self.clear.all_sessions,
+            removed: paths.len() as u64,
+            paths,
+            tombstone: plan.tombstone,
+            active_modes: board.active(&plan.acting)?,
+        };
+        Ok(Ruling::Granted(cleared, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        cleared: &ModeCleared,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ModeCleared> {
+        let acting = Scope::of(cleared.session_id.as_deref());
+        Ok(ModeCleared {
+            active_modes: board::active(live, &acting)?,
+            ..cleared.clone()
+        })
+    }
+}

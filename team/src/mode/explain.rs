@@ -1,0 +1,67 @@
+//! `mode-explain`: what would become of making a mode active, without doing it.
+
+use crate::failure::{Failure, Result};
+use crate::handle::team::Team;
+use crate::mode::rules::board::Board;
+use crate::mode::rules::reconcile::{Source, reconcile};
+use crate::mode::rules::shown::scope;
+use crate::mode::rules::skill;
+use crate::mode::rules::transition::{Review, Transition, decide};
+use crate::projections::modes::Mode;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use teamlog_engine::Timestamp;
+
+/// What `mode-explain` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeExplain {
+    /// The mode
+    #[schemars(with = "Mode")]
+    pub mode: String,
+    /// The session; else it would start for everybody
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+impl Team {
+    /// What would become of making a mode active. A denial is an answer here.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `invalid_input`; the log's.
+    pub fn mode_explain(&mut self, explain: ModeExplain) -> Result<Transition> {
+        let mode = skill::mode(&explain.mode)?;
+        let scope = scope(explain.session_id.as_deref())?;
+        let team = self.name().to_owned();
+        self.query(|live, _| {
+            let mut board = Board::new(live, Timestamp::default());
+            match reconcile(&mut board, &team, &scope, mode, Source::Start) {
+                Err(Failure::Refused(refusal)) => denied(refusal),
+                decided => decided,
+            }
+        })
+    }
+}
+
+/// The transition that the refusal of a denied one holds.
+fn denied(refusal: Refusal) -> Result<Transition> {
+    if refusal.code != Code::ModeDenied {
+        return Err(refusal.into());
+    }
+    let details = Value::Object(refusal.details.clone());
+    serde_json::from_value(details).map_err(|_| refusal.into())
+}
+
+/// The same for a set of modes that is not any team's. Names of none in it are left out.
+///
+/// # Errors
+/// `unsupported_mode`.
+pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
+    let active: Vec<Mode> = active
+        .iter()
+        .filter_map(|name| Mode::from_name(name))
+        .collect();
+    Ok(decide(&active, skill::mode(mode)?, review))
+}

@@ -1,0 +1,13 @@
+//! Workflow modes: started, changed, ended and looked at. The rules are pure ([`rules`]).
+
+pub mod clear;
+pub mod end;
+pub mod explain;
+pub mod outcome;
+pub mod prompt;
+pub mod rules;
+pub mod sessions;
+pub mod show;
+pub mod start;
+pub mod state;
+pub mod write;

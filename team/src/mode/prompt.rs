@@ -1,0 +1,477 @@
+//! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
+
+use crate::failure::{Failure, Result};
+use crate::handle::command::{Act, Origin, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::mode::rules::board::{self, Board, visible_from};
+use crate::mode::rules::denial::{self, Action};
+use crate::mode::rules::outcome::{self, Lifecycle};
+use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
+use crate::mode::rules::prompt::gate::{Planned, gated};
+use crate::mode::rules::prompt::keyword::going_on;
+use crate::mode::rules::prompt::plan::{Plan, plan};
+use crate::mode::rules::prompt::{Named, Words, lock, text, typed};
+use crate::mode::rules::reading::is_asked;
+use crate::mode::rules::reconcile::{
+    Ending, Exit, Source, end, ended, is_waiting, reconcile, review,
+};
+use crate::mode::rules::seed;
+use crate::mode::rules::shown::{path, scope};
+use crate::mode::rules::skill::{CANCEL, Skill};
+use crate::mode::rules::transition::{Kind, Transition};
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::mode::{Change, Fields, ModeGateBypassed, ModePromptDecided};
+use crate::projections::modes::{Mode, Scope};
+use crate::projections::settings::{PHRASES, Setting};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `mode-prompt` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModePrompt {
+    /// The prompt
+    pub text: String,
+    /// The session; else it is for everybody. The mode `team` always starts for everybody
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The thread that the prompt belongs to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<String>,
+    /// The turn that the prompt begins
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Job {
+    team: String,
+    origin: Origin,
+    prompt: ModePrompt,
+}
+
+impl Team {
+    /// Carries out what a prompt asks for: all of it, or nothing.
+    ///
+    /// # Errors
+    /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
+    pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
+        self.perform(Job {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            prompt,
+        })
+    }
+}
+
+impl PromptAnswer {
+    /// The answer that the refusal of a prompt holds.
+    pub fn of_refusal(refusal: &Refusal) -> Option<PromptAnswer> {
+        if refusal.code != Code::ModeDenied {
+            return None;
+        }
+        serde_json::from_value(Value::Object(refusal.details.clone())).ok()
+    }
+}
+
+impl Act for Job {
+    type Verdict = PromptAnswer;
+    type Answer = PromptAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<PromptAnswer>> {
+        let scope = self.check()?;
+        let mut hearing = Hearing {
+            job: self,
+            live,
+            board: Board::new(live, now).from(&self.origin),
+            told: PromptAnswer::default(),
+            scope,
+        };
+        let decided = hearing.decide();
+        match decided.and_then(|()| hearing.board.see(&hearing.scope)) {
+            Ok(()) => Ok(Ruling::Granted(hearing.told, hearing.board.into_events())),
+            Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
+                // Nothing happened, so that what was active is so still.
+                let active = board::active(live, &hearing.scope)?;
+                let refusal = hearing.told.denied(&self.team, refusal, active);
+                Ok(Ruling::Denied(refusal, Vec::new()))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        told: &PromptAnswer,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<PromptAnswer> {
+        let scope = self.check()?;
+        let mut told = told.clone();
+        told.active_skills = board::active(live, &scope)?;
+        let held = held_lock(&Board::new(live, now), &scope)?;
+        told.input_lock = held;
+        told.additional_context = text::paragraph(&self.team, &told);
+        Ok(told)
+    }
+}
+
+impl Job {
+    fn check(&self) -> Result<Scope, Refusal> {
+        let prompt = &self.prompt;
+        for (field, value) in [
+            ("thread_id", &prompt.thread_id),
+            ("turn_id", &prompt.turn_id),
+        ] {
+            if let Some(value) = value {
+                names::check_free(field, value)?;
+            }
+        }
+        scope(prompt.session_id.as_deref())
+    }
+}
+
+impl PromptAnswer {
+    fn denied(mut self, team: &str, refusal: Refusal, active: Vec<Mode>) -> Refusal {
+        let details = Value::Object(refusal.details.clone());
+        let transition: Option<Transition> = serde_json::from_value(details).ok();
+        self.denial = transition.and_then(|transition| transition.denial);
+        self.transition_error = Some(refusal.message.clone());
+        self.active_skills = active;
+        self.canceled = None;
+        self.started.clear();
+        self.auto_completed.clear();
+        self.transition_messages.clear();
+        self.additional_context = text::paragraph(team, &self);
+        let mut refusal = refusal;
+        if let Ok(Value::Object(answer)) = serde_json::to_value(&self) {
+            refusal.details.extend(answer);
+        }
+        refusal.field("text")
+    }
+}
+
+/// A prompt while it is decided.
+struct Hearing<'a> {
+    job: &'a Job,
+    live: &'a Live,
+    board: Board<'a>,
+    told: PromptAnswer,
+    scope: Scope,
+}
+
+impl Hearing<'_> {
+    fn decide(&mut self) -> Result<()> {
+        let prompt = self.job.prompt.text.clone();
+        if let Some(lock) = held_lock(&self.board, &self.scope)?
+            && let Some(word) = lock::kept_back(&lock, &prompt)
+        {
+            self.told.blocked_input = Some(word);
+            return Ok(());
+        }
+        let words = Words {
+            start: self.live.setting(Setting::ModesTrigger)?.0.text() == PHRASES,
+            planned: self.planned()?,
+        };
+        let named = Named::of(&prompt, words);
+        if !named.explicit && self.goes_on(&prompt)? {
+            return Ok(());
+        }
+        self.told.keywords = named.found.iter().map(Keyword::from).collect();
+        let skills = match named.explicit {
+            true => named.skills(),
+            false => {
+                let (skills, gate) = gated(&prompt, &named.found, words.planned);
+                self.told.gate = gate;
+                skills
+            }
+        };
+        let names = skills.iter().map(|skill| skill.name().to_owned());
+        self.told.requested_skills = names.collect();
+        if skills.contains(&CANCEL) {
+            self.call_off()?;
+        }
+        self.carry_out(&skills)
+    }
+
+    /// Whether the prompt only asks to go on with what is active.
+    fn goes_on(&mut self, prompt: &str) -> Result<bool> {
+        let Some(with) = going_on(&typed(prompt)) else {
+            return Ok(false);
+        };
+        let active = self.board.active(&self.scope)?;
+        self.told.continued = match with {
+            None => self.primary(&active)?,
+            Some(skill) => skill.mode().filter(|mode| active.contains(mode)),
+        };
+        Ok(self.told.continued.is_some())
+    }
+
+    /// The mode that stands for those that are active.
+    fn primary(&self, active: &[Mode]) -> Result<Option<Mode>> {
+        for scope in visible_from(&self.scope) {
+            let own = self.live.mode_scope(&scope)?;
+            let primary = own.and_then(|own| own.primary);
+            if let Some(mode) = primary.filter(|mode| active.contains(mode)) {
+                return Ok(Some(mode));
+            }
+        }
+        Ok(active.first().copied())
+    }
+
+    /// What the gate has to know of the plan.
+    fn planned(&self) -> Result<Planned> {
+        let blueprint = self.board.visible(&self.scope, Mode::Blueprint)?;
+        let active = self.board.active(&self.scope)?;
+        Ok(Planned {
+            complete: blueprint.is_some_and(|(_, state)| is_complete(&state.fields)),
+            prior: self.primary(&active)?,
+        })
+    }
+
+    /// Ends an interview wherever it is active; nothing else is called off by a word.
+    fn call_off(&mut self) -> Result<()> {
+        let mode = Mode::DeepInterview;
+        for scope in visible_from(&self.scope) {
+            let state = self.board.state(&scope, mode)?;
+            if !state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
+                continue;
+            }
+            let ending = Ending {
+                change: Change::Canceled,
+                exit: Some(Exit::Abort),
+                set: ended("completing", "cancelled", "userinterlude"),
+                unset: Vec::new(),
+            };
+            end(&mut self.board, &scope, mode, ending)?;
+            self.told.canceled = Some(mode);
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, skills: &[Skill]) -> Result<()> {
+        let beside = self.board.beside(&self.scope)?;
+        let plan = plan(skills, &beside, review(&self.board, &self.scope)?);
+        self.told.deferred_skills.clone_from(&plan.deferred);
+        if let Some(denied) = plan.denied() {
+            if let [only] = &*plan.steps {
+                // Sessions may have more to say against what starts for everybody.
+                let at = self.place(only.requested);
+                let team = &self.job.team;
+                reconcile(&mut self.board, team, &at, only.requested, Source::Prompt)?;
+            }
+            let mut denied = denied.clone();
+            let places = self.board.places(&self.scope)?;
+            denial::word(&mut denied, Action::Activate, Some(&self.job.team), &places);
+            let refusal = denial::refusal(&denied);
+            return Err(match self.scope.session() {
+                Some(session) => refusal.detail("session_id", session).into(),
+                None => refusal.into(),
+            });
+        }
+        self.told.transition_messages = plan.messages();
+        self.told.auto_completed = plan.completed();
+        let visible = self.board.active(&self.scope)?;
+        for mode in plan.started(&visible) {
+            self.start(mode, &plan)?;
+        }
+        self.record()
+    }
+
+    /// Whether a mode is active where it would start; then it goes on as it is.
+    fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
+        let state = self.board.visible(at, mode)?;
+        Ok(state.is_some_and(|(_, state)| state.is_active()))
+    }
+
+    /// A state of the session that ended would hide from it what starts for everybody.
+    fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
+        if *at != self.scope && self.board.state(&self.scope, mode)?.is_some() {
+            let scope = self.scope.clone();
+            self.board.clear(&scope, mode, false)?;
+        }
+        Ok(())
+    }
+
+    /// Where a mode starts.
+    fn place(&self, mode: Mode) -> Scope {
+        match mode {
+            Mode::Team => Scope::Root,
+            _ => self.scope.clone(),
+        }
+    }
+
+    /// Starts a mode that lasts, in the session; `team` is everybody's.
+    fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
+        let at = self.place(mode);
+        self.uncover(&at, mode)?;
+        if self.is_on(&at, mode)? {
+            return Ok(());
+        }
+        let team = &self.job.team;
+        let decided = reconcile(&mut self.board, team, &at, mode, Source::Prompt)?;
+        let mut state = seed::prompted(mode, self.board.now());
+        let prompt = &self.job.prompt;
+        let step = plan.steps.iter().find(|step| step.requested == mode);
+        let handed = step.filter(|step| !step.auto_completed.is_empty());
+        let message = handed.and_then(|step| step.message.clone());
+        // Sessions hand over as well to what starts for everybody.
+        let message = message.or(match decided.kind {
+            Kind::AutoComplete => decided.message,
+            _ => None,
+        });
+        for source in decided.auto_completed {
+            if !self.told.auto_completed.contains(&source) {
+                self.told.auto_completed.push(source);
+            }
+        }
+        if let Some(message) = &message
+            && !self.told.transition_messages.contains(message)
+        {
+            self.told.transition_messages.push(message.clone());
+        }
+        for (field, value) in [
+            ("thread_id", &prompt.thread_id),
+            ("turn_id", &prompt.turn_id),
+            ("transition_message", &message),
+        ] {
+            if let Some(value) = value {
+                state.insert(field.to_owned(), value.clone().into());
+            }
+        }
+        self.board.start(&at, mode, state)?;
+        seed::lock_input(&mut self.board, &at, mode)?;
+        self.told.started.push(Started {
+            mode,
+            session_id: at.session().map(str::to_owned),
+            path: path(team, &at, mode.name()),
+        });
+        Ok(())
+    }
+
+    /// Records what was decided, where anything was.
+    fn record(&mut self) -> Result<()> {
+        let told = &self.told;
+        if told.started.is_empty() && told.deferred_skills.is_empty() && told.canceled.is_none() {
+            return Ok(());
+        }
+        let active = self.board.active(&self.scope)?;
+        let metadata = self.metadata();
+        for scope in self.touched() {
+            self.board.sync(&scope, metadata.clone(), None)?;
+        }
+        let told = &self.told;
+        let gate = told.gate.as_ref();
+        if let Some(gate) = gate.filter(|gate| gate.reason.is_bypass()) {
+            let bypassed = ModeGateBypassed {
+                scope: self.scope.clone(),
+                reason: gate.reason.name().to_owned(),
+                skills: names_of(&gate.modes),
+            };
+            self.board.record(bypassed.event(DEFAULT_ACTOR, None))?;
+        }
+        let decided = ModePromptDecided {
+            scope: self.scope.clone(),
+            requested_skills: told.requested_skills.clone(),
+            deferred_skills: names_of(&told.deferred_skills),
+            active_skills: names_of(&active),
+            transition_messages: told.transition_messages.clone(),
+            gate: gate.map_or("none", |gate| gate.reason.name()).to_owned(),
+        };
+        self.board.record(decided.event(DEFAULT_ACTOR, None))
+    }
+
+    /// The scopes in which a mode started; else where the prompt was typed.
+    fn touched(&self) -> Vec<Scope> {
+        let mut touched: Vec<Scope> = Vec::new();
+        for started in &self.told.started {
+            let scope = Scope::of(started.session_id.as_deref());
+            if !touched.contains(&scope) {
+                touched.push(scope);
+            }
+        }
+        if touched.is_empty() {
+            touched.push(self.scope.clone());
+        }
+        touched
+    }
+
+    /// What stands beside the list of skills: all of it anew, so that nothing stays of the prompt before.
+    fn metadata(&self) -> Fields {
+        let (told, prompt) = (&self.told, &self.job.prompt);
+        let first = told.started.first();
+        let several = |names: Vec<String>, least: usize| match names.len() >= least {
+            true => names.into(),
+            false => Value::Null,
+        };
+        let fields: [(&str, Value); 10] = [
+            (
+                "keyword",
+                told.keywords.first().map(|one| one.keyword.clone()).into(),
+            ),
+            ("source", Source::Prompt.tag().into()),
+            ("thread_id", prompt.thread_id.clone().into()),
+            ("turn_id", prompt.turn_id.clone().into()),
+            (
+                "requested_skills",
+                several(told.requested_skills.clone(), 2),
+            ),
+            (
+                "deferred_skills",
+                several(names_of(&told.deferred_skills), 1),
+            ),
+            (
+                "transition_message",
+                told.transition_messages.first().cloned().into(),
+            ),
+            (
+                "transition_messages",
+                several(told.transition_messages.clone(), 1),
+            ),
+            ("initialized_mode", first.map(|one| one.mode.name()).into()),
+            (
+                "initialized_state_path",
+                first.map(|one| one.path.clone()).into(),
+            ),
+        ];
+        fields
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+/// The lock on input that holds for whoever types in a scope.
+fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
+    for scope in visible_from(scope) {
+        let interview = board.state(&scope, Mode::DeepInterview)?;
+        let interview = interview.filter(|state| state.is_active() || is_asked(&state.fields));
+        let lock = interview.and_then(|state| lock::held(&state.fields).cloned());
+        if lock.is_some() {
+            return Ok(lock);
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the state of blueprint says that there is a plan.
+fn is_complete(blueprint: &Fields) -> bool {
+    if let Some(Value::Bool(complete)) = blueprint.get("planning_complete")
+        && *complete
+    {
+        return true;
+    }
+    let phase = blueprint.get("current_phase").and_then(Value::as_str);
+    let ended = phase.and_then(|phase| outcome::of_phase(phase, false));
+    ended == Some(Lifecycle::Finished)
+}
+
+fn names_of(modes: &[Mode]) -> Vec<String> {
+    modes.iter().map(|mode| mode.name().to_owned()).collect()
+}

@@ -1,0 +1,285 @@
+//! How a denial reads: what was asked, what is active, and each command that clears what is in the way.
+//!
+//! | denial | sentences |
+//! |---|---|
+//! | generic | `Cannot start team: …` `Unsupported workflow overlap: a + team.` `Current state is unchanged.` and how to clear |
+//! | rollback | `Cannot start blueprint: …` `Execution-to-planning rollback auto-complete is not allowed.` `First clear current state first and retry if this action is intended.` and how to clear |
+//!
+//! What stands between backticks can be run as it is.
+
+use crate::mode::rules::transition::{Denial, Transition};
+use crate::projections::modes::{Mode, Scope};
+use crate::refusal::{Code, Refusal};
+use serde::Serialize;
+
+/// What was about to be done to the mode that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// A prompt asked for it.
+    Activate,
+    /// A command started it.
+    Start,
+    /// Its state was to be written.
+    Write,
+}
+
+impl Action {
+    /// The verb.
+    pub fn name(self) -> &'static str {
+        match self {
+            Action::Activate => "activate",
+            Action::Start => "start",
+            Action::Write => "write",
+        }
+    }
+}
+
+/// Where a mode is active.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The mode.
+    pub mode: Mode,
+    /// The scope of its active state.
+    pub scope: Scope,
+}
+
+/// Puts the sentences of a denial into its message; of any other transition it leaves the message as it is.
+///
+/// `places` says where the active modes of a team are. Without a team they are taken to be active at the root.
+pub fn word(transition: &mut Transition, action: Action, team: Option<&str>, places: &[Place]) {
+    let Some(denial) = transition.denial else {
+        return;
+    };
+    let opening = format!(
+        "Cannot {} {}: {}.",
+        action.name(),
+        transition.requested,
+        standing(&transition.current, team, places)
+    );
+    let middle = match denial {
+        Denial::Generic => {
+            let mut modes: Vec<&str> = transition.current.iter().map(|mode| mode.name()).collect();
+            modes.push(transition.requested.name());
+            format!(
+                "Unsupported workflow overlap: {}. Current state is unchanged.",
+                modes.join(" + ")
+            )
+        }
+        Denial::Rollback => "Execution-to-planning rollback auto-complete is not allowed. \
+                             First clear current state first and retry if this action is intended."
+            .to_owned(),
+    };
+    let clearing = clearing(&transition.blocking, team, places);
+    transition.message = Some(format!("{opening} {middle} {clearing}"));
+}
+
+/// What is active, and what the same prompt asks for beside: that is active nowhere.
+fn standing(modes: &[Mode], team: Option<&str>, places: &[Place]) -> String {
+    let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
+    let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));
+    let names: Vec<&str> = asked.iter().map(|mode| mode.name()).collect();
+    let asked = format!("the same prompt asks for {}", names.join(" and "));
+    match (there.is_empty(), names.is_empty()) {
+        (_, true) => active(&there),
+        (true, false) => asked,
+        (false, false) => format!("{}, and {asked}", active(&there)),
+    }
+}
+
+/// `no tracked workflows`, `X is already active`, `X and Y are …`, `X, Y, and Z are …`.
+fn active(modes: &[Mode]) -> String {
+    match modes {
+        [] => "no tracked workflows".to_owned(),
+        [one] => format!("{one} is already active"),
+        [one, other] => format!("{one} and {other} are already active"),
+        [most @ .., last] => {
+            let most: Vec<&str> = most.iter().map(|mode| mode.name()).collect();
+            format!("{}, and {last} are already active", most.join(", "))
+        }
+    }
+}
+
+/// How to clear what is in the way: each command, and each call that does the same.
+fn clearing(blocking: &[Mode], team: Option<&str>, places: &[Place]) -> String {
+    let mut commands = Vec::new();
+    let mut calls = Vec::new();
+    for mode in blocking {
+        let mut scopes: Vec<&Scope> = places
+            .iter()
+            .filter(|place| place.mode == *mode)
+            .map(|place| &place.scope)
+            .collect();
+        if team.is_none() {
+            scopes = vec![&Scope::Root];
+        }
+        for scope in scopes {
+            commands.push(format!("`{}`", command(*mode, team, scope)));
+            calls.push(format!("`{}`", call(*mode, team, scope)));
+        }
+    }
+    if commands.is_empty() {
+        // They were asked for in one breath.
+        return "They do not go together: name only one of them, then retry. There is nothing to clear \
+                with `rcs state clear` or `rcs_state.state_clear`."
+            .to_owned();
+    }
+    format!(
+        "Clear incompatible state yourself with {}, or with the MCP tool call {}, then retry.",
+        commands.join(" and "),
+        calls.join(" and ")
+    )
+}
+
+/// The command that clears a mode where it is. The root is named where a team is: the session of the environment would
+/// be taken else.
+pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
+    let mut command = format!("rcs state clear --mode {mode}");
+    if let Some(team) = team {
+        command.push_str(" --team ");
+        command.push_str(team);
+    }
+    match (scope, team) {
+        (Scope::Session(session), _) => {
+            command.push_str(&session_option(session));
+        }
+        (Scope::Root, Some(_)) => command.push_str(" --root"),
+        (Scope::Root, None) => {}
+    }
+    command
+}
+
+/// The option that names a session, behind a blank. A name that looks like an option itself stands behind an equals sign.
+pub fn session_option(session: &str) -> String {
+    match session.starts_with('-') {
+        true => format!(" --session={session}"),
+        false => format!(" --session {session}"),
+    }
+}
+
+/// The arguments of a tool of states.
+#[derive(Serialize)]
+struct Arguments<'a> {
+    mode: Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team: Option<&'a str>,
+    /// `Some(None)` is the root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<Option<&'a str>>,
+}
+
+/// The tool call that does the same. The root is named where a team is, as in [`command`].
+pub fn call(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
+    tool_call("state_clear", mode, team, scope)
+}
+
+/// The call of a tool of states for a mode where it is.
+pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> String {
+    let arguments = Arguments {
+        mode,
+        team,
+        session_id: team.map(|_| scope.session()),
+    };
+    let arguments = serde_json::to_string(&arguments).unwrap_or_default();
+    format!("rcs_state.{tool} {arguments}")
+}
+
+/// The refusal of a transition that is denied, with all that was decided.
+pub fn refusal(transition: &Transition) -> Refusal {
+    let message = transition.message.clone().unwrap_or_default();
+    let mut refusal = Refusal::new(Code::ModeDenied, message).field("mode");
+    if let Ok(serde_json::Value::Object(details)) = serde_json::to_value(transition) {
+        refusal.details = details;
+    }
+    refusal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::rules::transition::{Review, decide};
+    use serde_json::json;
+
+    fn told(current: &[Mode], requested: Mode) -> Transition {
+        decide(current, requested, Review::Unknown)
+    }
+
+    fn place(mode: Mode, session: Option<&str>) -> Place {
+        Place {
+            mode,
+            scope: Scope::of(session),
+        }
+    }
+
+    #[test]
+    fn a_generic_denial_says_this() {
+        let told = told(&[Mode::Team, Mode::Forge, Mode::Ultrawork], Mode::Autopilot);
+        assert_eq!(
+            told.message.unwrap(),
+            "Cannot start autopilot: team, forge, and ultrawork are already active. \
+             Unsupported workflow overlap: team + forge + ultrawork + autopilot. Current state is unchanged. \
+             Clear incompatible state yourself with `rcs state clear --mode team` and `rcs state clear --mode forge`, \
+             or with the MCP tool call `rcs_state.state_clear {\"mode\":\"team\"}` and \
+             `rcs_state.state_clear {\"mode\":\"forge\"}`, then retry."
+        );
+    }
+
+    #[test]
+    fn a_rollback_says_this_with_each_scope_that_is_in_the_way() {
+        let mut told = told(&[Mode::Team, Mode::Ultrawork], Mode::Blueprint);
+        let places = [
+            place(Mode::Team, Some("s-1")),
+            place(Mode::Team, None),
+            place(Mode::Ultrawork, None),
+        ];
+        word(&mut told, Action::Activate, Some("alpha"), &places);
+        assert_eq!(
+            told.message.unwrap(),
+            "Cannot activate blueprint: team and ultrawork are already active. \
+             Execution-to-planning rollback auto-complete is not allowed. \
+             First clear current state first and retry if this action is intended. \
+             Clear incompatible state yourself with `rcs state clear --mode team --team alpha --session s-1` and \
+             `rcs state clear --mode team --team alpha --root`, or with the MCP tool call \
+             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":\"s-1\"}` and \
+             `rcs_state.state_clear {\"mode\":\"team\",\"team\":\"alpha\",\"session_id\":null}`, then retry."
+        );
+    }
+
+    #[test]
+    fn what_is_active_nowhere_needs_no_clearing() {
+        let mut told = told(&[Mode::Autopilot], Mode::Team);
+        word(&mut told, Action::Activate, Some("alpha"), &[]);
+        let message = told.message.unwrap();
+        assert!(
+            message.ends_with(
+                "There is nothing to clear with `rcs state clear` or `rcs_state.state_clear`."
+            ),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn what_is_active_is_counted_like_this() {
+        assert_eq!(active(&[]), "no tracked workflows");
+        assert_eq!(active(&[Mode::Forge]), "forge is already active");
+    }
+
+    #[test]
+    fn what_is_not_denied_keeps_its_message() {
+        let mut handed = told(&[Mode::Blueprint], Mode::Team);
+        let before = handed.clone();
+        word(&mut handed, Action::Write, Some("alpha"), &[]);
+        assert_eq!(handed, before);
+    }
+
+    #[test]
+    fn the_refusal_holds_the_whole_decision() {
+        let told = told(&[Mode::Forge], Mode::Blueprint);
+        let refusal = refusal(&told);
+        assert_eq!(refusal.code.as_str(), "mode_denied");
+        assert_eq!(Some(&refusal.message), told.message.as_ref());
+        assert_eq!(refusal.details["kind"], "deny");
+        assert_eq!(refusal.details["denial"], "rollback");
+        assert_eq!(refusal.details["resulting"], json!(["forge"]));
+        assert_eq!(refusal.details["message"], *refusal.message);
+    }
+}

@@ -1,0 +1,376 @@
+//! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
+
+use crate::mode::rules::outcome::{self, Lifecycle};
+use crate::mode::rules::reading::filled;
+use crate::mode::rules::seed::ITERATIONS_MAX;
+use crate::projections::modes::Mode;
+use crate::refusal::{Code, Refusal, shown};
+use serde_json::{Map, Value};
+use teamlog_engine::Timestamp;
+
+/// The phases of forge.
+pub const FORGE: [&str; 8] = [
+    "starting",
+    "executing",
+    "verifying",
+    "fixing",
+    "blocked_on_user",
+    "complete",
+    "failed",
+    "cancelled",
+];
+
+/// Those in which forge does nothing more.
+const FORGE_TERMINAL: [&str; 4] = ["blocked_on_user", "complete", "failed", "cancelled"];
+
+/// The phases of all modes in which none of them ended.
+const RUNNING: [&str; 22] = [
+    "starting",
+    "executing",
+    "running",
+    "verifying",
+    "fixing",
+    "planning",
+    "draft",
+    "architect-review",
+    "critic-review",
+    "blueprint",
+    "forge",
+    "code-review",
+    "team-plan",
+    "team-prd",
+    "team-exec",
+    "team-verify",
+    "team-fix",
+    "qa",
+    "diagnose",
+    "fix",
+    "intent-first",
+    "completing",
+];
+
+/// Other spellings of forge's phases.
+const FORGE_SPELLINGS: [(&str, &str); 13] = [
+    ("start", "starting"),
+    ("started", "starting"),
+    ("execution", "executing"),
+    ("execute", "executing"),
+    ("verify", "verifying"),
+    ("verification", "verifying"),
+    ("fix", "fixing"),
+    ("blocked", "blocked_on_user"),
+    ("blocked-on-user", "blocked_on_user"),
+    ("completed", "complete"),
+    ("fail", "failed"),
+    ("error", "failed"),
+    ("cancel", "cancelled"),
+];
+
+/// Where the spelling of the caller is kept.
+const NORMALIZED_FROM: &str = "forge_phase_normalized_from";
+/// Times of a state that must be times.
+const TIMES: [&str; 4] = ["started_at", "updated_at", "completed_at", "last_turn_at"];
+
+/// The phase in which a mode begins when a command starts it.
+pub const STARTING: &str = "starting";
+
+/// The phase in which a mode begins when a prompt starts it.
+pub fn seeded(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Forge | Mode::Team => STARTING,
+        Mode::Blueprint | Mode::Ultraqa | Mode::Ultrawork => "planning",
+        Mode::Autopilot => "blueprint",
+        Mode::Autoresearch => "executing",
+        Mode::DeepInterview => "intent-first",
+    }
+}
+
+/// The phase in which a mode is complete.
+pub fn complete(mode: Mode) -> &'static str {
+    match mode {
+        Mode::DeepInterview => "completed",
+        _ => "complete",
+    }
+}
+
+/// What the phase of a state that is not active says of how it ended: nothing where the mode was in the midst of it.
+///
+/// # Errors
+/// `invalid_input` for a word that is no phase of any mode.
+pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> {
+    let word = phase.trim().to_lowercase();
+    if let Some(outcome) = outcome::of_phase(&word, asked) {
+        return Ok(Some(outcome));
+    }
+    // What clears a state is an end by its user.
+    if word == "cleared" {
+        return Ok(Some(Lifecycle::UserInterlude));
+    }
+    match word.split_once(':') {
+        Some((stage, "failed")) if RUNNING.contains(&stage) => return Ok(Some(Lifecycle::Failed)),
+        Some((stage, "skipped")) if RUNNING.contains(&stage) => return Ok(None),
+        _ => {}
+    }
+    let spelled = FORGE_SPELLINGS.iter().any(|(other, _)| *other == word);
+    if RUNNING.contains(&&*word) || spelled {
+        return Ok(None);
+    }
+    let message = format!(
+        "current_phase must be one of: {}; or a running phase: {}; but is {}",
+        outcome::words().join(", "),
+        RUNNING.join(", "),
+        shown(phase)
+    );
+    let endings = Lifecycle::ALL.map(Lifecycle::name).join(", ");
+    Err(Refusal::new(Code::InvalidInput, message)
+        .field("current_phase")
+        .hint(format!("say how it ended as lifecycle_outcome: {endings}")))
+}
+
+/// A phase of forge in its present spelling.
+///
+/// # Errors
+/// `invalid_input` for one that forge has not.
+pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
+    let word = phase.trim().to_lowercase();
+    let known = FORGE.iter().find(|known| **known == word);
+    let spelled = || FORGE_SPELLINGS.iter().find(|(other, _)| *other == word);
+    match known
+        .copied()
+        .or_else(|| spelled().map(|(_, phase)| *phase))
+    {
+        Some(phase) => Ok(phase),
+        None => Err(Refusal::invalid(
+            "forge.current_phase",
+            phase,
+            &format!("must be one of: {}", FORGE.join(", ")),
+        )),
+    }
+}
+
+/// Checks a state of forge and fills in what an active one has to say. `resumed`: whether this very call says that it is
+/// active, which an ending phase contradicts; where it only was active, the phase ends it.
+///
+/// # Errors
+/// `invalid_input`.
+pub fn check_forge(
+    state: &mut Map<String, Value>,
+    resumed: bool,
+    now: Timestamp,
+) -> Result<(), Refusal> {
+    let mut phase = match filled(state, "current_phase")? {
+        None => None,
+        Some(given) => {
+            let phase = forge(given)?;
+            let original = (given != phase).then(|| given.to_owned());
+            Some((phase, original))
+        }
+    };
+    check_numbers(state)?;
+    check_times(state)?;
+    let active = state.get("active").and_then(Value::as_bool) == Some(true);
+    if active {
+        phase = phase.or(Some((STARTING, None)));
+        fill(state, "iteration", || 0.into());
+        fill(state, "max_iterations", || ITERATIONS_MAX.into());
+        fill(state, "started_at", || now.to_string().into());
+    }
+    let Some((phase, original)) = phase else {
+        return Ok(());
+    };
+    state.insert("current_phase".to_owned(), phase.into());
+    if let Some(original) = original {
+        state.insert(NORMALIZED_FROM.to_owned(), original.into());
+    }
+    if FORGE_TERMINAL.contains(&phase) {
+        if active && resumed {
+            let message = format!(
+                "terminal Forge phases require active=false, but active is true in phase {}",
+                shown(phase)
+            );
+            return Err(Refusal::new(crate::refusal::Code::InvalidInput, message).field("active"));
+        }
+        state.insert("active".to_owned(), false.into());
+        fill(state, "completed_at", || now.to_string().into());
+    }
+    Ok(())
+}
+
+fn check_numbers(state: &Map<String, Value>) -> Result<(), Refusal> {
+    for (field, least, rule) in [
+        ("iteration", 0, "must be an integer of at least 0"),
+        ("max_iterations", 1, "must be an integer greater than 0"),
+    ] {
+        let value = state.get(field).filter(|value| !value.is_null());
+        if let Some(value) = value
+            && value.as_u64().is_none_or(|number| number < least)
+        {
+            return Err(broken(field, value, rule));
+        }
+    }
+    Ok(())
+}
+
+fn check_times(state: &Map<String, Value>) -> Result<(), Refusal> {
+    for field in TIMES {
+        let value = state.get(field).filter(|value| !value.is_null());
+        let is_time = |value: &Value| {
+            value
+                .as_str()
+                .is_some_and(|text| Timestamp::parse(text).is_ok())
+        };
+        if let Some(value) = value.filter(|value| !is_time(value)) {
+            return Err(broken(field, value, "must be a time of RFC 3339"));
+        }
+    }
+    Ok(())
+}
+
+fn broken(field: &str, value: &Value, rule: &str) -> Refusal {
+    Refusal::invalid(format!("forge.{field}"), &plain(value), rule)
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Puts a value where there is none.
+pub(super) fn fill(state: &mut Map<String, Value>, field: &str, value: impl FnOnce() -> Value) {
+    let missing = match state.get(field) {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(_) => false,
+    };
+    if missing {
+        state.insert(field.to_owned(), value());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn noon() -> Timestamp {
+        Timestamp::parse("2026-11-21T12:00:00Z").unwrap()
+    }
+
+    fn checked(state: Value, resumed: bool) -> Result<Value, String> {
+        let Value::Object(mut state) = state else {
+            panic!("no object");
+        };
+        let done = check_forge(&mut state, resumed, noon());
+        done.map(|()| state.into())
+            .map_err(|refusal| refusal.message)
+    }
+
+    #[test]
+    fn every_phase_and_every_spelling_is_read_and_no_other() {
+        for phase in FORGE {
+            assert_eq!(forge(&format!(" {} ", phase.to_uppercase())), Ok(phase));
+        }
+        for (spelling, phase) in FORGE_SPELLINGS {
+            assert_eq!(forge(spelling), Ok(phase));
+            assert!(FORGE.contains(&phase));
+        }
+        for other in ["canceled", "done", "finished", "planning", "", "start ing"] {
+            let refusal = forge(other).unwrap_err();
+            assert!(
+                refusal.message.starts_with(
+                    "forge.current_phase must be one of: starting, executing, verifying, fixing, blocked_on_user, complete, failed, cancelled, but is "
+                ),
+                "{refusal}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_active_forge_gets_what_it_has_to_say() {
+        assert_eq!(
+            checked(json!({"active": true}), true).unwrap(),
+            json!({
+                "active": true, "current_phase": "starting", "iteration": 0, "max_iterations": 50,
+                "started_at": "2026-11-21T12:00:00.000000Z"
+            })
+        );
+        let own = json!({
+            "active": true, "current_phase": "verify", "iteration": 3, "max_iterations": 4,
+            "started_at": "2026-11-20T12:00:00Z"
+        });
+        let mut kept = own.clone();
+        kept["current_phase"] = "verifying".into();
+        kept["forge_phase_normalized_from"] = "verify".into();
+        assert_eq!(checked(own, true).unwrap(), kept);
+        assert_eq!(
+            checked(json!({"active": false}), false).unwrap(),
+            json!({"active": false})
+        );
+    }
+
+    #[test]
+    fn an_ending_phase_ends_it_unless_the_call_says_that_it_is_active() {
+        for phase in FORGE {
+            let state = json!({"active": true, "current_phase": phase});
+            let last = ["blocked_on_user", "complete", "failed", "cancelled"];
+            let ends = last.contains(&phase);
+            let said = checked(state.clone(), true);
+            assert_eq!(said.is_err(), ends, "{phase}");
+            if let Err(message) = said {
+                assert!(message.starts_with("terminal Forge phases require active=false"));
+            }
+            let left = checked(state, false).unwrap();
+            assert_eq!(left["active"], !ends, "{phase}");
+            assert_eq!(left.get("completed_at").is_some(), ends, "{phase}");
+        }
+        let kept = json!({"active": false, "current_phase": "complete", "completed_at": "2026-11-20T12:00:00Z"});
+        assert_eq!(checked(kept.clone(), false).unwrap(), kept);
+    }
+
+    #[test]
+    fn numbers_and_times_are_what_they_are_called() {
+        for (field, good, bad) in [
+            ("iteration", json!(0), json!(-1)),
+            ("iteration", json!(7), json!(1.5)),
+            ("iteration", json!(null), json!("1")),
+            ("max_iterations", json!(1), json!(0)),
+            (
+                "started_at",
+                json!("2026-11-20T12:00:00Z"),
+                json!("yesterday"),
+            ),
+            ("completed_at", json!(null), json!(7)),
+            ("updated_at", json!("2026-11-20T12:00:00+01:00"), json!("")),
+            ("last_turn_at", json!("2026-11-20T12:00:00Z"), json!(true)),
+        ] {
+            checked(json!({field: good}), false).unwrap();
+            let message = checked(json!({field: bad}), false).unwrap_err();
+            assert!(
+                message.starts_with(&format!("forge.{field} must be ")),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_mode_begins_and_ends_in_a_phase() {
+        let seeds: Vec<&str> = Mode::ALL.into_iter().map(seeded).collect();
+        assert_eq!(
+            seeds,
+            [
+                "blueprint",
+                "executing",
+                "starting",
+                "starting",
+                "planning",
+                "planning",
+                "planning",
+                "intent-first"
+            ]
+        );
+        assert_eq!(complete(Mode::DeepInterview), "completed");
+        assert_eq!(complete(Mode::Forge), "complete");
+    }
+}

@@ -1,0 +1,162 @@
+//! What a prompt asks for: the skills that it names, what the gate leaves of them, and the whole of it decided at once.
+//!
+//! | step | where |
+//! |---|---|
+//! | `$skill` tokens, which are the user's own decision | [`token`] |
+//! | phrases that call for a mode, where there is no such token | [`keyword`] |
+//! | a plan before anything is executed, for such words | [`gate`] |
+//! | planning before execution, then one transition after the other | [`plan`] |
+//! | input that an interview does not take for an answer | [`lock`] |
+//! | what the agent is told | [`text`] |
+
+pub mod answer;
+pub mod gate;
+pub mod keyword;
+pub mod lock;
+pub mod plan;
+pub mod text;
+pub mod token;
+
+use crate::mode::rules::skill::Skill;
+use gate::Planned;
+use std::borrow::Cow;
+
+/// What a Korean keyboard makes of `ulw`.
+const KOREAN_ULW: &str = "ㅕㅣㅈ";
+/// Calls a prompt of that name, which is nothing that words in it could start.
+const PROMPTS: &str = "/prompts:";
+
+/// A word of a prompt that stands for a skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The word as it was typed.
+    pub keyword: String,
+    /// What it stands for.
+    pub skill: Skill,
+}
+
+/// What a prompt names.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Named {
+    /// The skills in their order, each once.
+    pub found: Vec<Found>,
+    /// Whether they are `$skill` tokens.
+    pub explicit: bool,
+}
+
+/// Which words may call for something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Words {
+    /// Whether any may start something; `cancel` always counts.
+    pub start: bool,
+    /// What a go-ahead would be for.
+    pub planned: Planned,
+}
+
+impl Words {
+    fn found(self, prompt: &str) -> Option<Found> {
+        let starts = || keyword::phrase(prompt).or_else(|| gate::go_ahead(prompt, self.planned));
+        keyword::cancel(prompt).or_else(|| self.start.then(starts).flatten())
+    }
+}
+
+impl Named {
+    /// Reads a prompt.
+    pub fn of(prompt: &str, words: Words) -> Named {
+        let prompt = typed(prompt);
+        let block = token::block(&prompt);
+        if !block.found.is_empty() {
+            return Named {
+                found: block.found,
+                explicit: true,
+            };
+        }
+        let is_silent = block.looks_explicit || names_prompt(&prompt);
+        Named {
+            found: match is_silent {
+                true => Vec::new(),
+                false => words.found(&prompt).into_iter().collect(),
+            },
+            explicit: false,
+        }
+    }
+
+    /// The skills.
+    pub fn skills(&self) -> Vec<Skill> {
+        self.found.iter().map(|found| found.skill).collect()
+    }
+}
+
+/// A prompt as it was meant to be typed.
+pub fn typed(prompt: &str) -> Cow<'_, str> {
+    match prompt.contains(KOREAN_ULW) {
+        true => prompt.replace(KOREAN_ULW, "ulw").into(),
+        false => prompt.into(),
+    }
+}
+
+fn names_prompt(prompt: &str) -> bool {
+    let lower = prompt.to_ascii_lowercase();
+    lower.match_indices(PROMPTS).any(|(at, _)| {
+        let behind = lower.get(at + PROMPTS.len()..).unwrap_or_default();
+        behind.starts_with(|letter: char| letter.is_alphanumeric())
+    })
+}
+
+/// Whether a letter is part of a word.
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(prompt: &str) -> (String, bool) {
+        let words = Words {
+            start: true,
+            planned: Planned::default(),
+        };
+        let named = Named::of(prompt, words);
+        let names: Vec<&str> = named.skills().iter().map(|skill| skill.name()).collect();
+        (names.join(","), named.explicit)
+    }
+
+    #[test]
+    fn tokens_come_before_words_and_an_unknown_one_silences_them() {
+        for (prompt, skills, explicit) in [
+            ("$forge with autopilot", "forge", true),
+            ("use autopilot: $forge", "forge", true),
+            ("use autopilot", "autopilot", false),
+            ("echo $PATH and use autopilot", "", false),
+            ("$nothing use autopilot", "", false),
+            ("/prompts:architect autopilot", "", false),
+            ("see /prompts:architect $forge", "forge", true),
+            ("use autopilot:\n/prompts:architect", "", false),
+            ("use autopilot:\n/prompts: x", "autopilot", false),
+            ("ㅕㅣㅈ fix it", "", false),
+            ("use ㅕㅣㅈ", "ultrawork", false),
+            ("`$forge` with autopilot", "", false),
+            ("cancel", "cancel", false),
+            ("forge", "", false),
+            ("$ㅕㅣㅈ fix it", "ultrawork", true),
+            ("", "", false),
+        ] {
+            assert_eq!(named(prompt), (skills.to_owned(), explicit), "{prompt}");
+        }
+    }
+    #[test]
+    fn only_tokens_start_anything_where_no_words_may() {
+        for (prompt, found) in [("use autopilot", 0), ("$forge", 1), ("cancel", 1)] {
+            assert_eq!(Named::of(prompt, Words::default()).found.len(), found);
+        }
+        let planned = Planned {
+            complete: true,
+            prior: None,
+        };
+        for (start, found) in [(true, 1), (false, 0)] {
+            let words = Words { start, planned };
+            assert_eq!(Named::of("forge please", words).found.len(), found);
+        }
+    }
+}

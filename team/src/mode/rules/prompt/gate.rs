@@ -1,0 +1,501 @@
+//! A plan before anything is executed: where words of a prompt call for work that it does not describe, `blueprint` takes
+//! the place of the modes that would do it.
+//!
+//! What a user decided is not held back: `$skill` tokens never come here, and `force:` or `!` in front, a prompt that
+//! names what it is about, and a short go-ahead for a plan that is complete pass.
+
+use crate::mode::rules::prompt::keyword::{is_forced, plain};
+use crate::mode::rules::prompt::{Found, is_word, typed};
+use crate::mode::rules::skill::{CANCEL, Skill};
+use crate::projections::modes::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The modes that wait for a plan.
+const GATED: [Mode; 4] = [Mode::Forge, Mode::Autopilot, Mode::Team, Mode::Ultrawork];
+/// Most words of a prompt that says too little.
+const WORDS_MAX: usize = 15;
+/// Go-aheads for a plan.
+pub const GO_AHEADS: [&str; 4] = ["team", "team please", "forge", "forge please"];
+
+/// What the gate knows of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Planned {
+    /// Whether there is a complete plan.
+    pub complete: bool,
+    /// The skill that is active, the first of them if several are.
+    pub prior: Option<Mode>,
+}
+
+impl Planned {
+    /// Whether a go-ahead would be one for the plan.
+    fn is_ready(self) -> bool {
+        self.complete && self.prior.is_none_or(|prior| prior == Mode::Blueprint)
+    }
+}
+
+/// The mode that a short go-ahead calls for; behind a complete plan only.
+pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
+    let said = plain(prompt);
+    if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
+        return None;
+    }
+    let keyword = said.split(' ').next()?;
+    Some(Found {
+        keyword: keyword.to_owned(),
+        skill: Skill::from_name(keyword)?,
+    })
+}
+
+/// Why the gate held modes back, or did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// The prompt says too little.
+    Underspecified,
+    /// The prompt says what it is about.
+    WellSpecified,
+    /// The prompt begins with `force:` or `!`.
+    Forced,
+    /// It is a go-ahead for a plan that is complete.
+    Approved,
+    /// It asks for a plan itself.
+    Blueprint,
+    /// It calls something off.
+    Cancel,
+}
+
+impl Why {
+    /// Whether somebody passed the gate by on purpose.
+    pub fn is_bypass(self) -> bool {
+        matches!(self, Why::Forced | Why::Approved)
+    }
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Underspecified => "underspecified",
+            Why::WellSpecified => "well_specified",
+            Why::Forced => "forced",
+            Why::Approved => "approved",
+            Why::Blueprint => "blueprint",
+            Why::Cancel => "cancel",
+        }
+    }
+}
+
+/// What the gate did about a prompt that calls for modes that wait for a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// Whether it held them back
+    pub applied: bool,
+    /// Why, or why not
+    pub reason: Why,
+    /// The modes that wait for a plan
+    pub modes: Vec<Mode>,
+}
+
+/// What the gate leaves of the skills that words of a prompt call for, and what it did; `None` where it has no say.
+pub fn gated(prompt: &str, found: &[Found], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
+    let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
+    let waits = |skill: &Skill| skill.mode().is_some_and(|mode| GATED.contains(&mode));
+    let (waiting, mut rest): (Vec<Skill>, Vec<Skill>) =
+        skills.iter().partition(|skill| waits(skill));
+    if waiting.is_empty() {
+        return (skills, None);
+    }
+    let reason = reason(prompt, &rest, planned);
+    let applied = reason == Why::Underspecified;
+    let gate = Gate {
+        applied,
+        reason,
+        modes: waiting.iter().filter_map(|skill| skill.mode()).collect(),
+    };
+    if !applied {
+        return (skills, Some(gate));
+    }
+    rest.push(Skill::Mode(Mode::Blueprint));
+    (rest, Some(gate))
+}
+
+fn reason(prompt: &str, rest: &[Skill], planned: Planned) -> Why {
+    if rest.contains(&CANCEL) {
+        return Why::Cancel;
+    }
+    if rest.contains(&Skill::Mode(Mode::Blueprint)) {
+        return Why::Blueprint;
+    }
+    if is_forced(prompt) {
+        return Why::Forced;
+    }
+    let prompt = typed(prompt);
+    if go_ahead(&prompt, planned).is_some() {
+        return Why::Approved;
+    }
+    match is_underspecified(&prompt) {
+        true => Why::Underspecified,
+        false => Why::WellSpecified,
+    }
+}
+
+/// Whether a prompt says too little to be carried out: few words beside the names of modes, and nothing concrete.
+pub fn is_underspecified(prompt: &str) -> bool {
+    let words: Vec<&str> = prompt
+        .split_whitespace()
+        .filter(|word| !is_name(word))
+        .collect();
+    if words.is_empty() {
+        return true;
+    }
+    words.len() <= WORDS_MAX && !is_concrete(prompt)
+}
+
+fn is_name(word: &str) -> bool {
+    let bare = word.trim_matches(|letter: char| !is_word(letter));
+    Skill::from_name(bare).is_some()
+}
+
+/// Whether a prompt names something that can be found: a file, a symbol, a number of an issue, steps, what is to come
+/// out, an error, code, a commit, tests.
+pub fn is_concrete(prompt: &str) -> bool {
+    let lower = prompt.to_lowercase();
+    let words = || prompt.split_whitespace().map(bare);
+    words().any(|word| is_path(word) || is_symbol(word) || is_error(word) || is_number(word))
+        || has_steps(prompt)
+        || has_code(prompt)
+        || says(&lower, &PHRASES)
+        || has_expectation(&lower)
+        || has_commit(&lower)
+}
+
+/// A word without the marks around it.
+fn bare(word: &str) -> &str {
+    let word = word.trim_end_matches(|letter: char| !is_word(letter) && !"()/".contains(letter));
+    word.trim_start_matches(|letter: char| !is_word(letter) && !"#./~".contains(letter))
+}
+
+/// Endings of names of files.
+const ENDINGS: [&str; 44] = [
+    "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "rb", "java", "kt", "swift", "c",
+    "h", "cc", "cpp", "hpp", "cs", "php", "sh", "bash", "sql", "html", "css", "scss", "vue",
+    "svelte", "lua", "luau", "md", "txt", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini",
+    "cfg", "env", "lock", "proto", "log",
+];
+/// Directories that a path without an ending begins with.
+const DIRECTORIES: [&str; 12] = [
+    "src", "lib", "test", "tests", "docs", "app", "cmd", "pkg", "crates", "scripts", "packages",
+    "benches",
+];
+
+fn is_path(word: &str) -> bool {
+    let word = word.trim_end_matches(['/', '(', ')']);
+    let plain = |letter: char| is_word(letter) || "-.".contains(letter);
+    let mut parts = word.split('/');
+    let last = parts.next_back().unwrap_or_default();
+    if !word
+        .chars()
+        .all(|letter| plain(letter) || "/~".contains(letter))
+    {
+        return false;
+    }
+    let named = last.rsplit_once('.').is_some_and(|(stem, ending)| {
+        let ending = ending.to_ascii_lowercase();
+        stem.chars().any(is_word) && ENDINGS.contains(&&*ending)
+    });
+    let first = word.split('/').next().unwrap_or_default();
+    let slashes = word.matches('/').count();
+    let rooted = matches!(first, "" | "." | ".." | "~") || DIRECTORIES.contains(&first);
+    named || slashes >= 2 || (slashes == 1 && rooted && last.chars().any(is_word))
+}
+
+/// `snake_case`, `camelCase`, `PascalCase`, `a::b`, `call()`.
+fn is_symbol(word: &str) -> bool {
+    let letters: Vec<char> = word.trim_end_matches("()").chars().collect();
+    let called = word.ends_with("()") && letters.last().is_some_and(|last| is_word(*last));
+    let parted = word.contains("::");
+    let mut pairs = letters.windows(2);
+    let humped = letters.iter().all(|letter| is_word(*letter))
+        && pairs.any(|pair| matches!(pair, [a, b] if a.is_lowercase() && b.is_uppercase()));
+    let mut triples = letters.windows(3);
+    let joined = triples
+        .any(|three| matches!(three, [a, '_', b] if a.is_alphanumeric() && b.is_alphanumeric()));
+    called || parted || humped || joined
+}
+
+/// `#12`.
+fn is_number(word: &str) -> bool {
+    let digits = word.strip_prefix('#').unwrap_or_default();
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `TypeError`, `IoException`, `E0382`, `ECONNREFUSED`.
+fn is_error(word: &str) -> bool {
+    let kind = |ending: &str| {
+        let before = word.strip_suffix(ending).unwrap_or_default();
+        before.starts_with(char::is_uppercase) && before.chars().all(is_word)
+    };
+    let coded = word.strip_prefix('E').is_some_and(|rest| {
+        let digits = rest.len() == 4 && rest.bytes().all(|byte| byte.is_ascii_digit());
+        digits || (rest.len() >= 5 && rest.bytes().all(|byte| byte.is_ascii_uppercase()))
+    });
+    kind("Error") || kind("Exception") || coded
+}
+
+/// A line that begins with a number or a bullet.
+fn has_steps(prompt: &str) -> bool {
+    prompt.lines().any(|line| {
+        let line = line.trim_start();
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let mark = match digits {
+            0 => line.strip_prefix(['-', '*', '•']),
+            _ => line
+                .get(digits..)
+                .and_then(|rest| rest.strip_prefix(['.', ')'])),
+        };
+        mark.is_some_and(|rest| rest.starts_with(' ') && !rest.trim().is_empty())
+    })
+}
+
+/// Least letters of a block of code that says something.
+const CODE_MIN: usize = 20;
+
+fn has_code(prompt: &str) -> bool {
+    let blocks = prompt.split("```").skip(1).step_by(2);
+    let mut closed = blocks.take(prompt.matches("```").count() / 2);
+    closed.any(|block| block.trim().chars().count() >= CODE_MIN)
+}
+
+/// What is said of tests, of errors and of what is to come out.
+const PHRASES: [&str; 27] = [
+    "acceptance criteria",
+    "acceptance test",
+    "acceptance tests",
+    "definition of done",
+    "test spec",
+    "test plan",
+    "test case",
+    "test cases",
+    "stack trace",
+    "traceback",
+    "cargo test",
+    "go test",
+    "npm test",
+    "npm run test",
+    "pnpm test",
+    "yarn test",
+    "bun test",
+    "make test",
+    "mvn test",
+    "gradle test",
+    "dotnet test",
+    "pytest",
+    "jest",
+    "vitest",
+    "rspec",
+    "mocha",
+    "error:",
+];
+/// What somebody expects …
+const EXPECTING: [&str; 3] = ["should", "must", "shall"];
+/// … of what.
+const EXPECTED: [&str; 19] = [
+    "return", "throw", "render", "display", "create", "delete", "update", "reject", "accept",
+    "print", "fail", "pass", "be", "not", "exit", "show", "respond", "equal", "contain",
+];
+/// What a number stands behind.
+const NUMBERED: [&str; 5] = ["pr", "issue", "commit", "mr", "ticket"];
+/// Letters of the shortest and the longest name of a commit.
+const COMMIT: std::ops::RangeInclusive<usize> = 7..=40;
+
+/// Whether a text says one of these, in whole words.
+fn says(lower: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| {
+        lower.match_indices(phrase).any(|(at, _)| {
+            let before = lower.get(..at).and_then(|text| text.chars().next_back());
+            let behind = lower
+                .get(at + phrase.len()..)
+                .and_then(|text| text.chars().next());
+            !before.is_some_and(is_word) && (phrase.ends_with(':') || !behind.is_some_and(is_word))
+        })
+    })
+}
+
+fn pairs(lower: &str) -> impl Iterator<Item = (&str, &str)> {
+    let words = || lower.split_whitespace().map(bare);
+    words().zip(words().skip(1))
+}
+
+fn has_expectation(lower: &str) -> bool {
+    pairs(lower).any(|(first, second)| EXPECTING.contains(&first) && EXPECTED.contains(&second))
+}
+
+fn has_commit(lower: &str) -> bool {
+    let named = pairs(lower).any(|(what, number)| {
+        let digits = number.trim_start_matches('#');
+        NUMBERED.contains(&what)
+            && !digits.is_empty()
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    let hex = |word: &str| {
+        COMMIT.contains(&word.len())
+            && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && word.bytes().any(|byte| byte.is_ascii_digit())
+            && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    named || lower.split_whitespace().map(bare).any(hex)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every name in a prompt.
+    fn named(prompt: &str) -> Vec<Found> {
+        let mut all: Vec<Found> = Vec::new();
+        for word in prompt.split_whitespace() {
+            let keyword = word.trim_matches(|letter: char| !is_word(letter));
+            if let Some(skill) = Skill::from_name(keyword)
+                && all.iter().all(|found| found.skill != skill)
+            {
+                let keyword = keyword.to_owned();
+                all.push(Found { keyword, skill });
+            }
+        }
+        all
+    }
+
+    fn told(prompt: &str, planned: Planned) -> (String, &'static str) {
+        let (skills, gate) = gated(prompt, &named(prompt), planned);
+        let names: Vec<&str> = skills.iter().map(|skill| skill.name()).collect();
+        (names.join(","), gate.map_or("", |gate| gate.reason.name()))
+    }
+
+    #[test]
+    fn what_says_too_little_gets_a_plan_first() {
+        for (prompt, skills, reason) in [
+            ("forge it", "blueprint", "underspecified"),
+            ("forge", "blueprint", "underspecified"),
+            ("make it nice with ultrawork", "blueprint", "underspecified"),
+            (
+                "autopilot and ultrawork, please",
+                "blueprint",
+                "underspecified",
+            ),
+            (
+                "ultraqa the thing with ulw",
+                "ultraqa,blueprint",
+                "underspecified",
+            ),
+            (
+                "deep-interview, then autopilot",
+                "deep-interview,blueprint",
+                "underspecified",
+            ),
+            ("force: forge it", "forge", "forced"),
+            ("!forge it", "forge", "forced"),
+            ("forge src/main.rs", "forge", "well_specified"),
+            (
+                "blueprint it, then autopilot",
+                "blueprint,autopilot",
+                "blueprint",
+            ),
+            ("ultraqa the thing", "ultraqa", ""),
+            ("autoresearch the thing", "autoresearch", ""),
+            ("nothing of the kind", "", ""),
+        ] {
+            assert_eq!(
+                told(prompt, Planned::default()),
+                (skills.to_owned(), reason),
+                "{prompt}"
+            );
+        }
+    }
+
+    #[test]
+    fn ultrawork_passes_no_sooner_than_the_others() {
+        for mode in ["forge", "autopilot", "team", "ultrawork"] {
+            for also in ["", " with ultrawork", " and ulw"] {
+                let prompt = format!("{mode} it{also}");
+                assert_eq!(told(&prompt, Planned::default()).0, "blueprint", "{prompt}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_go_ahead_passes_only_behind_a_complete_plan() {
+        let planned = |complete, prior| Planned { complete, prior };
+        for (prompt, planned, reason) in [
+            ("team", planned(true, None), "approved"),
+            ("Forge, please!", planned(true, None), "underspecified"),
+            ("Forge please!", planned(true, None), "approved"),
+            (
+                "team please",
+                planned(true, Some(Mode::Blueprint)),
+                "approved",
+            ),
+            (
+                "team please",
+                planned(true, Some(Mode::Ultraqa)),
+                "underspecified",
+            ),
+            (
+                "team",
+                planned(false, Some(Mode::Blueprint)),
+                "underspecified",
+            ),
+            ("team it up", planned(true, None), "underspecified"),
+        ] {
+            assert_eq!(told(prompt, planned).1, reason, "{prompt}");
+            assert_eq!(go_ahead(prompt, planned).is_some(), reason == "approved");
+        }
+    }
+
+    #[test]
+    fn many_words_say_enough_and_names_of_modes_are_none() {
+        let fifteen = "word ".repeat(15);
+        assert!(is_underspecified(&fifteen));
+        assert!(!is_underspecified(&format!("{fifteen}more")));
+        assert!(is_underspecified(&format!(
+            "{fifteen}autopilot ULW, forge!"
+        )));
+        assert!(is_underspecified(&"forge ".repeat(30)));
+        assert!(is_underspecified(""));
+    }
+
+    #[test]
+    fn each_concrete_thing_is_seen_and_its_neighbour_is_not() {
+        for (thing, other) in [
+            ("fix engine/src/log.rs", "fix the log"),
+            ("fix main.rs.", "fix it.now"),
+            ("look at ./build", "look at the build"),
+            ("look at tests/cli", "red and/or blue"),
+            ("a/b/c", "24/7"),
+            ("rename read_back", "rename read _ back"),
+            ("rename readBack", "rename Readback"),
+            ("rename ReadBack", "rename READBACK"),
+            ("why does load() hang", "why does it (load) hang"),
+            ("std::fs is slow", "std: fs is slow"),
+            ("close #12", "close # 12"),
+            ("so:\n1. one\n2. two", "so 1. one"),
+            ("so:\n- one", "so - one"),
+            ("the acceptance criteria are", "the criteria are"),
+            ("it should return 7", "it should work"),
+            ("TypeError on save", "an error on save"),
+            ("E0382 again", "E12 again"),
+            ("ECONNREFUSED again", "EU again"),
+            ("error: no such file", "an error, no file"),
+            ("```\nlet a = 1; let b = 2;\n```", "```\na\n```"),
+            ("```\nlet a = 1;\n``` a", "```\nlet a = 1; let b = 2;\n"),
+            ("PR 12 broke it", "PR twelve broke it"),
+            ("since 1a2b3c4 it fails", "since 1234567 it fails"),
+            ("run cargo test", "run the tests"),
+            ("pytest is red", "pytester is red"),
+        ] {
+            if thing.starts_with("```\nlet a = 1;\n```") {
+                assert!(!is_concrete(thing), "too short: {thing}");
+            } else {
+                assert!(is_concrete(thing), "{thing}");
+            }
+            assert!(!is_concrete(other), "{other}");
+        }
+    }
+}

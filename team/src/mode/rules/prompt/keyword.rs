@@ -1,0 +1,223 @@
+//! Words that call for something without a `$`: phrases of a verb and a name, with which a prompt begins; `cancel` alone;
+//! and the words that ask to go on. A bare name calls for nothing, wherever it stands.
+
+use crate::mode::rules::prompt::Found;
+use crate::mode::rules::skill::{CANCEL, Skill};
+
+/// What a phrase begins with.
+pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];
+/// Names that mean nothing else.
+pub const COINED: [&str; 7] = [
+    "ultrawork",
+    "ulw",
+    "autopilot",
+    "autoforge",
+    "ultraqa",
+    "autoresearch",
+    "deep-interview",
+];
+/// Names that are ordinary words: prompts that begin with a verb and one of these often mean something else.
+pub const ORDINARY: [&str; 6] = ["forge", "team", "crew", "swarm", "blueprint", "brief"];
+/// Makes clear that a name is that of a mode.
+pub const MODE: &str = "mode";
+/// What may stand in front of the verb, behind a mark.
+pub const PLEASE: &str = "please";
+/// What may stand behind the name.
+pub const BEHIND: [&str; 2] = ["please", "now"];
+/// What leads from the name to what is to be done.
+pub const LEADING: [&str; 3] = ["on", "to", "for"];
+/// What passes the gate by, as it stands before anything else.
+pub const FORCING: [&str; 2] = ["force:", "!"];
+/// What asks to go on.
+pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
+
+/// The word that calls an interview off, as the whole prompt.
+pub fn cancel(prompt: &str) -> Option<Found> {
+    (plain(prompt) == CANCEL.name()).then(|| found(CANCEL.name(), CANCEL))
+}
+
+/// The mode that the phrase calls for with which a prompt begins.
+pub fn phrase(prompt: &str) -> Option<Found> {
+    let lower = prompt.to_ascii_lowercase();
+    let text = lower.trim();
+    let forced = FORCING.iter().find_map(|mark| text.strip_prefix(mark));
+    let text = forced.unwrap_or(text).trim_start();
+    let text = word(text, PLEASE).unwrap_or(text);
+    let text = VERBS.iter().find_map(|verb| word(text, verb))?;
+    let the = word(text, "the");
+    let text = the.unwrap_or(text);
+    let names = COINED.iter().chain(&ORDINARY);
+    let (name, behind) = names
+        .filter_map(|name| Some((*name, text.strip_prefix(name)?)))
+        .max_by_key(|(name, _)| name.len())?;
+    let called_mode = behind
+        .strip_prefix(char::is_whitespace)
+        .and_then(|behind| behind.trim_start().strip_prefix(MODE));
+    let is_clear = called_mode.is_some();
+    let behind = called_mode.unwrap_or(behind);
+    let ends = is_end(behind) && (the.is_none() || is_clear);
+    let goes_on = (is_clear || (the.is_none() && COINED.contains(&name))) && is_task(behind);
+    let skill = Skill::from_name(name)?;
+    (ends || goes_on).then(|| found(name, skill))
+}
+
+/// What stands behind a word that a text begins with.
+fn word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let behind = text.strip_prefix(word)?;
+    let begins = behind.starts_with(char::is_whitespace);
+    begins.then(|| behind.trim_start())
+}
+
+/// Whether a prompt ends there, with a word of courtesy at most.
+fn is_end(behind: &str) -> bool {
+    let bare = behind.trim_end_matches(['.', '!']);
+    let courtesy = BEHIND.iter().any(|word| bare.trim_start() == *word);
+    bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
+}
+
+/// Whether there stands what is to be done; a question is none.
+fn is_task(behind: &str) -> bool {
+    let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
+    if line.starts_with(['\n', '\r']) {
+        return true;
+    }
+    if let Some(task) = behind.strip_prefix(':') {
+        return task.starts_with(char::is_whitespace);
+    }
+    let leads = behind.starts_with(char::is_whitespace)
+        && LEADING
+            .iter()
+            .any(|lead| word(behind.trim_start(), lead).is_some());
+    leads && !behind.lines().next().unwrap_or_default().contains('?')
+}
+
+fn found(keyword: &str, skill: Skill) -> Found {
+    Found {
+        keyword: keyword.to_owned(),
+        skill,
+    }
+}
+
+/// Whether a prompt says that it is not to be held back by the gate.
+pub fn is_forced(prompt: &str) -> bool {
+    let lower = prompt.trim_start().to_ascii_lowercase();
+    FORCING.iter().any(|mark| lower.starts_with(mark))
+}
+
+/// What a prompt that only asks to go on goes on with: `Some(None)` where it does not say.
+pub fn going_on(prompt: &str) -> Option<Option<Skill>> {
+    let plain = plain(prompt);
+    let said = plain.trim_start_matches(['/', '\\']).trim_start();
+    let said = said.strip_suffix(" now").unwrap_or(said);
+    for words in GOING_ON {
+        match said.strip_suffix(words) {
+            Some("") => return Some(None),
+            Some(before) => return Skill::from_name(before.strip_suffix(' ')?).map(Some),
+            None => {}
+        }
+    }
+    None
+}
+
+/// A prompt in lower case, with single spaces, and without the marks at its end.
+pub(super) fn plain(prompt: &str) -> String {
+    let lower = prompt.to_lowercase();
+    let words: Vec<&str> = lower.split_whitespace().collect();
+    let text = words.join(" ");
+    text.trim_end_matches(['.', '!', '?', ',', ';'])
+        .trim_end()
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(prompt: &str) -> &'static str {
+        phrase(prompt).map_or("", |found| found.skill.name())
+    }
+
+    #[test]
+    fn every_verb_with_every_name_is_a_phrase() {
+        for verb in VERBS {
+            for name in COINED.into_iter().chain(ORDINARY) {
+                let skill = Skill::from_name(name).unwrap().name();
+                for prompt in [
+                    format!("{verb} {name}"),
+                    format!("  Please {verb}  {name} now! "),
+                    format!("force: {verb} {name} {MODE}."),
+                    format!("!{verb} the {name} {MODE} on the login"),
+                    format!("{verb} {name} {MODE}: the login"),
+                    format!("{verb} {name} {MODE}.\nThe login"),
+                ] {
+                    assert_eq!(named(&prompt), skill, "{prompt}");
+                }
+                // One that means other things as well needs the word behind it where more follows.
+                let coined = if COINED.contains(&name) { skill } else { "" };
+                for lead in LEADING {
+                    let prompt = format!("{verb} {name} {lead} the login");
+                    assert_eq!(named(&prompt), coined, "{prompt}");
+                }
+                assert_eq!(named(&format!("{verb} {name}: the login")), coined);
+                for prompt in [
+                    name.to_owned(),
+                    format!("re{verb} {name}"),
+                    format!("{verb}{name}"),
+                    format!("{verb} {name}s"),
+                    format!("{verb} {name}?"),
+                    format!("{verb} {name},"),
+                    format!("{verb} {name}.md"),
+                    format!("{verb} {name}:x"),
+                    format!("{verb} {name} mode on this? no"),
+                    format!("{verb} {name} modes on this"),
+                    format!("{verb} {name} tests"),
+                    format!("{verb} the {name}"),
+                    format!("do not {verb} {name}"),
+                ] {
+                    assert_eq!(named(&prompt), "", "{prompt}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cancel_counts_alone() {
+        assert_eq!(cancel(" Cancel! ").unwrap().skill, CANCEL);
+        assert_eq!(cancel("cancel the order"), None);
+    }
+
+    #[test]
+    fn only_a_mark_in_front_forces() {
+        for (prompt, forced) in [
+            ("force: forge it", true),
+            (" Force:it", true),
+            ("! it", true),
+            ("use force: it", false),
+            ("it!", false),
+        ] {
+            assert_eq!(is_forced(prompt), forced, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn going_on_is_asked_for_by_these_words_alone() {
+        let forge = Skill::from_name("forge");
+        for (prompt, with) in [
+            ("keep going", Some(None)),
+            (" Continue. ", Some(None)),
+            ("resume now!", Some(None)),
+            ("/continue", Some(None)),
+            ("\\keep  going now", Some(None)),
+            ("forge keep going", Some(forge)),
+            ("forge continue now", Some(forge)),
+            ("crew keep going", Some(Skill::from_name("team"))),
+            ("please continue", None),
+            ("continue with the tests", None),
+            ("discontinue", None),
+            ("forgecontinue", None),
+            ("", None),
+        ] {
+            assert_eq!(going_on(prompt), with, "{prompt}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! A prompt's skills, decided as a whole: planning before execution, then one transition after the other, each on what
+//! the one before leaves. One denial denies all of it.
+
+use crate::mode::rules::skill::Skill;
+use crate::mode::rules::transition::{Kind, Review, Transition, decide};
+use crate::projections::modes::Mode;
+
+/// What becomes of a prompt's skills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The modes that are decided on, in their order.
+    pub requested: Vec<Mode>,
+    /// The modes that are put off, in the order of the prompt.
+    pub deferred: Vec<Mode>,
+    /// What was decided for each, up to the first that is denied.
+    pub steps: Vec<Transition>,
+    /// The modes that were active.
+    pub before: Vec<Mode>,
+    /// The modes that are active afterwards.
+    pub after: Vec<Mode>,
+}
+
+impl Plan {
+    /// The step that is denied.
+    pub fn denied(&self) -> Option<&Transition> {
+        self.steps.last().filter(|step| step.kind == Kind::Deny)
+    }
+    /// The modes that become active and stay so. `visible` are those that are active for whoever asks: one that is so for
+    /// everybody else only starts as well.
+    pub fn started(&self, visible: &[Mode]) -> Vec<Mode> {
+        let starts = |mode: &&Mode| {
+            let is_new = !self.before.contains(mode);
+            is_new || (self.requested.contains(mode) && !visible.contains(mode))
+        };
+        self.after.iter().filter(starts).copied().collect()
+    }
+    /// The modes that were active and are not any more.
+    pub fn completed(&self) -> Vec<Mode> {
+        without(&self.before, &self.after)
+    }
+    /// What each hand-off says, once.
+    pub fn messages(&self) -> Vec<String> {
+        let mut messages = Vec::new();
+        for step in &self.steps {
+            if let Some(message) = &step.message
+                && step.kind == Kind::AutoComplete
+                && !messages.contains(message)
+            {
+                messages.push(message.clone());
+            }
+        }
+        messages
+    }
+    /// For whom a mode ended that was active.
+    pub fn successor(&self, source: Mode) -> Option<&Transition> {
+        let ends = |step: &&Transition| step.auto_completed.contains(&source);
+        self.steps.iter().rfind(ends)
+    }
+}
+
+fn without(modes: &[Mode], others: &[Mode]) -> Vec<Mode> {
+    let kept = modes.iter().filter(|mode| !others.contains(mode));
+    kept.copied().collect()
+}
+
+/// Decides on the skills of a prompt. `active` is the ordered set of modes before it.
+pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
+    let (requested, deferred) = split(skills);
+    let mut plan = Plan {
+        requested,
+        deferred,
+        steps: Vec::new(),
+        before: active.to_vec(),
+        after: active.to_vec(),
+    };
+    for mode in &plan.requested {
+        let step = decide(&plan.after, *mode, review);
+        let goes_on = step.is_allowed();
+        plan.after.clone_from(&step.resulting);
+        plan.steps.push(step);
+        if !goes_on {
+            plan.after.clone_from(&plan.before);
+            break;
+        }
+    }
+    plan
+}
+
+/// The modes that are decided on, and those that are put off: beside execution, only the first planning one is begun.
+fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
+    let mut modes: Vec<Mode> = Vec::new();
+    for mode in skills.iter().filter_map(|skill| skill.mode()) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    let planning = modes.iter().copied().find(|mode| mode.plans());
+    match planning {
+        Some(first) if modes.iter().any(|mode| !mode.plans()) => {
+            modes.retain(|mode| *mode != first);
+            (vec![first], modes)
+        }
+        _ => (modes, Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mode::rules::prompt::{Named, Words};
+    use proptest::prelude::*;
+
+    fn names(modes: &[Mode]) -> String {
+        let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
+        names.join(",")
+    }
+
+    fn modes(names: &str) -> Vec<Mode> {
+        names.split(',').filter_map(Mode::from_name).collect()
+    }
+
+    fn planned(active: &str, prompt: &str) -> Plan {
+        plan(
+            &Named::of(prompt, Words::default()).skills(),
+            &modes(active),
+            Review::Unknown,
+        )
+    }
+
+    #[test]
+    fn prompts_end_like_this() {
+        for (active, prompt, after, deferred, messages) in [
+            (
+                "",
+                "$blueprint $team $forge x",
+                "blueprint",
+                "team,forge",
+                "",
+            ),
+            ("", "$forge $blueprint x", "blueprint", "forge", ""),
+            ("", "$team $forge x", "team,forge", "", ""),
+            ("", "$ulw $autopilot x", "ultrawork,autopilot", "", ""),
+            (
+                "",
+                "$deep-interview $blueprint x",
+                "blueprint",
+                "",
+                "mode transiting: deep-interview -> blueprint",
+            ),
+            ("", "$analyze $team x", "team", "", ""),
+            ("", "$analyze x", "", "", ""),
+            (
+                "",
+                "$deep-interview $forge $blueprint x",
+                "deep-interview",
+                "forge,blueprint",
+                "",
+            ),
+            ("team", "$forge", "team,forge", "", ""),
+            (
+                "blueprint",
+                "$team $forge",
+                "team,forge",
+                "",
+                "mode transiting: blueprint -> team",
+            ),
+            (
+                "deep-interview",
+                "$blueprint $forge",
+                "blueprint",
+                "forge",
+                "mode transiting: deep-interview -> blueprint",
+            ),
+            ("forge", "$forge", "forge", "", ""),
+        ] {
+            let plan = planned(active, prompt);
+            assert_eq!(plan.denied(), None, "{prompt}");
+            assert_eq!(names(&plan.after), after, "{prompt}");
+            assert_eq!(names(&plan.deferred), deferred, "{prompt}");
+            assert_eq!(plan.messages().join("|"), messages, "{prompt}");
+        }
+    }
+
+    #[test]
+    fn one_denial_denies_the_whole() {
+        for (active, prompt, requested, kind) in [
+            ("", "$autopilot $team x", "team", "generic"),
+            ("", "$blueprint $autoresearch x", "autoresearch", "generic"),
+            (
+                "",
+                "$blueprint $deep-interview x",
+                "deep-interview",
+                "generic",
+            ),
+            ("team", "$blueprint x", "blueprint", "rollback"),
+            ("blueprint", "$team $autopilot x", "autopilot", "generic"),
+        ] {
+            let plan = planned(active, prompt);
+            let denied = plan.denied().unwrap();
+            assert_eq!(denied.requested.name(), requested, "{prompt}");
+            assert_eq!(denied.denial.unwrap().name(), kind, "{prompt}");
+            assert_eq!(plan.after, modes(active), "{prompt}");
+            assert_eq!(plan.started(&plan.before), []);
+            assert_eq!(plan.completed(), []);
+        }
+    }
+
+    #[test]
+    fn only_what_lasts_is_started_and_only_what_was_there_is_completed() {
+        let plan = planned("", "$deep-interview $blueprint x");
+        assert_eq!(plan.started(&[]), [Mode::Blueprint]);
+        assert_eq!(plan.completed(), []);
+        let hidden = planned("forge,ultrawork", "$forge x");
+        assert_eq!(hidden.started(&[Mode::Ultrawork]), [Mode::Forge]);
+        assert_eq!(hidden.started(&[Mode::Forge]), []);
+        let plan = planned("blueprint,ultrawork", "$team $forge x");
+        assert_eq!(plan.started(&[Mode::Blueprint]), [Mode::Team, Mode::Forge]);
+        assert_eq!(plan.completed(), [Mode::Blueprint]);
+        let successor = plan.successor(Mode::Blueprint).unwrap();
+        assert_eq!(successor.requested, Mode::Team);
+    }
+
+    fn any_prompt() -> impl Strategy<Value = String> {
+        let word = prop_oneof![
+            "[$][a-zA-Z:-]{0,12}",
+            prop::sample::select(vec![
+                "$blueprint",
+                "$team",
+                "$forge",
+                "$ulw",
+                "$brief",
+                "$autoforge",
+                "$ultraqa",
+                "$autoresearch",
+                "$cancel",
+                "$rcs:forge",
+                "$x:forge",
+                "ㅕㅣㅈ",
+                "force:",
+                "!",
+                "forge",
+                "use autopilot",
+                "start forge mode",
+                "`",
+                "```",
+                "/prompts:x",
+                "keep going",
+                "\n",
+                ",",
+                "",
+            ])
+            .prop_map(str::to_owned),
+            "\\PC{0,8}",
+        ];
+        prop::collection::vec(word, 0..8).prop_map(|words| words.join(" "))
+    }
+
+    fn any_modes() -> impl Strategy<Value = Vec<Mode>> {
+        prop::collection::vec(prop::sample::select(Mode::ALL.to_vec()), 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_typed_is_decided(prompt in any_prompt(), noise in "\\PC*", active in any_modes()) {
+            for text in [&prompt, &noise] {
+                let words = Words { start: true, ..Words::default() };
+                let named = Named::of(text, words);
+                let _ = crate::mode::rules::prompt::keyword::going_on(text);
+                let (skills, _) = crate::mode::rules::prompt::gate::gated(text, &named.found, Default::default());
+                check(&skills, &active)?;
+                check(&named.skills(), &active)?;
+            }
+        }
+    }
+
+    fn check(skills: &[Skill], active: &[Mode]) -> Result<(), TestCaseError> {
+        let plan = plan(skills, active, Review::Unknown);
+        let asked: Vec<Mode> = skills.iter().filter_map(|skill| skill.mode()).collect();
+        // Nothing is lost, and nothing is both done and put off.
+        for mode in &asked {
+            prop_assert!(plan.requested.contains(mode) != plan.deferred.contains(mode));
+        }
+        prop_assert_eq!(plan.requested.len() + plan.deferred.len(), asked.len());
+        // Where a plan is asked for beside its execution, nothing is executed that was not before.
+        let both = asked.iter().any(|mode| mode.plans()) && asked.iter().any(|mode| !mode.plans());
+        if both {
+            prop_assert!(plan.started(active).iter().all(|mode| mode.plans()));
+            prop_assert_eq!(plan.requested.len(), 1);
+        } else {
+            prop_assert!(plan.deferred.is_empty());
+        }
+        // A denied prompt changes nothing.
+        if plan.denied().is_some() {
+            prop_assert_eq!(&plan.after, &plan.before);
+        } else {
+            for mode in &plan.started(active) {
+                prop_assert!(plan.requested.contains(mode));
+            }
+        }
+        Ok(())
+    }
+}

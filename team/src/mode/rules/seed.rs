@@ -1,0 +1,120 @@
+//! What a mode's state is when it starts, and what it locks.
+//!
+//! | mode | phase of a prompt | beside that |
+//! |---|---|---|
+//! | forge | `starting` | |
+//! | blueprint | `planning` | `planning_complete` |
+//! | autopilot | `blueprint` | its cycle of phases, and at most 10 rounds from the first |
+//! | team | `starting` | |
+//! | ultraqa | `planning` | |
+//! | ultrawork | `planning` | `reinforcement_count` |
+//! | autoresearch | `executing` | |
+//! | deep-interview | `intent-first` | a lock on input |
+//!
+//! A command starts every mode in the phase `starting`.
+
+use crate::failure::Result;
+use crate::mode::rules::board::Board;
+use crate::mode::rules::phase;
+use crate::projections::fact::mode::Fields;
+use crate::projections::modes::{Mode, Scope};
+use serde_json::{Value, json};
+use teamlog_engine::Timestamp;
+
+/// Rounds that a mode goes at most, unless somebody says otherwise.
+pub const ITERATIONS_MAX: u64 = 50;
+/// The same of autopilot that a prompt starts.
+const AUTOPILOT_ITERATIONS_MAX: u64 = 10;
+/// What is kept back from an interview: words that would answer for the user.
+pub const BLOCKED_INPUTS: [&str; 8] = [
+    "yes",
+    "y",
+    "proceed",
+    "continue",
+    "ok",
+    "sure",
+    "go ahead",
+    "next i should",
+];
+
+/// The state with which a command starts a mode.
+pub fn started(mode: Mode, now: Timestamp) -> Fields {
+    let mut state = begun("starting", now);
+    state.insert("iteration".into(), 0.into());
+    state.insert("max_iterations".into(), ITERATIONS_MAX.into());
+    state.extend(particulars(mode));
+    state
+}
+
+/// The state with which a prompt starts a mode.
+pub fn prompted(mode: Mode, now: Timestamp) -> Fields {
+    let mut state = begun(phase::seeded(mode), now);
+    let (iteration, most) = match mode {
+        Mode::Autopilot => (1, AUTOPILOT_ITERATIONS_MAX),
+        _ => (0, ITERATIONS_MAX),
+    };
+    state.insert("iteration".into(), iteration.into());
+    state.insert("max_iterations".into(), most.into());
+    state.extend(particulars(mode));
+    state
+}
+
+fn begun(phase: &str, now: Timestamp) -> Fields {
+    let mut state = Fields::new();
+    state.insert("active".into(), true.into());
+    state.insert("current_phase".into(), phase.into());
+    state.insert("started_at".into(), now.to_string().into());
+    state.insert("run_outcome".into(), "continue".into());
+    state
+}
+
+/// What a state lacks that becomes active by a write.
+pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
+    for (field, value) in begun("starting", now) {
+        state.entry(field).or_insert(value);
+    }
+    state.entry("iteration").or_insert_with(|| 0.into());
+    state
+        .entry("max_iterations")
+        .or_insert_with(|| ITERATIONS_MAX.into());
+}
+
+/// Fields that only one mode has.
+fn particulars(mode: Mode) -> Fields {
+    let fields = match mode {
+        Mode::Autopilot => json!({
+            "review_cycle": 0,
+            "state": {
+                "phase_cycle": ["blueprint", "forge", "code-review"],
+                "handoff_artifacts": {"blueprint": null, "forge": null, "code_review": null},
+                "review_verdict": null,
+                "return_to_blueprint_reason": null,
+            },
+        }),
+        Mode::Blueprint => json!({"planning_complete": false}),
+        Mode::Ultrawork => json!({"reinforcement_count": 0}),
+        _ => Value::Null,
+    };
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Fields::new(),
+    }
+}
+
+/// Locks input for a mode that just became active, if it is one that does.
+pub(crate) fn lock_input(board: &mut Board<'_>, scope: &Scope, mode: Mode) -> Result<()> {
+    if !mode.locks_input() {
+        return Ok(());
+    }
+    let lock = json!({
+        "active": true,
+        "scope": "deep-interview-auto-approval",
+        "acquired_at": board.now().to_string(),
+        "blocked_inputs": BLOCKED_INPUTS,
+        "message": "deep-interview waits for an answer of the user; words of approval do not answer for them",
+    });
+    match lock {
+        Value::Object(lock) => board.lock(scope, mode, true, lock),
+        _ => Ok(()),
+    }
+}

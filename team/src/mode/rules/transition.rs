@@ -1,0 +1,449 @@
+//! What starting a mode does to those that are active. Pure: a set, a mode and the verdict of a review in, a record out.
+//!
+//! The first row that fits decides:
+//!
+//! | active | outcome |
+//! |---|---|
+//! | the mode itself | `allow`, nothing changes |
+//! | nothing | `allow`, the mode is active |
+//! | modes that hand off to it, and others that all go with it | `auto-complete` of the former |
+//! | modes that all go with it | `overlap` |
+//! | anything else | `deny`, nothing changes |
+
+use crate::mode::rules::denial::{self, Action};
+use crate::projections::modes::Mode;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It is or becomes active; nothing else changes.
+    Allow,
+    /// It becomes active beside the others.
+    Overlap,
+    /// It becomes active in the place of modes that hand off to it.
+    AutoComplete,
+    /// It may not become active.
+    Deny,
+}
+
+impl Kind {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Allow => "allow",
+            Kind::Overlap => "overlap",
+            Kind::AutoComplete => "auto-complete",
+            Kind::Deny => "deny",
+        }
+    }
+}
+
+/// Why a mode may not become active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Denial {
+    /// It plans, and a mode that executes is active.
+    Rollback,
+    /// It does not go with what is active.
+    Generic,
+}
+
+impl Denial {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Denial::Rollback => "rollback",
+            Denial::Generic => "generic",
+        }
+    }
+}
+
+/// What the review of autopilot's code said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Review {
+    /// Nobody knows, which counts as not clean.
+    #[default]
+    Unknown,
+    /// There are findings.
+    NotClean,
+    /// There are none.
+    Clean,
+}
+
+impl Review {
+    /// All of them.
+    pub const ALL: [Review; 3] = [Review::Unknown, Review::NotClean, Review::Clean];
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Review::Unknown => "unknown",
+            Review::NotClean => "not-clean",
+            Review::Clean => "clean",
+        }
+    }
+    /// The verdict of exactly that name.
+    pub fn from_name(name: &str) -> Option<Review> {
+        Review::ALL.into_iter().find(|review| review.name() == name)
+    }
+}
+
+/// A decision, before anything is recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Transition {
+    /// What becomes of the request
+    pub kind: Kind,
+    /// The modes that are active
+    pub current: Vec<Mode>,
+    /// The mode that was asked for
+    pub requested: Mode,
+    /// The modes that are active afterwards
+    pub resulting: Vec<Mode>,
+    /// The modes that are completed for it
+    pub auto_completed: Vec<Mode>,
+    /// Why not; `null` unless it is denied
+    pub denial: Option<Denial>,
+    /// What to tell; `null` where nothing is handed off or denied
+    pub message: Option<String>,
+    /// The modes that are in the way: without them it would not be denied.
+    #[serde(skip)]
+    pub blocking: Vec<Mode>,
+}
+
+impl Transition {
+    /// Whether it may happen.
+    pub fn is_allowed(&self) -> bool {
+        self.kind != Kind::Deny
+    }
+    /// Whether the mode was active already.
+    pub fn changes_nothing(&self) -> bool {
+        !self.is_allowed() || self.current.contains(&self.requested)
+    }
+}
+
+/// Pairs that go together in either order, beside `ultrawork`, which goes with every mode.
+const OVERLAPS: [(Mode, Mode); 1] = [(Mode::Forge, Mode::Team)];
+
+/// Who hands off to whom.
+const HAND_OFFS: [(Mode, Mode); 5] = [
+    (Mode::DeepInterview, Mode::Blueprint),
+    (Mode::Blueprint, Mode::Team),
+    (Mode::Blueprint, Mode::Forge),
+    (Mode::Blueprint, Mode::Autopilot),
+    (Mode::Autopilot, Mode::Blueprint),
+];
+
+fn overlaps(one: Mode, other: Mode) -> bool {
+    one == Mode::Ultrawork
+        || other == Mode::Ultrawork
+        || OVERLAPS.contains(&(one, other))
+        || OVERLAPS.contains(&(other, one))
+}
+
+/// Whether a mode ends by itself where another one starts. What was reviewed as clean needs no new plan.
+fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
+    let needless = (from, to) == (Mode::Autopilot, Mode::Blueprint) && review == Review::Clean;
+    HAND_OFFS.contains(&(from, to)) && !needless
+}
+
+/// Decides what becomes of starting a mode. The active ones stand in the order in which they became active; one that is
+/// named twice counts once.
+pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
+    let mut current: Vec<Mode> = Vec::new();
+    for mode in active {
+        if !current.contains(mode) {
+            current.push(*mode);
+        }
+    }
+    if current.contains(&requested) || current.is_empty() {
+        return allowed(current, requested);
+    }
+    let (handing, rest): (Vec<Mode>, Vec<Mode>) = current
+        .iter()
+        .partition(|mode| hands_off(**mode, requested, review));
+    let blocking: Vec<Mode> = rest
+        .iter()
+        .copied()
+        .filter(|mode| !overlaps(*mode, requested))
+        .collect();
+    if !blocking.is_empty() {
+        return denied(current, requested, blocking);
+    }
+    let message = handing
+        .first()
+        .map(|source| format!("mode transiting: {source} -> {requested}"));
+    let mut resulting = rest;
+    resulting.push(requested);
+    Transition {
+        kind: match message {
+            Some(_) => Kind::AutoComplete,
+            None => Kind::Overlap,
+        },
+        current,
+        requested,
+        resulting,
+        auto_completed: handing,
+        denial: None,
+        message,
+        blocking: Vec::new(),
+    }
+}
+
+fn allowed(current: Vec<Mode>, requested: Mode) -> Transition {
+    let resulting = match current.is_empty() {
+        true => vec![requested],
+        false => current.clone(),
+    };
+    Transition {
+        kind: Kind::Allow,
+        current,
+        requested,
+        resulting,
+        auto_completed: Vec::new(),
+        denial: None,
+        message: None,
+        blocking: Vec::new(),
+    }
+}
+
+fn denied(current: Vec<Mode>, requested: Mode, blocking: Vec<Mode>) -> Transition {
+    let executes = current.iter().any(|mode| !mode.plans());
+    let denial = match requested.plans() && executes {
+        true => Denial::Rollback,
+        false => Denial::Generic,
+    };
+    let mut transition = Transition {
+        kind: Kind::Deny,
+        resulting: current.clone(),
+        current,
+        requested,
+        auto_completed: Vec::new(),
+        denial: Some(denial),
+        message: None,
+        blocking,
+    };
+    denial::word(&mut transition, Action::Start, None, &[]);
+    transition
+}
+
+/// Every set of modes that can come about from none, each in canonical order, smaller ones first.
+pub fn reachable() -> Vec<Vec<Mode>> {
+    let mut found: Vec<Vec<Mode>> = vec![Vec::new()];
+    let mut at = 0;
+    while let Some(set) = found.get(at).cloned() {
+        at += 1;
+        for requested in Mode::ALL {
+            let mut next = decide(&set, requested, Review::Unknown).resulting;
+            next.sort();
+            if !found.contains(&next) {
+                found.push(next);
+            }
+        }
+    }
+    found.sort_by_key(|set| (set.len(), set.clone()));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The facts, one letter a cell, in the order autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint,
+    /// deep-interview: S start, N no change, O overlap, A hand-off, D denied, R denied as rollback.
+    const MATRIX: [(&str, &str); 18] = [
+        ("", "SSSSSSSS"),
+        ("autopilot", "NRDDODAR"),
+        ("autoresearch", "DNDDODDD"),
+        ("team", "DRNOODRR"),
+        ("forge", "DRONODRR"),
+        ("ultrawork", "OOOONOOO"),
+        ("ultraqa", "DRDDONRR"),
+        ("blueprint", "ADAAODND"),
+        ("deep-interview", "DDDDODAN"),
+        ("team,forge", "DRNNODRR"),
+        ("team,ultrawork", "DRNONDRR"),
+        ("forge,ultrawork", "DRONNDRR"),
+        ("team,forge,ultrawork", "DRNNNDRR"),
+        ("autopilot,ultrawork", "NRDDNDAR"),
+        ("autoresearch,ultrawork", "DNDDNDRR"),
+        ("ultrawork,ultraqa", "DRDDNNRR"),
+        ("ultrawork,blueprint", "ARAANDNR"),
+        ("ultrawork,deep-interview", "DRDDNDAN"),
+    ];
+
+    fn modes(names: &str) -> Vec<Mode> {
+        let names = names.split(',').filter(|name| !name.is_empty());
+        names.map(|name| Mode::from_name(name).unwrap()).collect()
+    }
+
+    /// All orders of a set.
+    fn orders(set: &[Mode]) -> Vec<Vec<Mode>> {
+        if set.is_empty() {
+            return vec![Vec::new()];
+        }
+        let mut all = Vec::new();
+        for (at, first) in set.iter().enumerate() {
+            let mut rest = set.to_vec();
+            rest.remove(at);
+            for mut order in orders(&rest) {
+                order.insert(0, *first);
+                all.push(order);
+            }
+        }
+        all
+    }
+
+    fn without(set: &[Mode], gone: &[Mode]) -> Vec<Mode> {
+        let kept = set.iter().filter(|mode| !gone.contains(mode));
+        kept.copied().collect()
+    }
+
+    fn check(current: &[Mode], requested: Mode, cell: char) {
+        let told = decide(current, requested, Review::Unknown);
+        let place = format!("{current:?} + {requested}: {told:?}");
+        assert_eq!(told.current, current, "{place}");
+        assert_eq!(told.requested, requested, "{place}");
+        let gone = match cell {
+            'A' => modes("deep-interview,blueprint,autopilot"),
+            _ => Vec::new(),
+        };
+        let mut after = without(current, &gone);
+        if matches!(cell, 'S' | 'O' | 'A') {
+            after.push(requested);
+        }
+        assert_eq!(told.resulting, after, "{place}");
+        let kind = match cell {
+            'S' | 'N' => Kind::Allow,
+            'O' => Kind::Overlap,
+            'A' => Kind::AutoComplete,
+            _ => Kind::Deny,
+        };
+        let denial = match cell {
+            'D' => Some(Denial::Generic),
+            'R' => Some(Denial::Rollback),
+            _ => None,
+        };
+        assert_eq!((told.kind, told.denial), (kind, denial), "{place}");
+        assert_eq!(
+            told.auto_completed.is_empty(),
+            kind != Kind::AutoComplete,
+            "{place}"
+        );
+        assert_eq!(
+            told.message.is_some(),
+            matches!(cell, 'A' | 'D' | 'R'),
+            "{place}"
+        );
+        assert_eq!(told.is_allowed(), kind != Kind::Deny);
+        assert_eq!(told.changes_nothing(), matches!(cell, 'N' | 'D' | 'R'));
+    }
+
+    #[test]
+    fn every_reachable_set_meets_every_mode_as_the_table_says() {
+        let mut reached = reachable();
+        let mut listed: Vec<Vec<Mode>> = MATRIX.iter().map(|(set, _)| modes(set)).collect();
+        for set in &mut listed {
+            set.sort();
+        }
+        listed.sort();
+        reached.sort();
+        assert_eq!(reached, listed);
+        for (set, cells) in MATRIX {
+            for (requested, cell) in Mode::ALL.into_iter().zip(cells.chars()) {
+                check(&modes(set), requested, cell);
+            }
+        }
+    }
+
+    #[test]
+    fn order_is_kept_and_decides_nothing_and_a_repetition_counts_once() {
+        for (set, cells) in MATRIX {
+            for order in orders(&modes(set)) {
+                for (requested, cell) in Mode::ALL.into_iter().zip(cells.chars()) {
+                    check(&order, requested, cell);
+                    let mut twice = order.clone();
+                    twice.extend(order.iter().rev());
+                    assert_eq!(
+                        decide(&twice, requested, Review::Unknown),
+                        decide(&order, requested, Review::Unknown)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_clean_review_leaves_no_way_back_to_the_plan_and_touches_nothing_else() {
+        for (set, _) in MATRIX {
+            let set = modes(set);
+            for requested in Mode::ALL {
+                let unknown = decide(&set, requested, Review::Unknown);
+                assert_eq!(decide(&set, requested, Review::NotClean), unknown);
+                let clean = decide(&set, requested, Review::Clean);
+                let loopback = requested == Mode::Blueprint && set.contains(&Mode::Autopilot);
+                if loopback {
+                    assert_eq!(
+                        (clean.kind, clean.denial),
+                        (Kind::Deny, Some(Denial::Rollback))
+                    );
+                    assert_eq!(clean.resulting, set);
+                    assert_eq!(clean.blocking, [Mode::Autopilot]);
+                } else {
+                    assert_eq!(clean, unknown);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_the_modes_in_the_way_it_is_allowed_and_with_any_of_them_it_is_not() {
+        for (set, _) in MATRIX {
+            let set = modes(set);
+            for requested in Mode::ALL {
+                for review in Review::ALL {
+                    let told = decide(&set, requested, review);
+                    assert_eq!(told.blocking.is_empty(), told.is_allowed());
+                    let rest = without(&set, &told.blocking);
+                    assert!(decide(&rest, requested, review).is_allowed());
+                    for mode in &told.blocking {
+                        let mut with = rest.clone();
+                        with.push(*mode);
+                        assert!(!decide(&with, requested, review).is_allowed());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_that_nobody_reaches_is_decided_by_the_same_rows() {
+        let told = decide(&modes("blueprint,team"), Mode::Forge, Review::Unknown);
+        assert_eq!(told.kind, Kind::AutoComplete);
+        assert_eq!(told.resulting, modes("team,forge"));
+        let both = decide(
+            &modes("deep-interview,autopilot"),
+            Mode::Blueprint,
+            Review::Unknown,
+        );
+        assert_eq!(both.auto_completed, modes("deep-interview,autopilot"));
+        assert_eq!(
+            both.message.as_deref(),
+            Some("mode transiting: deep-interview -> blueprint")
+        );
+    }
+
+    #[test]
+    fn it_reads_like_this_as_json() {
+        let told = decide(&modes("blueprint"), Mode::Team, Review::Unknown);
+        assert_eq!(
+            serde_json::to_string(&told).unwrap(),
+            r#"{"kind":"auto-complete","current":["blueprint"],"requested":"team","resulting":["team"],"auto_completed":["blueprint"],"denial":null,"message":"mode transiting: blueprint -> team"}"#
+        );
+        for review in Review::ALL {
+            assert_eq!(Review::from_name(review.name()), Some(review));
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `mode-sessions`, `mode-end-session`: the sessions that work in a team: since when, when they were heard of last, and
+//! their ends.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::mode::rules::board::Board;
+use crate::mode::rules::reconcile::end_session;
+use crate::mode::rules::shown::scope;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::mode::SessionEnd;
+use crate::projections::modes::{Mode, Scope};
+use crate::projections::settings::Setting;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `mode-sessions` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeSessions {
+    /// How many at most; else 50, and 0 for all
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// The session that the page before ended with
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// What `mode-end-session` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeEndSession {
+    /// The session
+    pub session_id: String,
+    /// Why it ends
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionShown {
+    /// The session
+    pub session_id: String,
+    /// When its first sign of life was recorded; behind an end, the first one after it
+    pub started_at: String,
+    /// When its last one was
+    pub last_seen_at: String,
+    /// When it ended; `null` while it has not
+    pub ended_at: Option<String>,
+    /// Whether it has not ended, and is not silent for longer than `modes.session_stale_seconds`
+    pub live: bool,
+    /// The modes that are active in it, in the order in which they became so
+    pub active_modes: Vec<Mode>,
+}
+
+/// The sessions of a team, in order of their ids.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionsAnswer {
+    /// The page
+    pub sessions: Vec<SessionShown>,
+    /// The session to go on behind, where there are more
+    pub next_cursor: Option<String>,
+}
+
+/// The session that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionEndedAnswer {
+    /// The session
+    pub session_id: String,
+    /// Whether anything was recorded; not where it is unknown or ended already
+    pub changed: bool,
+    /// The modes that were canceled for it
+    pub canceled: Vec<Mode>,
+    /// When it ended; `null` where nothing is known of it
+    pub ended_at: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+struct Job(ModeEndSession);
+
+impl Team {
+    /// The sessions that gave a sign of life.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn mode_sessions(&mut self, asked: ModeSessions) -> Result<SessionsAnswer> {
+        let now = self.now();
+        self.query(|live, _| {
+            let limit = crate::page::limit(asked.limit, crate::page::PAGE);
+            let after = asked.cursor.as_deref();
+            let mut names = live.sessions(after, limit.saturating_add(1))?;
+            let more = names.len() > limit;
+            names.truncate(limit);
+            let mut sessions = Vec::new();
+            for name in &names {
+                sessions.extend(shown(live, name, now)?);
+            }
+            Ok(SessionsAnswer {
+                sessions,
+                next_cursor: names.pop().filter(|_| more),
+            })
+        })
+    }
+
+    /// Ends a session: what is active in it is canceled, and it holds up nobody any more. One that is unknown or ended
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`; the log's.
+    pub fn mode_end_session(&mut self, end: ModeEndSession) -> Result<SessionEndedAnswer> {
+        self.perform(Job(end))
+    }
+}
+
+fn shown(live: &Live, session: &str, now: Timestamp) -> Result<Option<SessionShown>> {
+    let Some(life) = live.session_life(session)? else {
+        return Ok(None);
+    };
+    let stale = live.setting(Setting::SessionStale)?.0.number();
+    let own = live.mode_scope(&Scope::Session(session.to_owned()))?;
+    let mut active = own.as_ref().map(|own| own.active()).unwrap_or_default();
+    active.sort_by_key(|entry| entry.activated);
+    Ok(Some(SessionShown {
+        session_id: life.session.clone(),
+        started_at: life.started_at.to_string(),
+        last_seen_at: life.seen_at.to_string(),
+        ended_at: life.ended_at.map(|at| at.to_string()),
+        live: life.is_live(now, stale),
+        active_modes: active.into_iter().map(|entry| entry.mode).collect(),
+    }))
+}
+
+impl Act for Job {
+    type Verdict = Vec<Mode>;
+    type Answer = SessionEndedAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Mode>>> {
+        let session = &self.0.session_id;
+        scope(Some(session))?;
+        if let Some(reason) = &self.0.reason {
+            names::filled("reason", reason)?;
+        }
+        let mut board = Board::new(live, now);
+        let life = live.session_life(session)?;
+        if life.is_none_or(|life| life.ended_at.is_some()) {
+            return Ok(Ruling::Granted(Vec::new(), Vec::new()));
+        }
+        let note = self.0.reason.clone();
+        let canceled = end_session(&mut board, session, SessionEnd::Ended, note)?;
+        Ok(Ruling::Granted(canceled, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        canceled: &Vec<Mode>,
+        events: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<SessionEndedAnswer> {
+        let life = live.session_life(&self.0.session_id)?;
+        Ok(SessionEndedAnswer {
+            session_id: self.0.session_id.clone(),
+            changed: !events.is_empty(),
+            canceled: canceled.clone(),
+            ended_at: life.and_then(|life| life.ended_at).map(|at| at.to_string()),
+        })
+    }
+}

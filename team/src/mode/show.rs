@@ -1,0 +1,170 @@
+//! `mode-show`, `mode-list`: the states of modes, as whoever acts in a session sees them: its own ones, else those of the
+//! root.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::mode::rules::board;
+use crate::mode::rules::shown::{ModeShown, missing, scope};
+use crate::mode::rules::skill;
+use crate::projections::Live;
+use crate::projections::modes::{Mode, ModeState, Scope};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What `mode-show` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeShow {
+    /// The mode
+    #[schemars(with = "Mode")]
+    pub mode: String,
+    /// The session, whose state counts before that of the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+/// `{mode}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeShowAnswer {
+    /// The state that counts
+    pub mode: ModeShown,
+    /// The state of the root that it hides
+    pub hidden: Option<ModeShown>,
+}
+
+/// What `mode-list` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeList {
+    /// The session, whose states count before those of the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Whether the states of the root and of every session are listed, each by itself
+    #[serde(default)]
+    pub all_sessions: bool,
+    /// Whether only active modes are listed
+    #[serde(default)]
+    pub active: bool,
+    /// Of all sessions: how many at most; else 50, and 0 for all
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// Of all sessions: behind which one to go on, and without the root then
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// The states of modes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeListAnswer {
+    /// Modes that are active for the session, or at the root, in the order in which they became so
+    pub active_modes: Vec<Mode>,
+    /// The states, in canonical order of the modes
+    pub modes: Vec<ModeShown>,
+    /// The session to go on behind, where there are more
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// The state of a mode.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `mode_not_found`, `invalid_input`; the log's.
+    pub fn mode_show(&mut self, show: ModeShow) -> Result<ModeShowAnswer> {
+        let mode = skill::mode(&show.mode)?;
+        let scope = scope(show.session_id.as_deref())?;
+        let team = self.name().to_owned();
+        self.query(|live, _| {
+            let mut states = Vec::new();
+            for scope in board::visible_from(&scope) {
+                states.extend(live.mode_state(&scope, mode)?);
+            }
+            let mut states = states.into_iter().map(|state| ModeShown::of(&team, state));
+            match states.next() {
+                None => Err(missing(mode, &scope).into()),
+                Some(mode) => Ok(ModeShowAnswer {
+                    mode,
+                    hidden: states.next(),
+                }),
+            }
+        })
+    }
+
+    /// The states of all modes.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn mode_list(&mut self, list: ModeList) -> Result<ModeListAnswer> {
+        let scope = scope(list.session_id.as_deref())?;
+        let team = self.name().to_owned();
+        self.query(|live, _| {
+            let (states, next_cursor) = match list.all_sessions {
+                true => list.everywhere(live)?,
+                false => (visible(live, &scope)?, None),
+            };
+            let states = states
+                .into_iter()
+                .filter(|state| state.is_active() || !list.active);
+            Ok(ModeListAnswer {
+                active_modes: board::active(live, &scope)?,
+                modes: states.map(|state| ModeShown::of(&team, state)).collect(),
+                next_cursor,
+            })
+        })
+    }
+}
+
+impl ModeList {
+    /// The states of a page of sessions, behind those of the root.
+    fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
+        let limit = crate::page::limit(self.limit, crate::page::PAGE);
+        let after = self.cursor.as_deref();
+        let mut sessions = match self.active {
+            // They are few, however many there were.
+            true => {
+                let mut sessions = live.active_sessions()?;
+                sessions.retain(|session| after.is_none_or(|after| session.as_str() > after));
+                sessions
+            }
+            false => live.mode_sessions(after, limit.saturating_add(1))?,
+        };
+        let more = sessions.len() > limit;
+        sessions.truncate(limit);
+        let next = sessions.last().filter(|_| more).cloned();
+        let root = after.is_none().then_some(Scope::Root);
+        let mut states = Vec::new();
+        for scope in root
+            .into_iter()
+            .chain(sessions.into_iter().map(Scope::Session))
+        {
+            states.extend(own(live, &scope)?);
+        }
+        Ok((states, next))
+    }
+}
+
+/// The states of one scope.
+pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
+    let mut states = Vec::new();
+    for entry in live
+        .mode_scope(scope)?
+        .into_iter()
+        .flat_map(|own| own.entries)
+    {
+        states.extend(live.mode_state(scope, entry.mode)?);
+    }
+    Ok(states)
+}
+
+/// The states that count for whoever acts in a scope.
+pub(crate) fn visible(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
+    let mut states: Vec<ModeState> = Vec::new();
+    for scope in board::visible_from(scope) {
+        for state in own(live, &scope)? {
+            if !states.iter().any(|other| other.mode == state.mode) {
+                states.push(state);
+            }
+        }
+    }
+    states.sort_by_key(|state| state.mode);
+    Ok(states)
+}

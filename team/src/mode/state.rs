@@ -1,0 +1,477 @@
+//! The state operations that hooks and displays call: `read`, `write`, `clear`, `list-active`, `get-status`, with the
+//! payloads that they expect. They go through the same rules as the commands of modes; beside the modes they know
+//! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::mode::clear::ModeClear;
+use crate::mode::rules::board::{self, Board};
+use crate::mode::rules::contract;
+use crate::mode::rules::denial::session_option;
+use crate::mode::rules::shown::{SKILL_ACTIVE, path, scope};
+use crate::mode::rules::skill;
+use crate::mode::rules::typed;
+use crate::mode::show::visible;
+use crate::mode::write::ModeWrite;
+use crate::projections::Live;
+use crate::projections::fact::mode::Fields;
+use crate::projections::modes::{DERIVED, Mode, Scope, skills_state};
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `read` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StateRead {
+    /// The mode, or `skill-active`
+    #[serde(deserialize_with = "typed::mode")]
+    pub mode: String,
+    /// The session, whose state counts before that of the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+}
+
+/// What `list-active` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StateListActive {
+    /// The session, whose states count before those of the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+}
+
+/// What `get-status` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StateGetStatus {
+    /// The mode, or `skill-active`; else every mode that has a state
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::maybe_mode")]
+    pub mode: Option<String>,
+    /// The session, whose states count before those of the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+}
+
+/// A state as its file holds it, or `{exists: false, mode}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateShown {
+    /// False where there is none
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exists: Option<bool>,
+    /// The fields
+    #[serde(flatten)]
+    pub fields: Fields,
+}
+
+/// `{success, mode, path, transition?}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateWritten {
+    /// Always true
+    pub success: bool,
+    /// The mode, or `skill-active`
+    pub mode: String,
+    /// Its file, relative to the data root
+    pub path: String,
+    /// What to tell of the modes that were completed for it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition: Option<String>,
+    /// What was spelled as of old, and how it was read
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// `{cleared, mode, path}`, of all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StateCleared {
+    /// Always true: nothing of it is left, or nothing was there
+    pub cleared: bool,
+    /// The mode, or `skill-active`
+    pub mode: String,
+    /// Its file, relative to the data root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Whether all sessions were meant
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_sessions: Option<bool>,
+    /// How many states went
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<u64>,
+    /// Their files, relative to the data root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths: Option<Vec<String>>,
+    /// What else that did
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+}
+
+/// `{active_modes}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ActiveModes {
+    /// In the order in which they became active
+    pub active_modes: Vec<Mode>,
+}
+
+/// `{statuses}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateStatuses {
+    /// By mode
+    pub statuses: BTreeMap<String, StateStatus>,
+}
+
+/// How a mode stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateStatus {
+    /// Whether it is active
+    pub active: bool,
+    /// Its phase
+    pub phase: Option<String>,
+    /// Its file, relative to the data root
+    pub path: String,
+    /// What the file holds
+    pub data: Fields,
+}
+
+/// What has a state.
+enum Named {
+    Mode(Mode),
+    Skills,
+}
+
+impl Named {
+    fn read(name: &str) -> Result<Named, Refusal> {
+        let name = name.trim();
+        for (part, rule) in [
+            ("..", "must not contain \"..\""),
+            ("/", "must not contain path separators"),
+            ("\\", "must not contain path separators"),
+        ] {
+            if name.contains(part) {
+                return Err(Refusal::invalid("mode", name, rule));
+            }
+        }
+        match name {
+            SKILL_ACTIVE => Ok(Named::Skills),
+            name => skill::mode(name).map(Named::Mode),
+        }
+    }
+    fn name(&self) -> &'static str {
+        match self {
+            Named::Mode(mode) => mode.name(),
+            Named::Skills => SKILL_ACTIVE,
+        }
+    }
+}
+
+impl Team {
+    /// The state of a mode, or the list of active skills.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `invalid_input`; the log's.
+    pub fn state_read(&mut self, read: StateRead) -> Result<StateShown> {
+        let named = Named::read(&read.mode)?;
+        let scope = scope(read.session_id.as_deref())?;
+        self.query(|live, _| {
+            Ok(match found(live, &named, &scope)? {
+                Some((_, fields)) => StateShown {
+                    exists: None,
+                    fields,
+                },
+                None => StateShown {
+                    exists: Some(false),
+                    fields: [("mode".to_owned(), named.name().into())]
+                        .into_iter()
+                        .collect(),
+                },
+            })
+        })
+    }
+
+    /// Writes the state of a mode, or what is said beside the list of active skills.
+    ///
+    /// # Errors
+    /// As [`Team::mode_write`]; `mode_not_active` for a skill that is listed and not active.
+    pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
+        let named = Named::read(&write.mode)?;
+        let team = self.name().to_owned();
+        match named {
+            Named::Skills => self.perform(SkillsWrite { team, write }),
+            Named::Mode(mode) => {
+                let mode = mode.name().to_owned();
+                let answer = self.mode_write(ModeWrite { mode, ..write })?;
+                Ok(StateWritten {
+                    success: true,
+                    mode: named.name().to_owned(),
+                    path: answer.shown.path,
+                    transition: answer.message,
+                    warnings: answer.warnings,
+                })
+            }
+        }
+    }
+
+    /// Takes the state of a mode away, or what is said beside the list of active skills.
+    ///
+    /// # Errors
+    /// As [`Team::mode_clear`].
+    pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
+        let named = Named::read(&clear.mode)?;
+        let team = self.name().to_owned();
+        if let Named::Skills = named {
+            return self.perform(SkillsClear { team, clear });
+        }
+        let scope = scope(clear.session_id.as_deref())?;
+        let mode = named.name().to_owned();
+        let cleared = self.mode_clear(ModeClear { mode, ..clear })?;
+        Ok(match cleared.all_sessions {
+            true => everywhere(named.name(), cleared.paths),
+            false => one(named.name(), path(&team, &scope, named.name())),
+        })
+    }
+
+    /// The modes that are active.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn state_list_active(&mut self, list: StateListActive) -> Result<ActiveModes> {
+        let scope = scope(list.session_id.as_deref())?;
+        self.query(|live, _| {
+            Ok(ActiveModes {
+                active_modes: board::active(live, &scope)?,
+            })
+        })
+    }
+
+    /// How a mode stands, or every one that has a state.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `invalid_input`; the log's.
+    pub fn state_get_status(&mut self, get: StateGetStatus) -> Result<StateStatuses> {
+        let named = get.mode.as_deref().map(Named::read).transpose()?;
+        let scope = scope(get.session_id.as_deref())?;
+        let team = self.name().to_owned();
+        self.query(|live, _| {
+            let all = match &named {
+                Some(named) => vec![named.name()],
+                None => Mode::ALL.map(Mode::name).to_vec(),
+            };
+            let mut statuses = BTreeMap::new();
+            for name in all {
+                let named = Named::read(name)?;
+                if let Some((at, data)) = found(live, &named, &scope)? {
+                    statuses.insert(name.to_owned(), status(&team, &at, name, data));
+                }
+            }
+            Ok(StateStatuses { statuses })
+        })
+    }
+}
+
+/// The state that counts in a scope, and where it lies.
+fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
+    match named {
+        Named::Mode(mode) => {
+            let states = visible(live, scope)?;
+            let state = states.into_iter().find(|state| state.mode == *mode);
+            Ok(state.map(|state| (state.scope.clone(), state.shown())))
+        }
+        Named::Skills => {
+            for scope in board::visible_from(scope) {
+                if let Some(fields) = skills_state(live, &scope)? {
+                    return Ok(Some((scope, fields)));
+                }
+            }
+            Ok(None)
+        }
+    }
+}
+
+fn status(team: &str, scope: &Scope, name: &str, data: Fields) -> StateStatus {
+    let phase = ["current_phase", "phase"]
+        .into_iter()
+        .find_map(|field| data.get(field).and_then(Value::as_str));
+    StateStatus {
+        active: data.get("active") == Some(&Value::Bool(true)),
+        phase: phase.map(str::to_owned),
+        path: path(team, scope, name),
+        data,
+    }
+}
+
+fn one(name: &str, path: String) -> StateCleared {
+    StateCleared {
+        cleared: true,
+        mode: name.to_owned(),
+        path: Some(path),
+        all_sessions: None,
+        removed: None,
+        paths: None,
+        warning: None,
+    }
+}
+
+fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
+    let warning = format!("{name} was cleared at the root and in every session of the team");
+    StateCleared {
+        cleared: true,
+        mode: name.to_owned(),
+        path: None,
+        all_sessions: Some(true),
+        removed: Some(paths.len() as u64),
+        paths: Some(paths),
+        warning: Some(warning),
+    }
+}
+
+#[derive(Debug, Clone)]
+struct SkillsWrite {
+    team: String,
+    write: ModeWrite,
+}
+
+impl SkillsWrite {
+    /// What is to stand beside the list; the list itself only may not name what is not active.
+    fn metadata(&self, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
+        let mut given = self.write.fields.clone();
+        if let Some(state) = &self.write.state {
+            given.insert("state".into(), state.clone().into());
+        }
+        let mut given = contract::flattened(given)?;
+        let active = board.active(scope)?;
+        let entries = match given.remove("active_skills") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(entries)) => entries,
+            Some(other) => {
+                let rule = "must be a list of skills";
+                return Err(Refusal::invalid("active_skills", &other.to_string(), rule).into());
+            }
+        };
+        let listed = entries
+            .iter()
+            .filter(|entry| entry.get("active") != Some(&Value::Bool(false)))
+            .filter_map(|entry| entry.get("skill").and_then(Value::as_str));
+        let named = given.get("skill").and_then(Value::as_str);
+        let claimed = given.get("active") == Some(&Value::Bool(true));
+        for name in listed.chain(named.filter(|_| claimed)) {
+            if let Some(mode) = Mode::from_name(name)
+                && !active.contains(&mode)
+            {
+                return Err(self.unlisted(mode, scope).into());
+            }
+        }
+        let primary = named.and_then(Mode::from_name);
+        given.retain(|field, _| !DERIVED.contains(&field.as_str()) && field != "mode");
+        if let Some(primary) = primary.filter(|mode| active.contains(mode)) {
+            given.insert("skill".into(), primary.name().into());
+        }
+        Ok(given)
+    }
+
+    fn unlisted(&self, mode: Mode, scope: &Scope) -> Refusal {
+        let message = format!(
+            "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
+        );
+        let session = scope.session().map(session_option);
+        let hint = format!(
+            "teamlog mode start {} {mode}{}",
+            self.team,
+            session.unwrap_or_default()
+        );
+        Refusal::new(Code::ModeNotActive, message)
+            .field("active_skills")
+            .hint(hint)
+    }
+}
+
+impl Act for SkillsWrite {
+    type Verdict = Scope;
+    type Answer = StateWritten;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Scope>> {
+        let scope = scope(self.write.session_id.as_deref())?;
+        let mut board = Board::new(live, now);
+        let metadata = self.metadata(&board, &scope)?;
+        if !metadata.is_empty() {
+            board.sync(&scope, metadata, None)?;
+        }
+        board.see(&scope)?;
+        Ok(Ruling::Granted(scope, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        scope: &Scope,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<StateWritten> {
+        Ok(StateWritten {
+            success: true,
+            mode: SKILL_ACTIVE.to_owned(),
+            path: path(&self.team, scope, SKILL_ACTIVE),
+            transition: None,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+#[derive(Debug, Clone)]
+struct SkillsClear {
+    team: String,
+    clear: ModeClear,
+}
+
+impl Act for SkillsClear {
+    type Verdict = Vec<Scope>;
+    type Answer = StateCleared;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Scope>>> {
+        let acting = scope(self.clear.session_id.as_deref())?;
+        let mut scopes = vec![acting];
+        if self.clear.all_sessions {
+            let sessions = live.mode_sessions(None, usize::MAX)?;
+            scopes.extend(sessions.into_iter().map(Scope::Session));
+        }
+        let mut board = Board::new(live, now);
+        let mut cleared = Vec::new();
+        for scope in scopes {
+            let known = live.mode_scope(&scope)?;
+            let mut gone = known.map(|known| known.metadata).unwrap_or_default();
+            if gone.is_empty() {
+                continue;
+            }
+            for value in gone.values_mut() {
+                *value = Value::Null;
+            }
+            board.sync(&scope, gone, None)?;
+            cleared.push(scope);
+        }
+        Ok(Ruling::Granted(cleared, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        cleared: &Vec<Scope>,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<StateCleared> {
+        let paths = cleared.iter();
+        let paths = paths.map(|scope| path(&self.team, scope, SKILL_ACTIVE));
+        Ok(match self.clear.all_sessions {
+            true => everywhere(SKILL_ACTIVE, paths.collect()),
+            false => {
+                let scope = scope(self.clear.session_id.as_deref())?;
+                one(SKILL_ACTIVE, path(&self.team, &scope, SKILL_ACTIVE))
+            }
+        })
+    }
+}

@@ -1,0 +1,286 @@
+//! `mode-write`: writes the state of a mode, active or not; and `mode-update`, which writes that of an active one.
+//!
+//! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
+//! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Origin, Ruling};
+use crate::handle::team::Team;
+use crate::mode::end::{cancel_linked, linked};
+use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone};
+use crate::mode::rules::contract::{self, Written};
+use crate::mode::rules::outcome::RunOutcome;
+use crate::mode::rules::reconcile::{Ending, Exit, Source, end, not_active, reconcile};
+use crate::mode::rules::shown::{Decided, ModeAnswer, scope};
+use crate::mode::rules::typed;
+use crate::mode::rules::{seed, skill};
+use crate::mode::start::{self, put};
+use crate::projections::Live;
+use crate::projections::fact::mode::{Change, Fields};
+use crate::projections::modes::{Mode, Scope};
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `mode-write` is asked. Fields that it does not know become fields of the state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModeWrite {
+    /// The mode
+    #[schemars(with = "Mode")]
+    #[serde(deserialize_with = "typed::mode")]
+    pub mode: String,
+    /// The session; else the state of the root is written
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+    /// Fields of the state, which count for more than those beside it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::state")]
+    pub state: Option<Fields>,
+    /// Fields of the state
+    #[serde(flatten)]
+    pub fields: Fields,
+}
+
+/// What `mode-update` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModeUpdate {
+    /// The mode
+    #[schemars(with = "Mode")]
+    pub mode: String,
+    /// The session; a mode that has no state there is updated at the root
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The phase that it is in now; one that ends it does so
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current_phase: Option<String>,
+    /// The round that it is in now
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iteration: Option<u64>,
+    /// More fields to set
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<Fields>,
+    /// Fields to take away
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unset: Option<Vec<String>>,
+}
+
+/// Fields that every state has.
+const KEPT: [&str; 3] = ["active", "mode", "updated_at"];
+
+#[derive(Debug, Clone)]
+struct Write {
+    team: String,
+    origin: Origin,
+    write: ModeWrite,
+}
+
+#[derive(Debug, Clone)]
+struct Update {
+    team: String,
+    update: ModeUpdate,
+}
+
+impl Team {
+    /// Writes the state of a mode.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
+    pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
+        self.perform(Write {
+            team: self.name().to_owned(),
+            origin: self.control.origin.clone(),
+            write,
+        })
+    }
+
+    /// Changes fields of an active mode, which may end it.
+    ///
+    /// # Errors
+    /// `unsupported_mode`, `mode_not_active`, `invalid_input`, `too_large`, `team_closed`; the log's.
+    pub fn mode_update(&mut self, update: ModeUpdate) -> Result<ModeAnswer> {
+        let team = self.name().to_owned();
+        self.perform(Update { team, update })
+    }
+}
+
+impl Act for Write {
+    type Verdict = Decided;
+    type Answer = ModeAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+        let mode = skill::mode(&self.write.mode)?;
+        let scope = scope(self.write.session_id.as_deref())?;
+        let mut given = self.write.fields.clone();
+        put(&mut given, "state", self.write.state.clone());
+        let given = start::given(contract::flattened(given)?);
+        let mut board = Board::new(live, now).from(&self.origin);
+        let before = board
+            .state(&scope, mode)?
+            .filter(|state| !is_tombstone(state));
+        let fields = before.as_ref().map(|state| &state.fields);
+        let written = contract::write(mode, fields, &given, now)?;
+        let becomes_active =
+            written.is_active() && !before.as_ref().is_some_and(Standing::is_active);
+        let (transition, changed) = match becomes_active {
+            true => {
+                let told = reconcile(&mut board, &self.team, &scope, mode, Source::Write)?;
+                let mut state = written.state;
+                // Where it was active before is of no account.
+                state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
+                seed::fill(&mut state, now);
+                if !told.auto_completed.is_empty() {
+                    put(&mut state, "transition_message", told.message.clone());
+                }
+                board.start(&scope, mode, state)?;
+                if !given.contains_key("input_lock") {
+                    seed::lock_input(&mut board, &scope, mode)?;
+                }
+                (Some(told), true)
+            }
+            false => (None, settle(&mut board, &scope, mode, before, &written)?),
+        };
+        board.see(&scope)?;
+        let decided = Decided {
+            mode,
+            acting: scope.clone(),
+            scope,
+            transition,
+            warnings: written.warnings,
+            changed,
+        };
+        Ok(Ruling::Granted(decided, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        decided: &Decided,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ModeAnswer> {
+        decided.answer(live, &self.team)
+    }
+}
+
+impl ModeUpdate {
+    fn given(&self) -> Fields {
+        let mut given = start::given(self.set.clone().unwrap_or_default());
+        put(&mut given, "current_phase", self.current_phase.clone());
+        put(&mut given, "iteration", self.iteration);
+        given
+    }
+
+    fn unset(&self) -> Result<&[String], Refusal> {
+        let unset = self.unset.as_deref().unwrap_or_default();
+        for field in unset {
+            if KEPT.contains(&field.as_str()) {
+                let rule = format!(
+                    "must leave {} alone, which every state has",
+                    KEPT.join(", ")
+                );
+                return Err(Refusal::invalid("unset", field, &rule));
+            }
+        }
+        Ok(unset)
+    }
+}
+
+impl Act for Update {
+    type Verdict = Decided;
+    type Answer = ModeAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+        let mode = skill::mode(&self.update.mode)?;
+        let acting = scope(self.update.session_id.as_deref())?;
+        let (given, unset) = (self.update.given(), self.update.unset()?);
+        let mut board = Board::new(live, now);
+        let Some((scope, state)) = board.visible(&acting, mode)? else {
+            return Err(not_active(mode, &self.team, &acting).into());
+        };
+        if !state.is_active() {
+            return Err(not_active(mode, &self.team, &scope).into());
+        }
+        let mut kept = state.fields.clone();
+        kept.retain(|field, _| !unset.contains(field));
+        let written = contract::write(mode, Some(&kept), &given, now)?;
+        let changed = settle(&mut board, &scope, mode, Some(state), &written)?;
+        board.see(&acting)?;
+        let decided = Decided {
+            mode,
+            scope,
+            acting,
+            transition: None,
+            warnings: written.warnings,
+            changed,
+        };
+        Ok(Ruling::Granted(decided, board.into_events()))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        decided: &Decided,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ModeAnswer> {
+        decided.answer(live, &self.team)
+    }
+}
+
+/// Records what makes the state of before the one that is written; whether there is anything to record.
+fn settle(
+    board: &mut Board<'_>,
+    scope: &Scope,
+    mode: Mode,
+    before: Option<Standing>,
+    written: &Written,
+) -> Result<bool> {
+    let was_active = before.as_ref().is_some_and(Standing::is_active);
+    let there = board.state(scope, mode)?.map(|state| state.fields);
+    let (set, unset) = difference(&there.unwrap_or_default(), &written.state);
+    if set.is_empty() && unset.is_empty() && before.is_some() {
+        return Ok(false);
+    }
+    if !was_active || written.is_active() {
+        board.change(Change::Updated, scope, mode, set, unset)?;
+        return Ok(true);
+    }
+    let (change, exit) = ending(written.run);
+    let ending = Ending {
+        change,
+        exit,
+        set,
+        unset,
+    };
+    end(board, scope, mode, ending)?;
+    if written.run == RunOutcome::Cancelled && linked(mode, &written.state) {
+        cancel_linked(board, scope)?;
+    }
+    Ok(true)
+}
+
+/// What an outcome makes of an active mode. One that waits for its user keeps the lock on input.
+fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
+    match run {
+        RunOutcome::Finish => (Change::Completed, Some(Exit::Success)),
+        RunOutcome::Failed => (Change::Failed, Some(Exit::Error)),
+        RunOutcome::Cancelled => (Change::Canceled, Some(Exit::Abort)),
+        RunOutcome::BlockedOnUser | RunOutcome::Continue | RunOutcome::Progress => {
+            (Change::Updated, None)
+        }
+    }
+}
+
+/// The fields to set and those to take away that make one state the other.
+fn difference(before: &Fields, after: &Fields) -> (Fields, Vec<String>) {
+    let set = after
+        .iter()
+        .filter(|(field, value)| before.get(*field) != Some(value))
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
+    let unset = before.keys().filter(|field| !after.contains_key(*field));
+    (set, unset.cloned().collect())
+}

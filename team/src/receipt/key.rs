@@ -1,0 +1,353 @@
+//! Ed25519 keys, and what is signed with them: receipts.
+//!
+//! Keys are kept in the text forms that other tools read: PKCS #8 for the secret one, SubjectPublicKeyInfo for the
+//! public one (RFC 8410), both in armour. A secret key is never shown: not by `Debug`, not in an error.
+
+use crate::receipt::pem;
+use crate::refusal::{Code, Refusal};
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use std::fmt::{self, Write};
+use teamlog_engine::Receipt;
+
+/// Bytes of random that a secret key is made of.
+pub const SEED_BYTES: usize = 32;
+
+/// What stands before the seed in a secret key: version 0, Ed25519, a string of 32 bytes in a string of 34.
+const SECRET_OPENING: [u8; 16] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
+/// What stands before the point in a public key: Ed25519, a string of 256 bits.
+const PUBLIC_OPENING: [u8; 12] = [
+    0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+];
+const SECRET_LABEL: &str = "PRIVATE KEY";
+const PUBLIC_LABEL: &str = "PUBLIC KEY";
+
+/// The first line of what is signed, so that a signature of a receipt can be taken for nothing else.
+pub const SIGNED_OPENING: &str = "teamlog receipt 1";
+
+/// A key that signs.
+pub struct SecretKey(SigningKey);
+
+/// A key that tells who signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+/// A signature as answers show it, and whose it claims to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    /// The public key, 64 hex digits.
+    pub public_key: String,
+    /// The signature, 128 hex digits.
+    pub signature: String,
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SecretKey").field(&"…").finish()
+    }
+}
+
+impl SecretKey {
+    /// The key that is made of these random bytes.
+    pub fn from_seed(seed: [u8; SEED_BYTES]) -> SecretKey {
+        SecretKey(SigningKey::from_bytes(&seed))
+    }
+
+    /// Reads what [`SecretKey::text`] writes.
+    ///
+    /// # Errors
+    /// `invalid_input`, without a word of the text.
+    pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
+        let bytes = pem::bare(SECRET_LABEL, text);
+        let seed = bytes.as_deref().and_then(|bytes| {
+            let seed = bytes.strip_prefix(&SECRET_OPENING)?;
+            <[u8; SEED_BYTES]>::try_from(seed).ok()
+        });
+        let rule = "key must be a secret Ed25519 key as keygen writes it, but is not";
+        let refusal = || Refusal::new(Code::InvalidInput, rule).field("key");
+        seed.map(SecretKey::from_seed).ok_or_else(refusal)
+    }
+
+    /// The key as text, for a file that nobody else may read.
+    pub fn text(&self) -> String {
+        let mut bytes = SECRET_OPENING.to_vec();
+        bytes.extend_from_slice(self.0.as_bytes());
+        pem::armour(SECRET_LABEL, &bytes)
+    }
+
+    /// The key that others check with.
+    pub fn public(&self) -> PublicKey {
+        PublicKey(self.0.verifying_key())
+    }
+
+    /// Signs a receipt.
+    pub fn sign(&self, receipt: &Receipt) -> Signed {
+        let signature = self.0.sign(&signed_bytes(receipt));
+        Signed {
+            public_key: self.public().hex(),
+            signature: hex(&signature.to_bytes()),
+        }
+    }
+}
+
+impl PublicKey {
+    /// Reads what [`PublicKey::text`] writes.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub fn parse(text: &str) -> Result<PublicKey, Refusal> {
+        let bytes = pem::bare(PUBLIC_LABEL, text);
+        let key = bytes.as_deref().and_then(|bytes| {
+            let point = bytes.strip_prefix(&PUBLIC_OPENING)?;
+            VerifyingKey::from_bytes(point.try_into().ok()?).ok()
+        });
+        let rule = "key must be a public Ed25519 key as keygen writes it, but is not";
+        let refusal = || Refusal::new(Code::InvalidInput, rule).field("key");
+        key.map(PublicKey).ok_or_else(refusal)
+    }
+
+    /// The key as text.
+    pub fn text(&self) -> String {
+        let mut bytes = PUBLIC_OPENING.to_vec();
+        bytes.extend_from_slice(self.0.as_bytes());
+        pem::armour(PUBLIC_LABEL, &bytes)
+    }
+
+    /// Its 32 bytes as 64 hex digits.
+    pub fn hex(&self) -> String {
+        hex(self.0.as_bytes())
+    }
+
+    /// Whether this key's owner signed that receipt. Strict: what another receipt or key could share is refused.
+    ///
+    /// # Errors
+    /// `signed_by_another_key` where the signature claims to be another's, `signature_invalid` where it is not good.
+    pub fn check(&self, receipt: &Receipt, signed: &Signed) -> Result<(), Refusal> {
+        if signed.public_key != self.hex() {
+            let message = format!(
+                "the receipt must be signed by {}, but says that it is by {}",
+                self.hex(),
+                crate::refusal::shown(&signed.public_key)
+            );
+            return Err(Refusal::new(Code::SignedByAnotherKey, message).field("key"));
+        }
+        let good = signature_of(&signed.signature)
+            .is_some_and(|good| self.0.verify_strict(&signed_bytes(receipt), &good).is_ok());
+        match good {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Code::SignatureInvalid,
+                "the signature must be that of the receipt, but receipt, signature or key was changed",
+            )
+            .field("signature")),
+        }
+    }
+}
+
+/// The bytes that are signed for a receipt: lines of ASCII text, each ended by `\n`.
+pub fn signed_bytes(receipt: &Receipt) -> Vec<u8> {
+    format!(
+        "{SIGNED_OPENING}\nlog {}\nseq {}\nsegment {}\nlength {}\ndigest {}\n",
+        receipt.log, receipt.seq, receipt.segment, receipt.length, receipt.digest
+    )
+    .into_bytes()
+}
+
+fn signature_of(text: &str) -> Option<Signature> {
+    let mut bytes = [0; Signature::BYTE_SIZE];
+    if text.len() != 2 * bytes.len() {
+        return None;
+    }
+    for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+        let digits = std::str::from_utf8(digits).ok()?;
+        let is_hex = digits
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        *byte = u8::from_str_radix(digits, 16).ok().filter(|_| is_hex)?;
+    }
+    Some(Signature::from_bytes(&bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receipt() -> Receipt {
+        Receipt {
+            log: "bdd73226-2feb-6e95-28ef-e333b266f103".into(),
+            seq: 3,
+            segment: "2026-11-21.jsonl".into(),
+            length: 1009,
+            digest: "0f".repeat(32),
+        }
+    }
+
+    #[test]
+    fn keys_are_read_back_from_their_text_and_shown_to_nobody() {
+        let key = SecretKey::from_seed([7; SEED_BYTES]);
+        let text = key.text();
+        assert_eq!(SecretKey::parse(&text).unwrap().public(), key.public());
+        assert_eq!(
+            PublicKey::parse(&key.public().text()).unwrap(),
+            key.public()
+        );
+        let secret = text.lines().nth(1).unwrap();
+        assert!(!format!("{key:?}").contains("7, 7"));
+        for broken in [
+            text.replace("MC4C", "MC4D"),
+            secret.to_owned(),
+            String::new(),
+        ] {
+            let said = SecretKey::parse(&broken).unwrap_err();
+            assert!(!format!("{said:?}").contains(&secret[..20]), "{said:?}");
+        }
+        assert!(PublicKey::parse(&text).is_err());
+        assert!(SecretKey::parse(&key.public().text()).is_err());
+    }
+
+    #[test]
+    fn a_key_of_the_standard_reads_as_in_the_standard() {
+        // RFC 8410, section 10.3 and 10.1.
+        let secret = "-----BEGIN PRIVATE KEY-----\n\
+            MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n\
+            -----END PRIVATE KEY-----\n";
+        let public = "-----BEGIN PUBLIC KEY-----\n\
+            MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n\
+            -----END PUBLIC KEY-----\n";
+        let key = SecretKey::parse(secret).unwrap();
+        assert_eq!(key.public().text(), public);
+        assert_eq!(key.text(), secret);
+    }
+
+    #[test]
+    fn a_signature_is_good_for_that_receipt_and_that_key_alone() {
+        let key = SecretKey::from_seed([7; SEED_BYTES]);
+        let signed = key.sign(&receipt());
+        key.public().check(&receipt(), &signed).unwrap();
+        let refused = |key: &PublicKey, receipt: &Receipt, signed: &Signed| {
+            key.check(receipt, signed).unwrap_err().code
+        };
+        let changes: [fn(&mut Receipt); 5] = [
+            |receipt| receipt.log.replace_range(0..1, "0"),
+            |receipt| receipt.seq += 1,
+            |receipt| receipt.segment.push('x'),
+            |receipt| receipt.length += 1,
+            |receipt| receipt.digest.replace_range(0..1, "f"),
+        ];
+        for change in changes {
+            let mut changed = receipt();
+            change(&mut changed);
+            assert_eq!(
+                refused(&key.public(), &changed, &signed),
+                Code::SignatureInvalid
+            );
+        }
+        for at in 0..signed.signature.len() {
+            let mut forged = signed.clone();
+            let digit = if &forged.signature[at..=at] == "0" {
+                "1"
+            } else {
+                "0"
+            };
+            forged.signature.replace_range(at..=at, digit);
+            assert_eq!(
+                refused(&key.public(), &receipt(), &forged),
+                Code::SignatureInvalid,
+                "digit {at}"
+            );
+        }
+        let other = SecretKey::from_seed([8; SEED_BYTES]);
+        assert_eq!(
+            refused(&other.public(), &receipt(), &signed),
+            Code::SignedByAnotherKey
+        );
+        // A signature under a borrowed name.
+        let mut borrowed = other.sign(&receipt());
+        borrowed.public_key = signed.public_key.clone();
+        assert_eq!(
+            refused(&key.public(), &receipt(), &borrowed),
+            Code::SignatureInvalid
+        );
+        for signature in [
+            "",
+            "é",
+            &signed.signature.to_uppercase(),
+            &signed.signature[2..],
+        ] {
+            let mut broken = signed.clone();
+            broken.signature = signature.to_owned();
+            assert_eq!(
+                refused(&key.public(), &receipt(), &broken),
+                Code::SignatureInvalid,
+                "{signature:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_signed_is_these_lines() {
+        let bytes = String::from_utf8(signed_bytes(&receipt())).unwrap();
+        let lines: Vec<&str> = bytes.split_inclusive('\n').collect();
+        assert_eq!(
+            lines,
+            [
+                "teamlog receipt 1\n",
+                "log bdd73226-2feb-6e95-28ef-e333b266f103\n",
+                "seq 3\n",
+                "segment 2026-11-21.jsonl\n",
+                "length 1009\n",
+                &format!("digest {}\n", "0f".repeat(32)),
+            ]
+        );
+    }
+
+    /// What stands between the fences behind that example's name in the document of the format.
+    fn documented(name: &str) -> &'static str {
+        let document = include_str!("../../../docs/format.md");
+        let marker = format!("<!-- example: {name} -->");
+        let (_, behind) = document.split_once(&marker).unwrap();
+        let (_, fenced) = behind.split_once("```").unwrap();
+        let (_, content) = fenced.split_once('\n').unwrap();
+        content.split_once("```").unwrap().0
+    }
+
+    #[test]
+    fn the_documented_example_is_signed_as_documented() {
+        let unhex = |text: &str| -> Vec<u8> {
+            let byte = |at| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
+            (0..text.len()).step_by(2).map(byte).collect()
+        };
+        let answer: serde_json::Value =
+            serde_json::from_str(documented("signed receipt").trim()).unwrap();
+        let field = |name: &str| answer[name].as_str().unwrap();
+        // As another program would, from the document alone.
+        let message = documented("signed bytes").as_bytes();
+        let point: [u8; 32] = unhex(field("public_key")).try_into().unwrap();
+        let signature: [u8; 64] = unhex(field("signature")).try_into().unwrap();
+        VerifyingKey::from_bytes(&point)
+            .unwrap()
+            .verify_strict(message, &Signature::from_bytes(&signature))
+            .unwrap();
+        let log = documented("jsonl events/2026-11-21.jsonl");
+        let (start, _) = log.as_bytes().split_at(1009);
+        assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
+        // And as we do.
+        let presented = crate::Presented::read(&answer.to_string()).unwrap();
+        let key = PublicKey::parse(documented("public key")).unwrap();
+        assert_eq!(key.hex(), field("public_key"));
+        presented.check(&key).unwrap();
+        assert_eq!(signed_bytes(&presented.receipt), message);
+        let seed = "d4ee72dbf913584ad5b6d8f1f769f8ad3afe7c28cbf1d4fbe097a88f44755842";
+        let secret = SecretKey::from_seed(unhex(seed).try_into().unwrap());
+        assert_eq!(Some(secret.sign(&presented.receipt)), presented.signed);
+    }
+}

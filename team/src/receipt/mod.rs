@@ -1,0 +1,6 @@
+//! Receipts as people keep them: signed, handed in again, held against the log.
+
+pub mod given;
+pub mod key;
+pub mod keygen;
+pub(crate) mod pem;

@@ -1,0 +1,206 @@
+//! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::tasks::HeldResources;
+use crate::projections::{Live, Setting};
+use crate::resource::Tree;
+use crate::resource::path::Denied;
+use crate::resource::pattern::Pattern;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::Timestamp;
+
+/// What `can-write` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CanWrite {
+    /// Who is to write
+    pub agent: String,
+    /// What: relative to the repository, or absolute where its root is set; else the whole of it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// Why a path may be written, or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteReason {
+    /// The agent holds a task that declares it.
+    LeaseActiveForResource,
+    /// Nobody does.
+    NoActiveLeaseForPath,
+    /// Somebody else does.
+    ResourceHeldByOther,
+    /// It leads out of the repository.
+    PathTraversalDenied,
+    /// It is no path, or absolute where no root is set.
+    InvalidPath,
+}
+
+/// `{allow, reason, path, task_id?, holder?, resource?, until?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WriteVerdict {
+    /// Whether the agent may
+    pub allow: bool,
+    /// Why, or why not
+    pub reason: WriteReason,
+    /// The path, relative to the repository; as it was given where it has no such form
+    pub path: String,
+    /// The task that declares it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who holds that task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// What it declares
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
+    /// Until when, unless the lease is renewed
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+}
+
+/// Several paths at once.
+#[derive(Debug, Clone, Default)]
+pub struct CanWriteAll {
+    /// Who is to write.
+    pub agent: String,
+    /// The repository; else the one that the team has set.
+    pub root: Option<String>,
+    /// What.
+    pub paths: Vec<String>,
+}
+
+impl WriteReason {
+    /// As machines read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WriteReason::LeaseActiveForResource => "lease_active_for_resource",
+            WriteReason::NoActiveLeaseForPath => "no_active_lease_for_path",
+            WriteReason::ResourceHeldByOther => "resource_held_by_other",
+            WriteReason::PathTraversalDenied => "path_traversal_denied",
+            WriteReason::InvalidPath => "invalid_path",
+        }
+    }
+}
+
+impl Team {
+    /// Whether an agent may write a path.
+    ///
+    /// # Errors
+    /// `invalid_input` for a name that no agent has; the log's.
+    pub fn can_write(&mut self, asked: CanWrite) -> Result<WriteVerdict> {
+        let path = asked.path.unwrap_or_default();
+        let all = CanWriteAll {
+            agent: asked.agent,
+            root: None,
+            paths: vec![path.clone()],
+        };
+        let mut verdicts = self.can_write_all(&all)?;
+        Ok(verdicts
+            .pop()
+            .unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
+    }
+
+    /// The repository that the resources of tasks lie in; empty where none is set.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn resources_root(&mut self) -> Result<String> {
+        self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
+    }
+
+    /// What an agent holds of the repository now, task by task.
+    ///
+    /// # Errors
+    /// `invalid_input` for a name that no agent has; the log's.
+    pub fn held_by(&mut self, agent: &str) -> Result<Vec<HeldResources>> {
+        names::check_known("agent", agent)?;
+        let now = self.now();
+        self.query(|live, _| {
+            let mut held = live.held_by(agent)?;
+            held.retain(|held| held.leased_until > now);
+            Ok(held)
+        })
+    }
+
+    /// The programs that the guard is to trust, parted by commas; empty where none is set.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn guard_known(&mut self) -> Result<String> {
+        self.query(|live, _| Ok(live.setting(Setting::GuardKnown)?.0.text().to_owned()))
+    }
+
+    /// Whether an agent may write each of some paths, in their order.
+    ///
+    /// # Errors
+    /// As [`Team::can_write`].
+    pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
+        names::check_known("agent", &asked.agent)?;
+        let now = self.now();
+        // What lies on the disk is looked at once the state is read: a query may be repeated.
+        let (held, set) = self.query(|live, _| {
+            let set = live.setting(Setting::ResourcesRoot)?.0;
+            Ok((holdings(live, now)?, set.text().to_owned()))
+        })?;
+        let tree = Tree::at(asked.root.as_deref().unwrap_or(&set));
+        let verdicts = asked
+            .paths
+            .iter()
+            .map(|path| verdict(&tree, &held, &asked.agent, path));
+        Ok(verdicts.collect())
+    }
+}
+
+/// What counts at `now`.
+fn holdings(live: &Live, now: Timestamp) -> Result<Vec<HeldResources>> {
+    let mut held = live.held_resources()?;
+    held.retain(|held| held.leased_until > now);
+    Ok(held)
+}
+
+fn verdict(tree: &Tree, held: &[HeldResources], agent: &str, path: &str) -> WriteVerdict {
+    let normal = match tree.normal(path) {
+        Ok(normal) => normal,
+        Err(Denied::Invalid) => return denied(path, WriteReason::InvalidPath),
+        Err(Denied::Traversal) => return denied(path, WriteReason::PathTraversalDenied),
+    };
+    let covering = |held: &HeldResources| {
+        let covers = |text: &&String| Pattern::parse(text).is_ok_and(|one| one.covers(&normal));
+        held.resources.iter().find(covers).cloned()
+    };
+    let find = |own: bool| {
+        let of = held.iter().filter(|held| (held.holder == agent) == own);
+        of.filter_map(|held| Some((held, covering(held)?))).next()
+    };
+    let (reason, found) = match (find(true), find(false)) {
+        (Some(own), _) => (WriteReason::LeaseActiveForResource, Some(own)),
+        (None, Some(other)) => (WriteReason::ResourceHeldByOther, Some(other)),
+        (None, None) => (WriteReason::NoActiveLeaseForPath, None),
+    };
+    let mut verdict = denied(&normal, reason);
+    verdict.allow = reason == WriteReason::LeaseActiveForResource;
+    if let Some((held, resource)) = found {
+        verdict.task_id = Some(held.task_id.clone());
+        verdict.holder = Some(held.holder.clone());
+        verdict.resource = Some(resource);
+        verdict.until = Some(held.leased_until.to_string());
+    }
+    verdict
+}
+
+fn denied(path: &str, reason: WriteReason) -> WriteVerdict {
+    WriteVerdict {
+        allow: false,
+        reason,
+        path: path.to_owned(),
+        task_id: None,
+        holder: None,
+        resource: None,
+        until: None,
+    }
+}

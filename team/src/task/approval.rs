@@ -1,0 +1,126 @@
+//! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::supervision::{Approval, ApprovalStatus};
+use crate::projections::staff::ApprovalShown;
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `write-task-approval` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteApproval {
+    /// The task
+    pub task_id: String,
+    /// The decision
+    #[schemars(with = "ApprovalStatus")]
+    pub status: String,
+    /// Who decided
+    pub reviewer: String,
+    /// Why
+    pub decision_reason: String,
+    /// Whether the task needs it
+    #[serde(default = "yes")]
+    pub required: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What `read-task-approval` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadApproval {
+    /// The task
+    pub task_id: String,
+}
+
+/// `{task_id, status}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ApprovalWritten {
+    /// The task
+    pub task_id: String,
+    /// The decision
+    pub status: ApprovalStatus,
+}
+
+/// `{approval}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ApprovalAnswer {
+    /// The last decision; `null` where there is none
+    pub approval: Option<ApprovalShown>,
+}
+
+impl Team {
+    /// Records a reviewer's decision, which takes the place of the one before.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`; the log's.
+    pub fn write_approval(&mut self, write: WriteApproval) -> Result<ApprovalWritten> {
+        self.perform(write)
+    }
+
+    /// The last decision on a task.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn read_approval(&mut self, read: ReadApproval) -> Result<ApprovalAnswer> {
+        names::check_known("task_id", &read.task_id)?;
+        self.query(|live, _| {
+            Ok(ApprovalAnswer {
+                approval: live.approval(&read.task_id)?.map(Into::into),
+            })
+        })
+    }
+}
+
+impl WriteApproval {
+    fn approval(&self) -> Result<Approval, Refusal> {
+        names::check_known("task_id", &self.task_id)?;
+        let status = ApprovalStatus::from_name(&self.status).ok_or_else(|| {
+            let all = ApprovalStatus::ALL.map(ApprovalStatus::name).join(", ");
+            Refusal::invalid("status", &self.status, &format!("must be one of {all}"))
+        })?;
+        let reviewer = names::filled("reviewer", &self.reviewer)?;
+        names::check_free("reviewer", reviewer)?;
+        Ok(Approval {
+            task_id: self.task_id.clone(),
+            required: self.required,
+            status,
+            reviewer: reviewer.to_owned(),
+            decision_reason: names::filled("decision_reason", &self.decision_reason)?.to_owned(),
+        })
+    }
+}
+
+impl Act for WriteApproval {
+    type Verdict = ApprovalStatus;
+    type Answer = ApprovalWritten;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<ApprovalStatus>> {
+        let approval = self.approval()?;
+        let trace = crate::page::trace_of_task(live, Some(&self.task_id))?;
+        let event = approval.event(trace.as_deref());
+        Ok(Ruling::Granted(approval.status, vec![event]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        status: &ApprovalStatus,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ApprovalWritten> {
+        Ok(ApprovalWritten {
+            task_id: self.task_id.clone(),
+            status: *status,
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
+
+use crate::failure::Result;
+use crate::projections::fact::TaskAct;
+use crate::projections::{Live, Message, MessageType, Status, Task};
+use crate::task::holding::event;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use teamlog_engine::{Cause, NewEvent};
+
+/// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
+/// others, which can be claimed meanwhile.
+const AT_ONCE_MAX: usize = 2_000;
+
+/// The tasks that the task waits for in vain, unless somebody steps in: they failed or were canceled. None where it does
+/// not wait.
+///
+/// # Errors
+/// The log's.
+pub fn failed_dependencies(live: &Live, task: &Task) -> Result<Vec<String>> {
+    let waits = [Status::Pending, Status::Assigned, Status::Blocked];
+    match waits.contains(&task.status) {
+        true => Ok(live.lost_deps(&task.deps)?),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// The same for many: only those that wait in vain, by their ids.
+pub(crate) fn in_vain(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, Vec<String>>> {
+    let mut waiting = BTreeMap::new();
+    for task in tasks {
+        let failed = failed_dependencies(live, task)?;
+        if !failed.is_empty() {
+            waiting.insert(task.task_id.clone(), failed);
+        }
+    }
+    Ok(waiting)
+}
+
+/// Records that a pending task has to wait, if it has to. Its cause is the last event so far.
+pub(crate) fn block(
+    live: &Live,
+    task: &mut Task,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let open = live.open_deps(&task.deps)?;
+    if task.status != Status::Pending || open.is_empty() {
+        return Ok(());
+    }
+    let mut blocked = event(task, TaskAct::Blocked(open), actor, task.owner.as_deref());
+    blocked.cause = events.len().checked_sub(1).map(Cause::Earlier);
+    events.push(blocked);
+    task.status = Status::Blocked;
+    Ok(())
+}
+
+/// How a message that is about to be recorded turns a message-governed task, as its fold will.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Completed, which it was not.
+    Completed,
+    /// No longer completed.
+    Resumed,
+}
+
+/// The task that a message turns, and how.
+pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<(&'a str, Turn)>> {
+    let (Some(id), Some(status)) = (&message.task_id, reported(message)) else {
+        return Ok(None);
+    };
+    let task = live.task(id)?;
+    let follows = |task: &Task| {
+        let last = (task.last_message_created_at, task.last_message_id.as_str());
+        !task.claim_governed && (message.created_at, message.id.as_str()) > last
+    };
+    if !task.as_ref().is_none_or(follows) {
+        return Ok(None);
+    }
+    let was = task.is_some_and(|task| task.status == Status::Completed);
+    Ok(match (was, status == Status::Completed) {
+        (false, true) => Some((id, Turn::Completed)),
+        (true, false) => Some((id, Turn::Resumed)),
+        _ => None,
+    })
+}
+
+/// The status that a message gives its task.
+fn reported(message: &Message) -> Option<Status> {
+    #[derive(Deserialize)]
+    struct Reported<'a> {
+        #[serde(borrow)]
+        status: Option<Cow<'a, str>>,
+    }
+    match message.kind {
+        MessageType::TaskAssign => Some(Status::Assigned),
+        MessageType::TaskUpdate => {
+            let reported: Reported<'_> = serde_json::from_str(message.payload.as_str()).ok()?;
+            Status::from_name(&reported.status?)
+        }
+        _ => None,
+    }
+}
+
+/// Records which pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.
+pub(crate) fn reblock(
+    live: &Live,
+    resumed: &str,
+    cause: usize,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let waits = |task: &Task| task.claim_governed && task.status == Status::Pending;
+    let dependents = live.dependents(resumed)?.into_iter().filter(waits);
+    for task in dependents.take(AT_ONCE_MAX) {
+        let act = TaskAct::Blocked(vec![resumed.to_owned()]);
+        let mut blocked = event(&task, act, actor, task.owner.as_deref());
+        blocked.cause = Some(Cause::Earlier(cause));
+        events.push(blocked);
+    }
+    Ok(())
+}
+
+/// Records which tasks wait for nothing any more once the task `completed` is completed, by the event at `cause`.
+pub(crate) fn unblock(
+    live: &Live,
+    completed: &str,
+    cause: usize,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let mut freed = 0;
+    for task in live.dependents(completed)? {
+        if !task.claim_governed || task.status != Status::Blocked {
+            continue;
+        }
+        let others: Vec<String> = task
+            .deps
+            .iter()
+            .filter(|dep| *dep != completed)
+            .cloned()
+            .collect();
+        if live.open_deps(&others)?.is_empty() {
+            let mut unblocked = event(&task, TaskAct::Unblocked, actor, task.owner.as_deref());
+            unblocked.cause = Some(Cause::Earlier(cause));
+            events.push(unblocked);
+            freed += 1;
+        }
+        if freed == AT_ONCE_MAX {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! `cancel-task`: a task is not to be done.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::LEADER;
+use crate::projections::Live;
+use crate::projections::fact::{TaskAct, TaskCanceled};
+use crate::projections::tasks::Claim;
+use crate::refusal::{Code, Refusal};
+use crate::task::claimant::Claimant;
+use crate::task::create::{TaskAnswer, record};
+use crate::task::holding::{Hold, Scene, check_expected};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `cancel-task` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskCancel {
+    /// The task
+    pub task_id: String,
+    /// Why
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Who cancels it; else the leader, `leader-fixed`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// What the claim was answered with; a task that somebody works on needs it, or `epoch`, or `force`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Whether the claim of whoever works on it may end: with its token or epoch anybody may say so, without only the
+    /// leader; recorded
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Cancels a task. From then on no message moves it.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_cancel(&mut self, cancel: TaskCancel) -> Result<TaskAnswer> {
+        self.perform(cancel)
+    }
+}
+
+impl Act for TaskCancel {
+    type Verdict = ();
+    type Answer = TaskAnswer;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
+        self.claimant().admits(live, actor)?;
+        let Some(who) = actor.filter(|who| *who != LEADER) else {
+            return Ok(());
+        };
+        if !self.force || !self.claimant().hold.is_empty() {
+            return Ok(());
+        }
+        let scene = Scene::of(live, &self.task_id, now)?;
+        match scene.task.claim() {
+            Some(claim) => Err(self.needs_claim(&scene, claim, who).into()),
+            None => Ok(()),
+        }
+    }
+
+    fn names_actor(&self) -> bool {
+        self.claimant().is_named()
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        self.claimant().check_worker()?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            let forced = self.check_claim(scene)?;
+            let canceled = TaskAct::Canceled(TaskCanceled {
+                reason: self.reason.clone(),
+                forced,
+            });
+            let owner = scene.task.owner.clone();
+            scene.act(canceled, self.actor(), owner.as_deref());
+            Ok(())
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+impl TaskCancel {
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
+        }
+    }
+
+    fn actor(&self) -> &str {
+        self.worker.as_deref().unwrap_or(LEADER)
+    }
+
+    /// Whether the claim of somebody else ends with the task.
+    fn check_claim(&self, scene: &Scene) -> Result<bool, Refusal> {
+        let hold = self.claimant().hold;
+        let presented = !hold.is_empty();
+        if presented {
+            scene.standing(hold)?;
+        }
+        let Some(claim) = scene.task.claim() else {
+            return Ok(false);
+        };
+        if presented {
+            return Ok(self.force);
+        }
+        if self.force && self.actor() == LEADER {
+            return Ok(true);
+        }
+        Err(self.needs_claim(scene, claim, self.actor()))
+    }
+
+    fn needs_claim(&self, scene: &Scene, claim: &Claim, who: &str) -> Refusal {
+        let who = match self.force {
+            true => format!("but {who} cannot force it"),
+            false => "but no claim_token is given".to_owned(),
+        };
+        let message = format!(
+            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
+            scene.task.task_id, claim.owner
+        );
+        scene.refusal(Code::ClaimConflict, message)
+    }
+}

@@ -1,0 +1,151 @@
+//! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::{Resources, TaskAct, TaskUpdated};
+use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use crate::resource;
+use crate::task::blocking;
+use crate::task::create::{TaskAnswer, check_cycle, dependencies, record};
+use crate::task::holding::{Scene, check_expected};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use teamlog_engine::{Event, Timestamp};
+
+/// What `update-task` is asked; what is not given stays.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskChange {
+    /// The task
+    pub task_id: String,
+    /// What it is, in a line
+    #[serde(default)]
+    pub subject: Option<String>,
+    /// What it is, at length
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The tasks it waits for, all of them
+    #[serde(default)]
+    pub blocked_by: Option<Vec<String>>,
+    /// Whether it cannot be done without changing code
+    #[serde(default)]
+    pub requires_code_change: Option<bool>,
+    /// The paths that its holder may write, all of them; only while nobody works on it
+    #[serde(default)]
+    pub resources: Option<Vec<String>>,
+    /// Whether others may hold the same paths meanwhile; only while nobody works on it
+    #[serde(default)]
+    pub shared: Option<bool>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default)]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Changes what a task says; each time it gets a new version.
+    ///
+    /// # Errors
+    /// `task_not_found`, `version_conflict`, `claim_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
+    pub fn task_change(&mut self, change: TaskChange) -> Result<TaskAnswer> {
+        self.perform(change)
+    }
+}
+
+impl Act for TaskChange {
+    type Verdict = ();
+    type Answer = TaskAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        check_expected(self.expected_version)?;
+        let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
+        let resources = self.resources.as_deref();
+        let resources = resources.map(resource::declared).transpose()?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_version(self.expected_version)?;
+            let owner = scene.task.owner.clone();
+            let updated = TaskAct::Updated(TaskUpdated {
+                subject: self.subject.clone(),
+                description: self.description.clone(),
+                requires_code_change: self.requires_code_change,
+            });
+            let cause = scene.act(updated, DEFAULT_ACTOR, owner.as_deref());
+            self.declare(scene, resources, cause)?;
+            match wanted {
+                Some(wanted) => wait_for(live, scene, wanted, cause),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+impl TaskChange {
+    /// Other paths for whoever holds it next.
+    fn declare(
+        &self,
+        scene: &mut Scene,
+        resources: Option<Vec<String>>,
+        cause: usize,
+    ) -> Result<(), Refusal> {
+        if resources.is_none() && self.shared.is_none() {
+            return Ok(());
+        }
+        if let Some(claim) = scene.task.claim() {
+            let message = format!(
+                "resources must be declared while nobody works on task {}, but {} does until {}",
+                scene.task.task_id, claim.owner, claim.leased_until
+            );
+            let refusal = scene.refusal(Code::ClaimConflict, message);
+            return Err(refusal.field("resources"));
+        }
+        let governed = &scene.task.governed;
+        let declared = Resources {
+            resources: resources.unwrap_or_else(|| governed.resources.clone()),
+            shared: self.shared.or(governed.shared),
+        };
+        if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
+            let owner = scene.task.owner.clone();
+            let declared = TaskAct::ResourcesDeclared(declared);
+            scene.follow(declared, DEFAULT_ACTOR, owner.as_deref(), cause);
+        }
+        Ok(())
+    }
+}
+
+/// Other dependencies; a claim-governed task that nobody works on is blocked by them, or no longer.
+fn wait_for(live: &Live, scene: &mut Scene, wanted: Vec<String>, cause: usize) -> Result<()> {
+    check_cycle(live, &scene.task.task_id, &wanted)?;
+    let owner = scene.task.owner.clone();
+    if wanted != scene.task.deps {
+        let changed = TaskAct::DepsChanged(wanted.clone());
+        scene.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
+        scene.task.deps = wanted;
+    }
+    if !scene.task.claim_governed {
+        return Ok(());
+    }
+    let blocked = scene.task.status == Status::Blocked;
+    if blocked && live.open_deps(&scene.task.deps)?.is_empty() {
+        let cause = scene.events.len() - 1;
+        scene.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
+        return Ok(());
+    }
+    let Scene { task, events } = scene;
+    blocking::block(live, task, DEFAULT_ACTOR, events)
+}

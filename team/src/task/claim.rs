@@ -1,0 +1,235 @@
+//! `claim-task`: a worker takes a task, for a time.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::projections::fact::{Held, Lease, TaskAct, TaskClaimed};
+use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use crate::resource::{Holdings, Overlap};
+use crate::task::create::record;
+use crate::task::holding::{self, Scene, lease_end};
+use crate::task::record::TaskRecord;
+use crate::usage::budget;
+use crate::uuid;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Cause, Event, IdSource, Timestamp};
+
+/// What `claim-task` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskClaim {
+    /// The task
+    pub task_id: String,
+    /// Who takes it
+    pub worker: String,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+    /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+    #[schemars(range(min = 1_000, max = 86_400_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+}
+
+/// `{ok, task, claimToken, epoch, leased_until, overlaps?}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimAnswer {
+    /// Always true
+    pub ok: bool,
+    /// The task
+    pub task: TaskRecord,
+    /// What to present to renew, complete, fail or release it
+    #[serde(rename = "claimToken")]
+    pub claim_token: String,
+    /// The same in short: the number of this claim among those of the task
+    pub epoch: u64,
+    /// The claim counts before that moment
+    #[schemars(with = "Timestamp")]
+    pub leased_until: String,
+    /// What others hold of the same paths, where that is allowed with a warning
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
+}
+
+/// A claim with the token it will have.
+#[derive(Debug, Clone)]
+pub struct Job {
+    claim: TaskClaim,
+    token: String,
+}
+
+impl Team {
+    /// Takes a task for a worker.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `task_not_found`, `blocked_dependency`, `claim_conflict`, `resource_conflict`,
+    /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
+    pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
+        let job = self.claim_job(claim);
+        self.perform(job)
+    }
+
+    /// A claim with the token it will have.
+    pub fn claim_job(&self, claim: TaskClaim) -> Job {
+        let token = token(&*self.options.ids);
+        Job { claim, token }
+    }
+}
+
+impl Act for Job {
+    /// What is held twice from now on.
+    type Verdict = Vec<Overlap>;
+    type Answer = ClaimAnswer;
+    const GRANTS: bool = true;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Overlap>>> {
+        let claim = &self.claim;
+        let until = lease_end(claim.lease_ms, now)?;
+        holding::check_expected(claim.expected_version)?;
+        check_worker(live, &claim.worker)?;
+        budget::check(live, Some(&claim.worker))?;
+        let scene = Scene::of(live, &claim.task_id, now)?;
+        scene.ruling(|scene| {
+            check_ready(live, scene)?;
+            scene.expect(claim.expected_version, Code::ClaimConflict)?;
+            check_free(scene, &claim.worker)?;
+            let overlaps = Holdings::of(live, &claim.worker, now)?.grant(&scene.task)?;
+            // A lease that ran out is the cause of what takes its place.
+            let overdue = (!scene.events.is_empty()).then_some(0);
+            take(live, scene, &claim.worker, (&self.token, until), overdue)?;
+            Ok(overlaps)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        overlaps: &Vec<Overlap>,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<ClaimAnswer> {
+        let task = record(live, &self.claim.task_id, now)?;
+        Ok(ClaimAnswer {
+            overlaps: overlaps.clone(),
+            ..claimed(task, self.token.clone())
+        })
+    }
+}
+
+/// The answer to a claim.
+pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
+    let leased_until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
+    ClaimAnswer {
+        ok: true,
+        epoch: task.epoch,
+        claim_token,
+        leased_until: leased_until.unwrap_or_default(),
+        task,
+        overlaps: Vec::new(),
+    }
+}
+
+/// What a holder will have to present.
+pub(crate) fn token(ids: &dyn IdSource) -> String {
+    uuid::random(ids.random(), ids.random())
+}
+
+/// Whoever may work may claim; the leader only leads.
+pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
+    if worker == LEADER {
+        let message = format!("worker must be one who works on tasks, but is {LEADER:?}");
+        let refusal = Refusal::new(Code::WorkerNotFound, message).field("worker");
+        return Err(refusal.detail("worker", worker).into());
+    }
+    membership::check(live, "worker", worker)
+}
+
+fn check_ready(live: &Live, scene: &Scene) -> Result<()> {
+    let open = live.open_deps(&scene.task.deps)?;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let lost = live.lost_deps(&scene.task.deps)?;
+    let mut message = format!(
+        "the dependencies of task {} must be completed, but these are not: {}",
+        scene.task.task_id,
+        open.join(", ")
+    );
+    if !lost.is_empty() {
+        message.push_str("; failed or canceled: ");
+        message.push_str(&lost.join(", "));
+    }
+    let refusal = scene.refusal(Code::BlockedDependency, message);
+    let refusal = refusal.detail("dependencies", open);
+    Err(match lost.is_empty() {
+        true => refusal,
+        false => refusal.detail("failed_dependencies", lost),
+    }
+    .into())
+}
+
+fn check_free(scene: &Scene, worker: &str) -> Result<(), Refusal> {
+    scene.check_open()?;
+    let task = &scene.task;
+    let owner = task.owner.as_deref();
+    let conflict = |message: String| Err(scene.refusal(Code::ClaimConflict, message));
+    if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
+        let message = format!(
+            "task {} must be free, but {worker} holds it already, with epoch {} until {}",
+            task.task_id, task.governed.epoch, claim.leased_until
+        );
+        let refusal = scene
+            .refusal(Code::ClaimConflict, message)
+            .detail("yours", true);
+        return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
+    }
+    if task.status == Status::InProgress {
+        let until = task.claim().map(|claim| claim.leased_until);
+        let until = until
+            .map(|until| format!(" until {until}"))
+            .unwrap_or_default();
+        return conflict(format!(
+            "task {} must be free, but {} works on it{until}",
+            task.task_id,
+            owner.unwrap_or("somebody")
+        ));
+    }
+    // Messages assign a task to say whose it is; a pending one they leave to anybody.
+    let own = task.claim_governed || task.status != Status::Pending;
+    match owner.filter(|owner| own && *owner != worker) {
+        Some(owner) => conflict(format!(
+            "worker must be the one whom task {} is assigned to, {owner}, but is {worker:?}",
+            task.task_id
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The claim itself, with its token and its end; whoever acts joins an open team.
+pub(crate) fn take(
+    live: &Live,
+    scene: &mut Scene,
+    worker: &str,
+    (token, leased_until): (&str, Timestamp),
+    cause: Option<usize>,
+) -> Result<()> {
+    scene.events.extend(membership::joining(live, worker)?);
+    let lease = Lease {
+        held: Held {
+            worker: worker.to_owned(),
+            epoch: scene.task.governed.epoch.saturating_add(1),
+            forced: false,
+        },
+        leased_until,
+    };
+    let token = token.to_owned();
+    let claimed = TaskAct::Claimed(TaskClaimed { lease, token });
+    let mut event = holding::event(&scene.task, claimed, worker, Some(worker));
+    event.cause = cause.map(Cause::Earlier);
+    scene.events.push(event);
+    Ok(())
+}

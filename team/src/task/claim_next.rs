@@ -1,0 +1,177 @@
+//! `claim-next-task`: a worker takes the best task that there is for it.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::{Live, Status, Task};
+use crate::refusal::Code;
+use crate::resource::{Holdings, Overlap};
+use crate::task::claim::{check_worker, claimed, take, token};
+use crate::task::create::record;
+use crate::task::holding::{self, Scene, lease_end};
+use crate::task::listed::rank;
+use crate::task::record::TaskRecord;
+use crate::usage::budget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, NewEvent, Timestamp};
+
+/// Tasks that are looked at together for one whose paths are free.
+const LOOKED_AT: usize = 16;
+/// Most of them; behind so many that others stand in the way of, nothing is ready.
+const LOOKED_AT_MAX: usize = 256;
+/// Most leases that ran out and are looked at; `tick` sees to more.
+const EXPIRED_MAX: usize = 64;
+
+/// What `claim-next-task` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimNext {
+    /// Who takes it
+    pub worker: String,
+    /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+    #[schemars(range(min = 1_000, max = 86_400_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+}
+
+/// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` where nothing is ready for the worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimNextAnswer {
+    /// Always true
+    pub ok: bool,
+    /// The task; `null` where nothing is ready for the worker
+    pub task: Option<TaskRecord>,
+    /// What to present to renew, complete, fail or release it
+    #[serde(
+        rename = "claimToken",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub claim_token: Option<String>,
+    /// The same in short: the number of this claim among those of the task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// The claim counts before that moment
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leased_until: Option<String>,
+    /// What others hold of the same paths, where that is allowed with a warning
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<Overlap>,
+}
+
+/// A claim with the token it will have.
+#[derive(Debug, Clone)]
+struct Job {
+    claim: ClaimNext,
+    token: String,
+}
+
+impl Team {
+    /// Takes the best task that is ready for a worker, and whose paths nobody else holds: most urgent first, then oldest,
+    /// then by id.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `invalid_input`, `team_closed`; the log's.
+    pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
+        let token = token(&*self.options.ids);
+        self.perform(Job { claim, token })
+    }
+}
+
+impl Act for Job {
+    /// The task that was taken, and what is held twice from now on.
+    type Verdict = Option<(String, Vec<Overlap>)>;
+    type Answer = ClaimNextAnswer;
+    const GRANTS: bool = true;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>> {
+        let worker = &self.claim.worker;
+        check_worker(live, worker)?;
+        budget::check(live, Some(worker))?;
+        let until = lease_end(self.claim.lease_ms, now)?;
+        let mut events: Vec<NewEvent> = Vec::new();
+        let holdings = Holdings::of(live, worker, now)?;
+        let ready = first_free(live, worker, &holdings)?;
+        let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
+        for mut task in live.expired_tasks(now, EXPIRED_MAX)? {
+            let overdue = Some(events.len());
+            holding::expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
+            let better = |(best, ..): &(Task, _, _)| rank(&task) < rank(best);
+            if task.status == Status::Pending
+                && best.as_ref().is_none_or(better)
+                && let Some(overlaps) = free(&holdings, &task)?
+            {
+                best = Some((task, overlaps, overdue));
+            }
+        }
+        let Some((task, overlaps, overdue)) = best else {
+            return Ok(Ruling::Granted(None, events));
+        };
+        let id = task.task_id.clone();
+        let mut scene = Scene { task, events };
+        take(live, &mut scene, worker, (&self.token, until), overdue)?;
+        Ok(Ruling::Granted(Some((id, overlaps)), scene.events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        taken: &Self::Verdict,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<ClaimNextAnswer> {
+        let Some((id, overlaps)) = taken else {
+            return Ok(ClaimNextAnswer {
+                ok: true,
+                task: None,
+                claim_token: None,
+                epoch: None,
+                leased_until: None,
+                overlaps: Vec::new(),
+            });
+        };
+        let claimed = claimed(record(live, id, now)?, self.token.clone());
+        Ok(ClaimNextAnswer {
+            ok: true,
+            task: Some(claimed.task),
+            claim_token: Some(claimed.claim_token),
+            epoch: Some(claimed.epoch),
+            leased_until: Some(claimed.leased_until),
+            overlaps: overlaps.clone(),
+        })
+    }
+}
+
+/// The best of what is ready whose paths nobody stands in the way of.
+fn first_free(
+    live: &Live,
+    worker: &str,
+    holdings: &Holdings,
+) -> Result<Option<(Task, Vec<Overlap>)>> {
+    let mut last: Option<Task> = None;
+    for _ in 0..LOOKED_AT_MAX / LOOKED_AT {
+        let page = live.ready_tasks(Some(worker), last.as_ref(), LOOKED_AT)?;
+        last = page.tasks.last().filter(|_| page.more).cloned();
+        for task in page.tasks {
+            if let Some(overlaps) = free(holdings, &task)? {
+                return Ok(Some((task, overlaps)));
+            }
+        }
+        if last.is_none() {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// What is held twice once the task is taken; `None` where others stand in its way.
+fn free(holdings: &Holdings, task: &Task) -> Result<Option<Vec<Overlap>>> {
+    match holdings.grant(task) {
+        Ok(overlaps) => Ok(Some(overlaps)),
+        Err(refusal) if refusal.code == Code::ResourceConflict => Ok(None),
+        Err(refusal) => Err(refusal.into()),
+    }
+}

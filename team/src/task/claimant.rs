@@ -1,0 +1,52 @@
+//! Who presents a claim on a task: what every command of a holder says of itself.
+
+use crate::failure::Result;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::tasks::Claim;
+use crate::refusal::Refusal;
+use crate::task::holding::Hold;
+
+/// What a command presents of a claim, and who does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claimant<'a> {
+    /// The task.
+    pub task_id: &'a str,
+    /// What is presented.
+    pub hold: Hold<'a>,
+    /// Who presents it, if the command says.
+    pub worker: Option<&'a str>,
+}
+
+impl<'a> Claimant<'a> {
+    /// # Errors
+    /// `not_holder`; the state's.
+    pub fn admits(self, live: &Live, actor: Option<&str>) -> Result<()> {
+        let presenters = [("worker", self.worker), ("actor", actor)];
+        self.hold.admits(live, self.task_id, presenters)
+    }
+
+    /// Whether it is known who acts: a token is its holder's own.
+    pub fn is_named(self) -> bool {
+        self.worker.is_some() || self.hold.token.is_some()
+    }
+
+    /// # Errors
+    /// `invalid_input` for a worker whose name breaks the rule.
+    pub fn check_worker(self) -> Result<(), Refusal> {
+        match self.worker {
+            Some(worker) => names::check_known("worker", worker),
+            None => Ok(()),
+        }
+    }
+
+    /// Who is recorded as acting on a claim: the holder, where nobody else is named and nothing is forced.
+    pub fn actor(self, claim: &'a Claim) -> &'a str {
+        let unnamed = match self.hold.force {
+            true => DEFAULT_ACTOR,
+            false => &*claim.owner,
+        };
+        self.worker.unwrap_or(unnamed)
+    }
+}

@@ -1,0 +1,253 @@
+//! `create-task`: a task that is governed by claims from its birth.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::{Resources, TaskAct, TaskCreated, TaskFact};
+use crate::projections::tasks::NUMBER_DIGITS_MAX;
+use crate::projections::{Live, Priority};
+use crate::refusal::{Code, Refusal};
+use crate::task::blocking;
+use crate::task::holding;
+use crate::task::record::{RESERVED, TaskRecord};
+use crate::usage::budget;
+use crate::{names, resource};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Event, Json, NewEvent, Timestamp};
+
+/// Most tasks that one task waits for.
+pub const DEPENDENCIES_MAX: usize = 256;
+
+/// What `create-task` is asked; fields that it does not know are kept with the task.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TaskCreate {
+    /// What it is, in a line
+    pub subject: String,
+    /// What it is, at length
+    pub description: String,
+    /// Its id; else the next number of the team
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who is to take it; else whoever wants it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// The tasks it waits for; they need not exist yet
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<Vec<String>>,
+    /// Whether it cannot be done without changing code
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires_code_change: Option<bool>,
+    /// How urgent it is; else `normal`
+    #[schemars(with = "Option<Priority>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
+    /// The paths that its holder may write, relative to the repository: each covers what lies below it, `*`, `?` and `**`
+    /// stand for any names, and `.` for everything
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<Vec<String>>,
+    /// Whether others may hold the same paths meanwhile; else only where all that it declares is `.`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
+    /// What else there is to say of it, kept as it is
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// `{task}`: a task that was made or changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskAnswer {
+    /// The task
+    pub task: TaskRecord,
+}
+
+impl Team {
+    /// Makes a task.
+    ///
+    /// # Errors
+    /// `invalid_input`, `task_exists`, `worker_not_found`, `dependency_cycle`, `team_closed`; the log's.
+    pub fn task_create(&mut self, create: TaskCreate) -> Result<TaskAnswer> {
+        self.perform(create)
+    }
+}
+
+impl Act for TaskCreate {
+    /// The task's id.
+    type Verdict = String;
+    type Answer = TaskAnswer;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        budget::check(live, actor)
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+        let created = self.created(live)?;
+        let id = self.id(live)?;
+        check_cycle(live, &id, &created.depends_on)?;
+        let owner = created.owner.clone();
+        let fact = TaskFact::of(&*id, TaskAct::Created(created));
+        let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
+        Ok(Ruling::Granted(id, vec![event]))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        id: &String,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, id, now)?,
+        })
+    }
+}
+
+/// The last number that is counted.
+const NUMBER_MAX: u64 = 10_u64.pow(NUMBER_DIGITS_MAX as u32) - 1;
+
+impl TaskCreate {
+    fn created(&self, live: &Live) -> Result<TaskCreated> {
+        if self.subject.trim().is_empty() {
+            return Err(Refusal::invalid("subject", &self.subject, "must not be empty").into());
+        }
+        if let Some(owner) = &self.owner {
+            if owner == LEADER {
+                let message = format!("owner must be one who works on tasks, but is {LEADER:?}");
+                let refusal = Refusal::new(Code::WorkerNotFound, message).field("owner");
+                return Err(refusal.detail("worker", owner.as_str()).into());
+            }
+            membership::check(live, "owner", owner)?;
+        }
+        let depends_on = dependencies(self.blocked_by.as_deref().unwrap_or_default())?;
+        let blocked = !live.open_deps(&depends_on)?.is_empty();
+        Ok(TaskCreated {
+            subject: self.subject.clone(),
+            description: self.description.clone(),
+            blocked,
+            owner: self.owner.clone(),
+            depends_on,
+            requires_code_change: self.requires_code_change,
+            priority: self.priority()?,
+            resources: Resources {
+                resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,
+                shared: self.shared,
+            },
+            extra: self.extra()?,
+        })
+    }
+
+    fn priority(&self) -> Result<Priority, Refusal> {
+        let Some(name) = &self.priority else {
+            return Ok(Priority::Normal);
+        };
+        Priority::from_name(name).ok_or_else(|| {
+            let known = Priority::ALL.map(Priority::name).join(", ");
+            Refusal::invalid("priority", name, &format!("must be one of {known}"))
+        })
+    }
+
+    /// What the creator says beside what is known, as it will lie in an event.
+    fn extra(&self) -> Result<Option<Json>, Refusal> {
+        if let Some(name) = self
+            .extra
+            .keys()
+            .find(|name| RESERVED.contains(&name.as_str()))
+        {
+            let hint = match name.as_str() {
+                "id" => "a task's own id is task_id",
+                "depends_on" | "deps" => "what a task waits for is blocked_by",
+                _ => "lifecycle fields are changed by the operations that are there for them",
+            };
+            let message = format!("{name} must not be given for a new task");
+            let refusal = Refusal::new(Code::InvalidInput, message).field(name.as_str());
+            return Err(refusal.hint(hint));
+        }
+        if self.extra.is_empty() {
+            return Ok(None);
+        }
+        // An event holds it one level deeper.
+        let fits = Json::of(&Map::from_iter([(
+            "extra".to_owned(),
+            Value::Object(self.extra.clone()),
+        )]));
+        match fits.and_then(|_| Json::of(&self.extra)) {
+            Ok(extra) => Ok(Some(extra)),
+            Err(error) => {
+                let message = format!("input must fit into an event, but {error}");
+                Err(Refusal::new(Code::InvalidInput, message).field("input"))
+            }
+        }
+    }
+
+    fn id(&self, live: &Live) -> Result<String> {
+        if let Some(id) = &self.task_id {
+            names::check_new("task_id", id)?;
+            return match live.task(id)? {
+                None => Ok(id.clone()),
+                Some(_) => Err(exists(id).into()),
+            };
+        }
+        let number = live.next_task_number()?;
+        if number > NUMBER_MAX {
+            let message = format!(
+                "task_id must be given, since a task has the last number that is counted, {NUMBER_MAX}"
+            );
+            return Err(Refusal::new(Code::InvalidInput, message)
+                .field("task_id")
+                .into());
+        }
+        Ok(number.to_string())
+    }
+}
+
+/// The tasks that a task is to wait for, each once.
+pub(crate) fn dependencies(wanted: &[String]) -> Result<Vec<String>, Refusal> {
+    let mut deps: Vec<String> = Vec::new();
+    for dep in wanted {
+        names::check_known("blocked_by", dep)?;
+        if !deps.contains(dep) {
+            deps.push(dep.clone());
+        }
+        if deps.len() > DEPENDENCIES_MAX {
+            let message = format!("blocked_by must name at most {DEPENDENCIES_MAX} tasks");
+            return Err(Refusal::new(Code::TooLarge, message).field("blocked_by"));
+        }
+    }
+    Ok(deps)
+}
+
+/// # Errors
+/// `dependency_cycle`, with the cycle.
+pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> {
+    let Some(cycle) = live.dependency_cycle(id, deps)? else {
+        return Ok(());
+    };
+    let message = format!(
+        "blocked_by must not lead back to task {id}, but does: {}",
+        cycle.join(" -> ")
+    );
+    let refusal = Refusal::new(Code::DependencyCycle, message).field("blocked_by");
+    Err(refusal.detail("cycle", cycle).into())
+}
+
+/// The task as it stands after a command.
+pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
+    match live.task(id)? {
+        Some(task) => {
+            let failed = blocking::failed_dependencies(live, &task)?;
+            Ok(TaskRecord::at(task, failed, now))
+        }
+        None => Err(holding::not_found(id).into()),
+    }
+}
+
+fn exists(id: &str) -> Refusal {
+    let message = format!("task_id must be new, but there is a task {id:?}");
+    Refusal::new(Code::TaskExists, message)
+        .field("task_id")
+        .detail("task_id", id)
+}

@@ -1,0 +1,151 @@
+//! What a holder does to its task where the epoch of its claim fences, and it also says who it is.
+//!
+//! The checks have one order, so that each caller learns what is wrong with *its* view of the task: the task, the epoch,
+//! the state, the holder, the lease.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use crate::task::finish::TaskFinish;
+use crate::task::holding::{Hold, Scene, Standing};
+use crate::task::renew::TaskRenew;
+use teamlog_engine::{Event, NewEvent, Timestamp};
+
+/// A claim as its holder presents it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fence {
+    /// The task.
+    pub task_id: String,
+    /// The number of the claim.
+    pub epoch: u64,
+    /// Who holds it, if the caller says.
+    pub agent: Option<String>,
+    /// Whether it may be somebody else's claim; recorded. The epoch must be right all the same.
+    pub force: bool,
+}
+
+/// A command on a task behind a fence.
+#[derive(Debug, Clone)]
+pub struct Fenced<A> {
+    fence: Fence,
+    act: A,
+}
+
+impl Fence {
+    /// More time for the claim.
+    pub fn renew(self, lease_ms: u64) -> Fenced<TaskRenew> {
+        let act = TaskRenew {
+            task_id: self.task_id.clone(),
+            epoch: Some(self.epoch),
+            worker: self.agent.clone(),
+            force: self.force,
+            lease_ms: Some(lease_ms),
+            ..TaskRenew::default()
+        };
+        Fenced { fence: self, act }
+    }
+
+    /// The task is done.
+    pub fn complete(self, result: Option<String>) -> Fenced<TaskFinish> {
+        let act = TaskFinish {
+            result,
+            ..self.finish(Status::Completed)
+        };
+        Fenced { fence: self, act }
+    }
+
+    /// The task is given up.
+    pub fn fail(self, error: Option<String>) -> Fenced<TaskFinish> {
+        let act = TaskFinish {
+            error,
+            ..self.finish(Status::Failed)
+        };
+        Fenced { fence: self, act }
+    }
+
+    fn finish(&self, to: Status) -> TaskFinish {
+        TaskFinish {
+            task_id: self.task_id.clone(),
+            from: Status::InProgress.name().to_owned(),
+            to: to.name().to_owned(),
+            epoch: Some(self.epoch),
+            worker: self.agent.clone(),
+            force: self.force,
+            ..TaskFinish::default()
+        }
+    }
+
+    fn check(&self, scene: &Scene) -> Result<(), Refusal> {
+        self.check_epoch(scene)?;
+        scene.check_open()?;
+        let hold = Hold {
+            token: None,
+            epoch: Some(self.epoch),
+            force: self.force,
+        };
+        // Whose lease ran out is told so, whoever records that; the task itself is as good as free.
+        if let Ok(Standing::GaveUp | Standing::Unclaimed) = scene.standing(hold) {
+            return scene.held(hold).map(drop);
+        }
+        self.check_holder(scene)?;
+        scene.held(hold).map(drop)
+    }
+
+    fn check_epoch(&self, scene: &Scene) -> Result<(), Refusal> {
+        let (task, epoch) = (&scene.task, self.epoch);
+        let last = task.governed.epoch;
+        if epoch == last {
+            return Ok(());
+        }
+        let message = format!(
+            "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
+            task.task_id
+        );
+        let refusal = scene.refusal(Code::EpochMismatch, message).field("epoch");
+        Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
+    }
+
+    fn check_holder(&self, scene: &Scene) -> Result<(), Refusal> {
+        let claim = scene.task.governed.claim.as_ref();
+        match (claim, &self.agent) {
+            (Some(claim), Some(agent)) if claim.owner != *agent && !self.force => {
+                Err(scene.not_holder(claim, "agent", agent))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<A: Act> Act for Fenced<A> {
+    type Verdict = A::Verdict;
+    type Answer = A::Answer;
+    const WHEN_CLOSED: bool = A::WHEN_CLOSED;
+    const GRANTS: bool = A::GRANTS;
+
+    fn names_actor(&self) -> bool {
+        self.act.names_actor()
+    }
+
+    fn is_consequence(&self, event: &NewEvent) -> bool {
+        self.act.is_consequence(event)
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
+        let scene = Scene::of(live, &self.fence.task_id, now)?;
+        match scene.ruling(|scene| Ok(self.fence.check(scene)?))? {
+            Ruling::Granted((), _) => self.act.decide(live, now),
+            Ruling::Denied(refusal, events) => Ok(Ruling::Denied(refusal, events)),
+        }
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        verdict: &A::Verdict,
+        events: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<A::Answer> {
+        self.act.answer(live, verdict, events, now)
+    }
+}

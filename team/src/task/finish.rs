@@ -1,0 +1,209 @@
+//! `transition-task-status`: the holder of a claim completes its task, or gives it up.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::TaskAct;
+use crate::projections::tasks::Claim;
+use crate::projections::{Live, Status};
+use crate::refusal::{Code, Refusal};
+use crate::task::blocking;
+use crate::task::claimant::Claimant;
+use crate::task::create::record;
+use crate::task::evidence;
+use crate::task::holding::{Hold, Scene, Standing, check_expected};
+use crate::task::record::TaskRecord;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `transition-task-status` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskFinish {
+    /// The task
+    pub task_id: String,
+    /// The status it has: only `in_progress` leads anywhere
+    #[schemars(with = "Status")]
+    pub from: String,
+    /// The status it gets: `completed` or `failed`
+    #[schemars(with = "Status")]
+    pub to: String,
+    /// What the claim was answered with; required unless `epoch` is given
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// What the completion brought; kept if the task is completed
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it failed; kept if the task failed
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+}
+
+/// `{ok, task}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HolderAnswer {
+    /// Always true
+    pub ok: bool,
+    /// The task
+    pub task: TaskRecord,
+}
+
+impl Team {
+    /// Completes or fails a task.
+    ///
+    /// # Errors
+    /// `invalid_transition`, `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`,
+    /// `version_conflict`, `missing_delegation_compliance_evidence`, `invalid_input`, `team_closed`; the log's.
+    pub fn task_finish(&mut self, finish: TaskFinish) -> Result<HolderAnswer> {
+        self.perform(finish)
+    }
+}
+
+impl Act for TaskFinish {
+    type Verdict = ();
+    type Answer = HolderAnswer;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        self.claimant().admits(live, actor)
+    }
+
+    fn names_actor(&self) -> bool {
+        self.claimant().is_named()
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        let to = self.way()?;
+        let hold = self.claimant().hold.check()?;
+        self.claimant().check_worker()?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            let claim = self.holder(scene, hold)?;
+            if to == Status::Completed {
+                evidence::check(&scene.task, self.result.as_deref())?;
+            }
+            self.finish(live, scene, &claim, to)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<HolderAnswer> {
+        Ok(HolderAnswer {
+            ok: true,
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+impl TaskFinish {
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
+        }
+    }
+
+    /// Where the task is to go, if there is such a way at all.
+    fn way(&self) -> Result<Status, Refusal> {
+        let (from, to) = (status("from", &self.from)?, status("to", &self.to)?);
+        match (from, to) {
+            (Status::InProgress, Status::Completed | Status::Failed) => Ok(to),
+            _ => Err(no_way(from, to).detail("task_id", self.task_id.clone())),
+        }
+    }
+
+    fn holder(&self, scene: &Scene, hold: Hold<'_>) -> Result<Claim, Refusal> {
+        let standing = scene.standing(hold)?;
+        let status = scene.task.status;
+        match standing {
+            Standing::Holds(claim) => Ok(claim.clone()),
+            _ if status == Status::InProgress => {
+                let message = format!(
+                    "task {} must be claimed, but is in progress without a claim",
+                    scene.task.task_id
+                );
+                Err(scene.refusal(Code::ClaimConflict, message))
+            }
+            _ => {
+                let message = format!(
+                    "from must be the status of task {}, {}, but is {:?}",
+                    scene.task.task_id,
+                    status.name(),
+                    self.from
+                );
+                Err(scene
+                    .refusal(Code::InvalidTransition, message)
+                    .field("from"))
+            }
+        }
+    }
+
+    fn finish(&self, live: &Live, scene: &mut Scene, claim: &Claim, to: Status) -> Result<()> {
+        let by = self.claimant();
+        let held = by.hold.held(&scene.task, claim);
+        let act = match to {
+            Status::Completed => TaskAct::Completed(held, self.result.clone()),
+            _ => TaskAct::Failed(held, self.error.clone()),
+        };
+        let cause = scene.act(act, by.actor(claim), Some(&claim.owner));
+        match to {
+            Status::Completed => {
+                let Scene { task, events } = scene;
+                blocking::unblock(live, &task.task_id, cause, DEFAULT_ACTOR, events)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn status(field: &'static str, name: &str) -> Result<Status, Refusal> {
+    Status::from_name(name).ok_or_else(|| {
+        let known = Status::ALL.map(Status::name).join(", ");
+        Refusal::invalid(
+            field,
+            name,
+            &format!("must be one of the valid task statuses {known}"),
+        )
+    })
+}
+
+fn no_way(from: Status, to: Status) -> Refusal {
+    let message = format!(
+        "a task can go from in_progress to completed or failed, but not from {} to {}",
+        from.name(),
+        to.name()
+    );
+    Refusal::new(Code::InvalidTransition, message)
+        .detail("from", from.name())
+        .detail("to", to.name())
+        .hint(
+            "to give a task back release it, to drop it cancel it, to retry a failed one reopen it",
+        )
+}

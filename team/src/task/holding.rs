@@ -1,0 +1,368 @@
+//! Who holds a task: claims, their leases, and what their holders present.
+//!
+//! A lease runs out by itself, but a task only moves by events. So a command that meets a lease which ran out records
+//! that first, and goes on with the task as it then is.
+
+use crate::failure::{Failure, Result};
+use crate::handle::command::Ruling;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::fact::{Held, Lease, TaskAct, TaskFact};
+use crate::projections::tasks::{Claim, ClaimState};
+use crate::projections::{Live, Status, Task};
+use crate::refusal::{Code, Refusal};
+use crate::task::blocking;
+use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+/// How long a lease lasts unless the caller says otherwise.
+pub const LEASE_MS: u64 = 900_000;
+/// The shortest lease.
+pub const LEASE_MS_MIN: u64 = 1_000;
+/// The longest.
+pub const LEASE_MS_MAX: u64 = 86_400_000;
+
+/// When a lease that begins now ends.
+///
+/// # Errors
+/// `invalid_input` out of bounds.
+pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timestamp, Refusal> {
+    let asked = lease_ms.unwrap_or(LEASE_MS);
+    if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&asked) {
+        let rule = format!("lease_ms must be {LEASE_MS_MIN} to {LEASE_MS_MAX}, but is {asked}");
+        return Err(Refusal::new(Code::InvalidInput, rule).field("lease_ms"));
+    }
+    let micros = i64::try_from(asked)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(1000);
+    Ok(now.plus_micros(micros))
+}
+
+/// What a caller presents of its claim; with both, both must be right.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hold<'a> {
+    pub token: Option<&'a str>,
+    pub epoch: Option<u64>,
+    /// Whether it need not be the caller's own. The epoch must be right all the same.
+    pub force: bool,
+}
+
+impl Hold<'_> {
+    /// # Errors
+    /// `invalid_input` where neither is given.
+    pub fn check(self) -> Result<Self, Refusal> {
+        match self.is_empty() {
+            true => {
+                let message = "claim_token is required, or epoch: what the claim was answered with";
+                Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
+            }
+            false => Ok(self),
+        }
+    }
+
+    /// Whether these may present it, each known by the name of a field. A token is of one claim and cannot be guessed, so it
+    /// alone suffices. An epoch can be guessed, so everybody who is known to be behind it must be the holder of the claim
+    /// that it names.
+    ///
+    /// # Errors
+    /// `not_holder`; the state's.
+    pub fn admits(
+        self,
+        live: &Live,
+        task_id: &str,
+        presenters: [(&'static str, Option<&str>); 2],
+    ) -> Result<()> {
+        if self.token.is_some() || self.epoch.is_none() || self.force {
+            return Ok(());
+        }
+        let Some(task) = live.task(task_id)? else {
+            return Ok(());
+        };
+        let Some(claim) = task.claim().filter(|claim| self.fits(&task, claim)) else {
+            return Ok(());
+        };
+        let other = presenters
+            .into_iter()
+            .filter_map(|(field, who)| Some((field, who?)))
+            .find(|(_, who)| *who != claim.owner);
+        match other {
+            Some((field, who)) => {
+                let events = Vec::new();
+                let task = task.clone();
+                Err(Scene { task, events }.not_holder(claim, field, who).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whose claim ends or is renewed by it, as events name it.
+    pub fn held(self, task: &Task, claim: &Claim) -> Held {
+        Held {
+            forced: self.force,
+            ..holder(task, claim)
+        }
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(self) -> bool {
+        self.token.is_none() && self.epoch.is_none()
+    }
+    fn fits(self, task: &Task, claim: &Claim) -> bool {
+        self.token.is_none_or(|token| token == claim.token)
+            && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
+    }
+}
+
+/// How what a caller presents stands to a task.
+pub(crate) enum Standing<'a> {
+    /// It is that of the live claim.
+    Holds(&'a Claim),
+    /// The task is in nobody's hands, and was in nobody else's since the caller gave it up.
+    GaveUp,
+    /// The task was never claimed.
+    Unclaimed,
+}
+
+/// A task that is about to change, as it is once what is overdue has been recorded.
+pub(crate) struct Scene {
+    pub task: Task,
+    pub events: Vec<NewEvent>,
+}
+
+impl Scene {
+    /// # Errors
+    /// `invalid_input`, `task_not_found`; the state's.
+    pub fn of(live: &Live, task_id: &str, now: Timestamp) -> Result<Scene> {
+        names::check_known("task_id", task_id)?;
+        let task = live.task(task_id)?.ok_or_else(|| not_found(task_id))?;
+        Scene::with(live, task, now)
+    }
+
+    /// The same for a task that was read already.
+    pub fn with(live: &Live, mut task: Task, now: Timestamp) -> Result<Scene> {
+        let mut events = Vec::new();
+        expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
+        Ok(Scene { task, events })
+    }
+
+    /// Appends the event that an act on the task is, and says which one of the group it is.
+    pub fn act(&mut self, act: TaskAct, actor: &str, agent: Option<&str>) -> usize {
+        let event = event(&self.task, act, actor, agent);
+        self.events.push(event);
+        self.events.len() - 1
+    }
+
+    /// Appends an event that follows from an earlier one of the group.
+    pub fn follow(&mut self, act: TaskAct, actor: &str, agent: Option<&str>, cause: usize) {
+        let mut event = event(&self.task, act, actor, agent);
+        event.cause = Some(Cause::Earlier(cause));
+        self.events.push(event);
+    }
+
+    /// Where the rules refuse, what is overdue is recorded all the same.
+    pub fn ruling<V>(mut self, rules: impl FnOnce(&mut Scene) -> Result<V>) -> Result<Ruling<V>> {
+        let overdue = self.events.len();
+        match rules(&mut self) {
+            Ok(verdict) => Ok(Ruling::Granted(verdict, self.events)),
+            Err(Failure::Refused(refusal)) if overdue > 0 => {
+                self.events.truncate(overdue);
+                Ok(Ruling::Denied(refusal, self.events))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// # Errors
+    /// `version_conflict`, `invalid_input`.
+    pub fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
+        self.expect(expected, Code::VersionConflict)
+    }
+
+    /// The same with the code of a claim.
+    pub fn expect(&self, expected: Option<u64>, code: Code) -> Result<(), Refusal> {
+        check_expected(expected)?;
+        match expected {
+            Some(expected) if expected != self.task.version => {
+                let message = format!(
+                    "expected_version must be that of task {}, {}, but is {expected}",
+                    self.task.task_id, self.task.version
+                );
+                Err(self.refusal(code, message).field("expected_version"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// # Errors
+    /// `already_terminal`.
+    pub fn check_open(&self) -> Result<(), Refusal> {
+        let status = self.task.status;
+        if !status.is_final() {
+            return Ok(());
+        }
+        let message = format!(
+            "task {} must not be finished, but is {}",
+            self.task.task_id,
+            status.name()
+        );
+        let refusal = self.refusal(Code::AlreadyTerminal, message);
+        Err(match status {
+            Status::Failed => refusal.hint("a failed task can be reopened"),
+            _ => refusal,
+        })
+    }
+
+    /// How what the caller presents stands to the task.
+    ///
+    /// # Errors
+    /// `lease_expired`, `claim_conflict`.
+    pub fn standing(&self, hold: Hold<'_>) -> Result<Standing<'_>, Refusal> {
+        let Some(claim) = &self.task.governed.claim else {
+            return Ok(Standing::Unclaimed);
+        };
+        match (hold.fits(&self.task, claim), claim.state) {
+            (true, ClaimState::Live) => Ok(Standing::Holds(claim)),
+            (true, ClaimState::Ended) => Ok(Standing::GaveUp),
+            (true, ClaimState::Expired) => Err(self.expired(claim)),
+            (false, _) => Err(self.not_yours(hold)),
+        }
+    }
+
+    /// The claim, for a command that only its holder may give.
+    ///
+    /// # Errors
+    /// `lease_expired`, `claim_conflict`.
+    pub fn held(&self, hold: Hold<'_>) -> Result<Claim, Refusal> {
+        match self.standing(hold)? {
+            Standing::Holds(claim) => Ok(claim.clone()),
+            Standing::GaveUp | Standing::Unclaimed => {
+                let message = format!(
+                    "task {} must be claimed, but is {}",
+                    self.task.task_id,
+                    self.task.status.name()
+                );
+                Err(self.refusal(Code::ClaimConflict, message))
+            }
+        }
+    }
+
+    fn expired(&self, claim: &Claim) -> Refusal {
+        let message = format!(
+            "the lease of {} on task {} must still run, but ran out at {}",
+            claim.owner, self.task.task_id, claim.leased_until
+        );
+        self.refusal(Code::LeaseExpired, message)
+            .detail("leased_until", claim.leased_until.to_string())
+            .detail("holder", claim.owner.clone())
+            .hint("claim the task again if it is still free")
+    }
+
+    /// The refusal of an epoch that somebody else presents.
+    pub fn not_holder(&self, claim: &Claim, field: &'static str, who: &str) -> Refusal {
+        let message = format!(
+            "{field} must be the one who claimed task {}, {}, but is {who:?}",
+            self.task.task_id, claim.owner
+        );
+        let refusal = self.refusal(Code::NotHolder, message).field(field);
+        refusal.hint("leave it to its holder; force overrides that, and is recorded")
+    }
+
+    fn not_yours(&self, hold: Hold<'_>) -> Refusal {
+        let field = if hold.token.is_some() {
+            "claim_token"
+        } else {
+            "epoch"
+        };
+        let message = format!(
+            "{field} must be that of the last claim on task {}",
+            self.task.task_id
+        );
+        self.refusal(Code::ClaimConflict, message).field(field)
+    }
+
+    /// A refusal that says how the task stands. It never says the token.
+    pub fn refusal(&self, code: Code, message: String) -> Refusal {
+        let task = &self.task;
+        let mut refusal = Refusal::new(code, message)
+            .detail("task_id", task.task_id.clone())
+            .detail("status", task.status.name())
+            .detail("version", task.version)
+            .detail("epoch", task.governed.epoch);
+        if let Some(owner) = &task.owner {
+            refusal = refusal.detail("owner", owner.clone());
+        }
+        if let Some(claim) = task.claim() {
+            refusal = refusal.detail("leased_until", claim.leased_until.to_string());
+        }
+        refusal
+    }
+}
+
+/// # Errors
+/// `invalid_input` for a version that no task has.
+pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
+    match expected {
+        Some(0) => {
+            let message = "expected_version must be a positive integer, but is 0";
+            Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Records that the lease of a task ran out, if it did: the task goes back to whoever wants it, blocked if it waits for
+/// others by now.
+pub(crate) fn expire(
+    live: &Live,
+    task: &mut Task,
+    now: Timestamp,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let Some(claim) = task.claim().filter(|claim| claim.leased_until <= now) else {
+        return Ok(());
+    };
+    let lease = Lease {
+        held: Held {
+            worker: claim.owner.clone(),
+            epoch: task.governed.epoch,
+            forced: false,
+        },
+        leased_until: claim.leased_until,
+    };
+    let worker = claim.owner.clone();
+    events.push(event(
+        task,
+        TaskAct::LeaseExpired(lease),
+        actor,
+        Some(&worker),
+    ));
+    task.owner = None;
+    task.status = Status::Pending;
+    if let Some(claim) = &mut task.governed.claim {
+        claim.state = ClaimState::Expired;
+    }
+    blocking::block(live, task, actor, events)
+}
+
+/// The event that an act on a task is, in the task's story.
+pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>) -> NewEvent {
+    TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
+}
+
+/// Whose claim ends or is renewed, as events name it.
+pub(crate) fn holder(task: &Task, claim: &Claim) -> Held {
+    Held {
+        worker: claim.owner.clone(),
+        epoch: task.governed.epoch,
+        forced: false,
+    }
+}
+
+/// The refusal of a task that is not there.
+pub fn not_found(task_id: &str) -> Refusal {
+    let message = format!("task_id must name a task of the team, but is {task_id:?}");
+    Refusal::new(Code::TaskNotFound, message)
+        .field("task_id")
+        .detail("task_id", task_id)
+        .hint("list them with: list-tasks")
+}

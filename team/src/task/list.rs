@@ -1,0 +1,99 @@
+//! `tasks`: the tasks of a team, in natural order of their ids.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::Task;
+use crate::projections::{Status, TaskFilter};
+use crate::refusal::Refusal;
+use crate::task::blocking;
+use crate::task::listed::Listed;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What `tasks` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Tasks {
+    /// Only tasks of that status (old names are taken for today's).
+    pub status: Option<String>,
+    /// Only tasks of that owner.
+    pub owner: Option<String>,
+    /// Most tasks on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The last task id of the page before.
+    pub cursor: Option<String>,
+}
+
+/// `{tasks[], failed_dependencies?, count, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TasksAnswer {
+    /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
+    #[schemars(with = "Vec<Task>")]
+    pub tasks: Vec<Listed>,
+    /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub failed_dependencies: BTreeMap<String, Vec<String>>,
+    /// Tasks on the page.
+    pub count: usize,
+    /// The last id of the page while more remain.
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// The tasks.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_unknown`; the log's.
+    pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
+        let filter = filter(&tasks)?;
+        let (limit, now) = (
+            crate::page::limit(tasks.limit, crate::page::PAGE),
+            self.now(),
+        );
+        self.survey(|live, _| {
+            if let Some(cursor) = &tasks.cursor
+                && live.task(cursor)?.is_none()
+            {
+                return Err(crate::page::unknown_cursor(cursor, "the id of a task").into());
+            }
+            let page = live.tasks(&filter, tasks.cursor.as_deref(), limit)?;
+            Ok(TasksAnswer {
+                failed_dependencies: blocking::in_vain(live, &page.tasks)?,
+                count: page.tasks.len(),
+                next_cursor: page
+                    .tasks
+                    .last()
+                    .filter(|_| page.more)
+                    .map(|last| last.task_id.clone()),
+                tasks: Listed::all(page.tasks, now),
+            })
+        })
+    }
+}
+
+fn filter(tasks: &Tasks) -> Result<TaskFilter> {
+    let status = match &tasks.status {
+        None => None,
+        Some(name) => Some(Status::from_name(name).ok_or_else(|| unknown_status(name))?),
+    };
+    if let Some(owner) = &tasks.owner {
+        names::check_known("owner", owner)?;
+    }
+    if let Some(cursor) = &tasks.cursor {
+        names::check_known("cursor", cursor)?;
+    }
+    Ok(TaskFilter {
+        status,
+        owner: tasks.owner.clone(),
+    })
+}
+
+fn unknown_status(name: &str) -> Refusal {
+    let known: Vec<&str> = Status::ALL.into_iter().map(Status::name).collect();
+    Refusal::invalid(
+        "status",
+        name,
+        &format!("must be one of {}", known.join(", ")),
+    )
+}

@@ -1,0 +1,82 @@
+//! `ready`: what can be taken up now, the most urgent first.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::Task;
+use crate::task::listed::{self, Listed};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What `ready` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct Ready {
+    /// Only what that agent may take: what is for anybody and what is assigned to it.
+    pub agent: Option<String>,
+    /// Most tasks on the page; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The last task id of the page before.
+    pub cursor: Option<String>,
+}
+
+/// `{team, agent?, tasks, count, total, next_cursor}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ReadyAnswer {
+    /// The team.
+    pub team: String,
+    /// Who asks, if somebody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The page: most urgent first, then oldest, then in natural order of ids.
+    /// One whose lease ran out, which no event says yet, is marked `lease_expired`.
+    #[schemars(with = "Vec<Task>")]
+    pub tasks: Vec<Listed>,
+    /// Tasks on the page.
+    pub count: usize,
+    /// All that can be taken up.
+    pub total: u64,
+    /// The last id of the page while more remain.
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// Tasks that wait for nothing but somebody to work on them, as `claim-next-task` would grant them.
+    ///
+    /// # Errors
+    /// `worker_not_found`, `cursor_unknown`, `invalid_input`; the log's.
+    pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
+        let (team, now) = (self.name().to_owned(), self.now());
+        let limit = crate::page::limit(ready.limit, crate::page::PAGE);
+        if let Some(cursor) = &ready.cursor {
+            names::check_known("cursor", cursor)?;
+        }
+        self.query(|live, _| {
+            let agent = ready.agent.as_deref();
+            if let Some(agent) = agent {
+                membership::check(live, "agent", agent)?;
+            }
+            // A task that was taken up meanwhile still has its place in the order.
+            let after = match &ready.cursor {
+                None => None,
+                Some(cursor) => {
+                    let unknown = || crate::page::unknown_cursor(cursor, "the id of a task");
+                    Some(live.task(cursor)?.ok_or_else(unknown)?)
+                }
+            };
+            let page = listed::can_start(live, agent, after.as_ref(), limit, now)?;
+            Ok(ReadyAnswer {
+                team: team.clone(),
+                agent: ready.agent.clone(),
+                count: page.tasks.len(),
+                total: page.total,
+                next_cursor: page
+                    .tasks
+                    .last()
+                    .filter(|_| page.more)
+                    .map(|last| last.task_id.clone()),
+                tasks: Listed::all(page.tasks, now),
+            })
+        })
+    }
+}

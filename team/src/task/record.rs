@@ -1,0 +1,208 @@
+//! A task as the mutation contract shows it.
+
+use crate::projections::{Priority, Status, Task};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Json, Timestamp};
+
+/// A task: the contract's fields, then what its creator said beside them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRecord {
+    /// Its id
+    pub id: String,
+    /// What it is, in a line
+    pub subject: String,
+    /// What it is, at length
+    pub description: String,
+    /// Its state
+    #[schemars(with = "Status")]
+    pub status: String,
+    /// Whether it cannot be done without changing code
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requires_code_change: Option<bool>,
+    /// How urgent it is, if not `normal`
+    #[schemars(with = "Option<Priority>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
+    /// Who works on it, or is to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    /// What its completion brought
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// Why it failed
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The tasks it waits for, if any
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_by: Vec<String>,
+    /// The same, always there
+    pub depends_on: Vec<String>,
+    /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_dependencies: Vec<String>,
+    /// Counts every applied mutation
+    pub version: u64,
+    /// The paths that its holder may write, relative to the repository
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<bool>,
+    /// Who works on it under a lease
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<ClaimRecord>,
+    /// Whether the lease of that claim ran out, which no event says yet
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
+    /// How many claims it has had
+    pub epoch: u64,
+    /// The story it belongs to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
+    /// What a message said of its status, which moved nothing
+    #[schemars(with = "Option<Status>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_status: Option<String>,
+    /// Whom a message gave it to, which moved nothing
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_owner: Option<String>,
+    /// Whether a message reported it blocked, which moved nothing
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reported_blocked: bool,
+    /// How far it is, as a message reported it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_progress: Option<Value>,
+    /// When it will be done, as a message reported it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_eta: Option<Value>,
+    /// The last note that a message left
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_note: Option<String>,
+    /// Who sent the last message that reported something
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_by: Option<String>,
+    /// The time of that message
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_at: Option<String>,
+    /// When it came to be
+    #[schemars(with = "Timestamp")]
+    pub created_at: String,
+    /// When it was completed, failed or canceled
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<String>,
+    /// What else its creator said of it
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// `{owner, token, leased_until}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimRecord {
+    /// Who made it
+    pub owner: String,
+    /// What its holder presents
+    pub token: String,
+    /// It counts before that moment
+    #[schemars(with = "Timestamp")]
+    pub leased_until: String,
+}
+
+/// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
+/// creator does say has other names (see `create-task`).
+pub const RESERVED: [&str; 39] = [
+    "id",
+    "status",
+    "result",
+    "error",
+    "depends_on",
+    "deps",
+    "failed_dependencies",
+    "version",
+    "snapshot_version",
+    "claim",
+    "claim_token",
+    "claimToken",
+    "lease",
+    "lease_ms",
+    "leased_until",
+    "lease_expired",
+    "epoch",
+    "seq",
+    "trace_id",
+    "reported_status",
+    "reported_owner",
+    "reported_blocked",
+    "reported_progress",
+    "reported_eta",
+    "reported_note",
+    "reported_by",
+    "reported_at",
+    "created_at",
+    "updated_at",
+    "started_at",
+    "completed_at",
+    "assigned_by",
+    "claimed_by",
+    "schema_version",
+    "schemaVersion",
+    "last_message_id",
+    "last_message_created_at",
+    "blocked",
+    "extra",
+];
+
+/// JSON as the answers of programs hold it.
+pub fn value(json: &Json) -> Option<Value> {
+    serde_json::from_str(json.as_str()).ok()
+}
+
+impl TaskRecord {
+    /// A task as it stands at `now`, and what it waits for in vain (see [`crate::task::blocking::failed_dependencies`]).
+    pub fn at(task: Task, failed_dependencies: Vec<String>, now: Timestamp) -> TaskRecord {
+        let claim = task.claim().map(|claim| ClaimRecord {
+            owner: claim.owner.clone(),
+            token: claim.token.clone(),
+            leased_until: claim.leased_until.to_string(),
+        });
+        let lease_expired = task.lease_expired(now);
+        let extra = task.governed.extra.as_ref();
+        let extra = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
+        let urgent = task.priority != Priority::Normal;
+        TaskRecord {
+            id: task.task_id,
+            subject: task.subject.unwrap_or_default(),
+            description: task.details.unwrap_or_default(),
+            status: task.status.name().to_owned(),
+            requires_code_change: task.governed.requires_code_change,
+            priority: urgent.then(|| task.priority.name().to_owned()),
+            owner: task.owner,
+            result: task.governed.result,
+            error: task.governed.error,
+            blocked_by: task.deps.clone(),
+            depends_on: task.deps,
+            failed_dependencies,
+            version: task.version,
+            resources: task.governed.resources,
+            shared: task.governed.shared,
+            claim,
+            lease_expired,
+            epoch: task.governed.epoch,
+            trace_id: task.trace_id,
+            reported_status: task.reported_status.map(|status| status.name().to_owned()),
+            reported_owner: task.reported_owner,
+            reported_blocked: task.reported.blocked,
+            reported_progress: task.reported.progress.as_ref().and_then(value),
+            reported_eta: task.reported.eta.as_ref().and_then(value),
+            reported_note: task.reported.note,
+            reported_by: task.reported.by,
+            reported_at: task.reported.at.map(|at| at.to_string()),
+            created_at: task.created_at.to_string(),
+            completed_at: task.governed.completed_at.map(|at| at.to_string()),
+            extra: extra.unwrap_or_default(),
+        }
+    }
+}

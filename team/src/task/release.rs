@@ -1,0 +1,117 @@
+//! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::projections::fact::TaskAct;
+use crate::projections::{Live, Status};
+use crate::refusal::Code;
+use crate::task::blocking;
+use crate::task::claimant::Claimant;
+use crate::task::create::record;
+use crate::task::finish::HolderAnswer;
+use crate::task::holding::{Hold, Scene, check_expected};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `release-task-claim` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRelease {
+    /// The task
+    pub task_id: String,
+    /// Who gives it back; with an epoch alone that must be the holder of the claim, and so must an `actor`
+    pub worker: String,
+    /// What the claim was answered with; required unless `epoch` is given
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Gives a task back: it is pending again, for whoever wants it. One that nobody holds stays as it is.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_release(&mut self, release: TaskRelease) -> Result<HolderAnswer> {
+        self.perform(release)
+    }
+}
+
+impl Act for TaskRelease {
+    type Verdict = ();
+    type Answer = HolderAnswer;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        self.claimant().admits(live, actor)
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        self.claimant().check_worker()?;
+        let hold = self.claimant().hold.check()?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            if is_nobodys(scene) {
+                // Whoever still believes to hold it should know what became of its claim.
+                return match scene.standing(hold) {
+                    Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
+                    _ => Ok(()),
+                };
+            }
+            let claim = scene.held(hold)?;
+            let held = hold.held(&scene.task, &claim);
+            scene.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
+            let Scene { task, events } = scene;
+            task.owner = None;
+            task.status = Status::Pending;
+            blocking::block(live, task, crate::log::append::DEFAULT_ACTOR, events)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<HolderAnswer> {
+        Ok(HolderAnswer {
+            ok: true,
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}
+
+impl TaskRelease {
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: Some(&self.worker),
+        }
+    }
+}
+
+/// Whether the task waits for whoever wants it.
+fn is_nobodys(scene: &Scene) -> bool {
+    let task = &scene.task;
+    matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()
+}

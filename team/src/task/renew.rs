@@ -1,0 +1,146 @@
+//! `renew-task-claim`: the holder of a claim gets more time.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::projections::Live;
+use crate::projections::fact::{Lease, TaskAct};
+use crate::task::claimant::Claimant;
+use crate::task::create::record;
+use crate::task::holding::{Hold, Scene, check_expected, lease_end};
+use crate::task::record::TaskRecord;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `renew-task-claim` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskRenew {
+    /// The task
+    pub task_id: String,
+    /// What the claim was answered with; required unless `epoch` is given
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim_token: Option<String>,
+    /// The number of the claim, in place of its token
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
+    /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+    /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
+    #[schemars(range(min = 1_000, max = 86_400_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+}
+
+/// `{ok, task, claimToken?, epoch, leased_until}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RenewAnswer {
+    /// Always true
+    pub ok: bool,
+    /// The task; without its `claim` where the token is left out
+    pub task: TaskRecord,
+    /// What to present to renew, complete, fail or release it; left out where the claim was renewed by force without it
+    #[serde(
+        rename = "claimToken",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub claim_token: Option<String>,
+    /// The same in short: the number of this claim among those of the task
+    pub epoch: u64,
+    /// The claim counts before that moment
+    #[schemars(with = "Timestamp")]
+    pub leased_until: String,
+}
+
+impl Team {
+    /// Prolongs the lease of a claim; it never shortens one.
+    ///
+    /// # Errors
+    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
+    /// `team_closed`; the log's.
+    pub fn task_renew(&mut self, renew: TaskRenew) -> Result<RenewAnswer> {
+        self.perform(renew)
+    }
+}
+
+impl Act for TaskRenew {
+    /// The token of the claim, for whoever may learn it.
+    type Verdict = Option<String>;
+    type Answer = RenewAnswer;
+    const GRANTS: bool = true;
+
+    fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
+        self.claimant().admits(live, actor)
+    }
+
+    fn names_actor(&self) -> bool {
+        self.claimant().is_named()
+    }
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Option<String>>> {
+        let hold = self.claimant().hold.check()?;
+        self.claimant().check_worker()?;
+        let until = lease_end(self.lease_ms, now)?;
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            scene.check_open()?;
+            scene.check_version(self.expected_version)?;
+            let claim = scene.held(hold)?;
+            let lease = Lease {
+                held: hold.held(&scene.task, &claim),
+                leased_until: until.max(claim.leased_until),
+            };
+            let actor = self.claimant().actor(&claim);
+            scene.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
+            // Whoever overrides a holder does not become it.
+            Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        token: &Option<String>,
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<RenewAnswer> {
+        let mut task = record(live, &self.task_id, now)?;
+        let until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
+        // The record of a claim says its token.
+        if token.is_none() {
+            task.claim = None;
+        }
+        Ok(RenewAnswer {
+            ok: true,
+            claim_token: token.clone(),
+            epoch: task.epoch,
+            leased_until: until.unwrap_or_default(),
+            task,
+        })
+    }
+}
+
+impl TaskRenew {
+    fn claimant(&self) -> Claimant<'_> {
+        Claimant {
+            task_id: &self.task_id,
+            hold: Hold {
+                token: self.claim_token.as_deref(),
+                epoch: self.epoch,
+                force: self.force,
+            },
+            worker: self.worker.as_deref(),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! `reopen-task`: a failed task is to be done after all.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::fact::TaskAct;
+use crate::projections::{Live, Status};
+use crate::refusal::Code;
+use crate::task::blocking;
+use crate::task::create::{TaskAnswer, record};
+use crate::task::holding::{Scene, check_expected};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `reopen-task` is asked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskReopen {
+    /// The task, which failed
+    pub task_id: String,
+    /// Who reopens it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// The version that the task must have
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<u64>,
+}
+
+impl Team {
+    /// Reopens a failed task: it is pending again, for whoever wants it, and no message moves it from then on.
+    ///
+    /// # Errors
+    /// `task_not_found`, `invalid_transition`, `version_conflict`, `invalid_input`, `team_closed`; the log's.
+    pub fn task_reopen(&mut self, reopen: TaskReopen) -> Result<TaskAnswer> {
+        self.perform(reopen)
+    }
+}
+
+impl Act for TaskReopen {
+    type Verdict = ();
+    type Answer = TaskAnswer;
+
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        if let Some(worker) = &self.worker {
+            names::check_known("worker", worker)?;
+        }
+        check_expected(self.expected_version)?;
+        let scene = Scene::of(live, &self.task_id, now)?;
+        scene.ruling(|scene| {
+            if scene.task.status != Status::Failed {
+                let message = format!(
+                    "task {} must have failed to be reopened, but is {}",
+                    scene.task.task_id,
+                    scene.task.status.name()
+                );
+                return Err(scene.refusal(Code::InvalidTransition, message).into());
+            }
+            scene.check_version(self.expected_version)?;
+            let actor = self.worker.as_deref().unwrap_or(DEFAULT_ACTOR);
+            let owner = scene.task.owner.clone();
+            scene.act(TaskAct::Reopened, actor, owner.as_deref());
+            let Scene { task, events } = scene;
+            task.owner = None;
+            task.status = Status::Pending;
+            blocking::block(live, task, DEFAULT_ACTOR, events)
+        })
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        now: Timestamp,
+    ) -> Result<TaskAnswer> {
+        Ok(TaskAnswer {
+            task: record(live, &self.task_id, now)?,
+        })
+    }
+}

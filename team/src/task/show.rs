@@ -1,0 +1,103 @@
+//! `task show`: one task, and what happened to it.
+
+use crate::Recorded;
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::Task;
+use crate::refusal::{Code, Refusal};
+use crate::task::blocking;
+use schemars::JsonSchema;
+use serde::Serialize;
+use teamlog_engine::{Reader, RefKind};
+
+/// What `task show` is asked.
+#[derive(Debug, Clone, Default)]
+pub struct TaskShow {
+    /// The task.
+    pub task_id: String,
+    /// Also the events that name it.
+    pub history: bool,
+    /// Most events of the history, the newest ones; `None` is 50, 0 is all.
+    pub limit: Option<usize>,
+    /// The oldest event of the page before, by id.
+    pub cursor: Option<String>,
+}
+
+/// `{team, task, failed_dependencies?, lease_expired?, history?, next_cursor?}`.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TaskShowAnswer {
+    /// The team.
+    pub team: String,
+    /// The task.
+    #[serde(serialize_with = "crate::shapes::task")]
+    pub task: Task,
+    /// What it waits for in vain: dependencies that failed or were canceled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failed_dependencies: Vec<String>,
+    /// Whether the lease of its claim ran out, which no event says yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lease_expired: bool,
+    /// Its events in order, superseded ones marked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<Recorded>>,
+    /// The oldest id of the history shown while older events remain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// One task.
+    ///
+    /// # Errors
+    /// `task_not_found`, `cursor_unknown`; the log's.
+    pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
+        let (team, now) = (self.name().to_owned(), self.now());
+        names::check_known("task_id", &show.task_id)?;
+        self.query(|live, reader| {
+            let task = live
+                .task(&show.task_id)?
+                .ok_or_else(|| not_found(&team, &show.task_id))?;
+            let mut answer = TaskShowAnswer {
+                team: team.clone(),
+                failed_dependencies: blocking::failed_dependencies(live, &task)?,
+                lease_expired: task.lease_expired(now),
+                task,
+                history: None,
+                next_cursor: None,
+            };
+            if show.history {
+                let (events, more) = history(live, reader, &show)?;
+                let oldest = events.first().filter(|_| more);
+                answer.next_cursor = oldest.map(|oldest| oldest.event.id.to_string());
+                answer.history = Some(events);
+            }
+            Ok(answer)
+        })
+    }
+}
+
+/// A page of what happened to the task, and whether older events remain.
+fn history(live: &Live, reader: &Reader, show: &TaskShow) -> Result<(Vec<Recorded>, bool)> {
+    let task = (RefKind::Task, show.task_id.as_str());
+    let before = crate::page::before(live, reader, task, show.cursor.as_deref())?;
+    let limit = crate::page::limit(show.limit, crate::page::PAGE);
+    let page = live.with_ref(task.0, task.1, before, limit)?;
+    let events = page
+        .seqs
+        .into_iter()
+        .map(|seq| Recorded::marked(live, crate::page::event(live, reader, seq)?))
+        .collect::<Result<_>>()?;
+    Ok((events, page.older))
+}
+
+fn not_found(team: &str, task: &str) -> Refusal {
+    Refusal::new(
+        Code::TaskNotFound,
+        format!("task_id must name a task of {team}, but is {task:?}"),
+    )
+    .field("task_id")
+    .detail("task_id", task)
+    .hint(format!("list them with: teamlog tasks {team}"))
+}

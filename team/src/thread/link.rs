@@ -1,0 +1,71 @@
+//! `thread-link`: a thread belongs to a task from now on.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::projections::Live;
+use crate::projections::fact::ThreadFact;
+use crate::projections::fact::thread::ThreadAct;
+use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `thread-link` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadLink {
+    /// The thread
+    pub thread_id: String,
+    /// The task, in the place of the one that it belonged to
+    pub task_id: String,
+    /// Who does it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+}
+
+impl Team {
+    /// Makes a thread belong to a task. Where it does already, nothing changes.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `task_not_found`, `thread_not_found`, `team_closed`; the log's.
+    pub fn thread_link(&mut self, link: ThreadLink) -> Result<ThreadAnswer> {
+        self.perform(link)
+    }
+}
+
+impl Act for ThreadLink {
+    type Verdict = ();
+    type Answer = ThreadAnswer;
+
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let mut events = author(live, self.worker.as_deref())?;
+        let trace = existing(live, &self.task_id)?;
+        let thread = found(live, &self.thread_id)?;
+        if thread.task_id.as_ref() == Some(&self.task_id) {
+            return Ok(Ruling::Granted((), Vec::new()));
+        }
+        let fact = ThreadFact {
+            thread_id: self.thread_id.clone(),
+            act: ThreadAct::Linked(self.task_id.clone()),
+        };
+        let actor = self.worker.as_deref().unwrap_or(SYSTEM);
+        let trace = thread.trace_id.or(trace);
+        events.push(fact.event(actor, Some(&self.task_id), trace.as_deref()));
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ThreadAnswer> {
+        shown(live, &self.thread_id)
+    }
+}

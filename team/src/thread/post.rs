@@ -1,0 +1,132 @@
+//! `thread-post`: somebody says something in a thread; whoever takes part, or is named, is told.
+
+use crate::failure::{Failure, Result};
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::projections::Live;
+use crate::projections::fact::ThreadFact;
+use crate::projections::fact::thread::{Posted, ThreadAct};
+use crate::projections::threads::{PostShown, Thread};
+use crate::refusal::{Code, Refusal};
+use crate::thread::start::{SYSTEM, agents, author, found};
+use crate::usage::budget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Error, Event, EventId, Timestamp};
+
+/// Most bytes of what is said at once.
+pub const BODY_BYTES_MAX: usize = 256 << 10;
+
+/// What `thread-post` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadPost {
+    /// The thread
+    pub thread_id: String,
+    /// What is said
+    pub body: String,
+    /// Who says it; else `system`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// Who is told; else whoever takes part. Its author never is
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Vec<String>>,
+}
+
+/// `{message}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadPostAnswer {
+    /// The message
+    pub message: PostShown,
+}
+
+impl Team {
+    /// Says something in a thread. Who does so need not take part, and does not from then on.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `worker_not_found`, `thread_not_found`, `budget_exceeded`, `team_closed`; the log's.
+    pub fn thread_post(&mut self, post: ThreadPost) -> Result<ThreadPostAnswer> {
+        self.perform(post)
+    }
+}
+
+impl Act for ThreadPost {
+    type Verdict = Posted;
+    type Answer = ThreadPostAnswer;
+
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Posted>> {
+        let body = self.body()?;
+        let mut events = author(live, self.worker.as_deref())?;
+        let thread = found(live, &self.thread_id)?;
+        budget::check(live, self.worker.as_deref())?;
+        let posted = Posted {
+            from: self.author().to_owned(),
+            to: self.told(live, &thread)?,
+            body: body.to_owned(),
+        };
+        let fact = ThreadFact {
+            thread_id: self.thread_id.clone(),
+            act: ThreadAct::Posted(posted.clone()),
+        };
+        let trace = match &thread.trace_id {
+            Some(trace) => Some(trace.clone()),
+            None => crate::page::trace_of_task(live, thread.task_id.as_deref())?,
+        };
+        events.push(fact.event(self.author(), thread.task_id.as_deref(), trace.as_deref()));
+        Ok(Ruling::Granted(posted, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        posted: &Posted,
+        events: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ThreadPostAnswer> {
+        let last: Option<(u64, EventId)> = found(live, &self.thread_id)?.last_post;
+        let missing = || Failure::from(Error::Poisoned("a post left no message".into()));
+        let (seq, id) = last.ok_or_else(missing)?;
+        let message = PostShown::of(&self.thread_id, posted, seq, id);
+        let recorded = events.iter().find(|event| event.seq == seq);
+        Ok(ThreadPostAnswer {
+            message: match recorded {
+                Some(event) => message.by(&event.actor),
+                None => message,
+            },
+        })
+    }
+}
+
+impl ThreadPost {
+    fn author(&self) -> &str {
+        self.worker.as_deref().unwrap_or(SYSTEM)
+    }
+
+    fn body(&self) -> Result<&str, Refusal> {
+        let body = self.body.trim();
+        if body.is_empty() {
+            return Err(Refusal::invalid("body", &self.body, "must not be blank"));
+        }
+        if body.len() > BODY_BYTES_MAX {
+            let message = format!(
+                "body must have at most {BODY_BYTES_MAX} bytes, but has {}",
+                body.len()
+            );
+            return Err(Refusal::new(Code::TooLarge, message).field("body"));
+        }
+        Ok(body)
+    }
+
+    fn told(&self, live: &Live, thread: &Thread) -> Result<Vec<String>> {
+        let mut told = match self.to.as_deref() {
+            None | Some([]) => thread.participants.clone(),
+            Some(named) => agents(live, "to", named)?,
+        };
+        told.retain(|agent| agent != self.author());
+        Ok(told)
+    }
+}

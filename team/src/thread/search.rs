@@ -1,0 +1,201 @@
+//! `thread-search`: threads that hold a text, the newest thread first.
+//!
+//! There is no index: a call examines a bounded part of what was said, and its cursor says where the next one goes on.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::page::unknown_cursor;
+use crate::projections::Live;
+use crate::projections::threads::{Thread, ThreadShown};
+use crate::refusal::Refusal;
+use crate::thread::tail::post;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::Reader;
+
+/// Most threads of a page.
+pub const SEARCH_MAX: usize = 200;
+/// Bytes of messages that a call examines.
+const EXAMINED_BYTES: usize = 8 << 20;
+/// Messages and threads that a call examines.
+const EXAMINED: usize = 20_000;
+/// Threads and messages that are fetched at once.
+const PORTION: usize = 256;
+/// Stands in a cursor between the thread and the event up to which its messages were examined.
+const WITHIN: char = '@';
+
+/// What `thread-search` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadSearch {
+    /// What a title, a message, a participant or the task's id must hold, in any case; else every thread
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// Most threads, at most 200; default 50
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// `{threads, next_cursor?}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadSearchAnswer {
+    /// The threads, the newest first
+    pub threads: Vec<ThreadShown>,
+    /// Where to go on, while not everything was examined; a page may then hold no thread at all
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// How much may still be examined.
+struct Left {
+    bytes: usize,
+    things: usize,
+}
+
+impl Left {
+    fn is_some(&self) -> bool {
+        self.bytes > 0 && self.things > 0
+    }
+    fn take(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.things = self.things.saturating_sub(1);
+    }
+}
+
+/// What examining a thread came to.
+enum Found {
+    Holds,
+    HoldsNot,
+    /// Nothing may be examined any more; the messages from that event on were.
+    Stopped(u64),
+}
+
+impl Team {
+    /// Threads that hold a text.
+    ///
+    /// # Errors
+    /// `invalid_input`, `cursor_unknown`; the log's.
+    pub fn thread_search(&mut self, search: &ThreadSearch) -> Result<ThreadSearchAnswer> {
+        let wanted = search.query.as_deref().unwrap_or_default().trim();
+        let wanted = wanted.to_lowercase();
+        self.query(|live, reader| search.page(live, reader, &wanted))
+    }
+}
+
+impl ThreadSearch {
+    fn page(&self, live: &Live, reader: &Reader, wanted: &str) -> Result<ThreadSearchAnswer> {
+        let limit = match self.limit {
+            None | Some(0) => crate::page::PAGE,
+            Some(limit) => limit.min(SEARCH_MAX),
+        };
+        let mut left = Left {
+            bytes: EXAMINED_BYTES,
+            things: EXAMINED,
+        };
+        let mut answer = ThreadSearchAnswer::default();
+        let mut before = None;
+        if let Some((thread, within)) = self.start(live)? {
+            before = Some(thread.id.clone());
+            if let Some(within) = within {
+                let found = messages(live, reader, &thread, wanted, Some(within), &mut left)?;
+                if answer.take(&thread, &found) {
+                    return Ok(answer);
+                }
+            }
+        }
+        loop {
+            let portion = live.threads_before(before.as_deref(), PORTION)?;
+            for thread in &portion {
+                if answer.threads.len() == limit || !left.is_some() {
+                    answer.next_cursor = before;
+                    return Ok(answer);
+                }
+                left.take(0);
+                let found = match speaks_of(thread, wanted) {
+                    true => Found::Holds,
+                    false => messages(live, reader, thread, wanted, None, &mut left)?,
+                };
+                if answer.take(thread, &found) {
+                    return Ok(answer);
+                }
+                before = Some(thread.id.clone());
+            }
+            if portion.len() < PORTION {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// The thread that the cursor names, and the event before which its messages are still to be examined.
+    fn start(&self, live: &Live) -> Result<Option<(Thread, Option<u64>)>> {
+        let Some(cursor) = &self.cursor else {
+            return Ok(None);
+        };
+        let unknown = || -> Refusal { unknown_cursor(cursor, "the next_cursor of a search") };
+        let (id, within) = match cursor.split_once(WITHIN) {
+            None => (cursor.as_str(), None),
+            Some((id, seq)) => (id, Some(seq.parse().map_err(|_| unknown())?)),
+        };
+        match live.thread(id)? {
+            Some(thread) => Ok(Some((thread, within))),
+            None => Err(unknown().into()),
+        }
+    }
+}
+
+impl ThreadSearchAnswer {
+    /// Notes what came of a thread; whether that ends the page.
+    fn take(&mut self, thread: &Thread, found: &Found) -> bool {
+        match found {
+            Found::Holds => self.threads.push(ThreadShown::from(thread)),
+            Found::HoldsNot => {}
+            Found::Stopped(seq) => {
+                self.next_cursor = Some(format!("{}{WITHIN}{seq}", thread.id));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Whether what is known of a thread without its messages holds the text.
+fn speaks_of(thread: &Thread, wanted: &str) -> bool {
+    let holds = |text: &str| text.to_lowercase().contains(wanted);
+    holds(&thread.title)
+        || holds(&thread.id)
+        || thread.task_id.as_deref().is_some_and(holds)
+        || thread.participants.iter().any(|one| holds(one))
+}
+
+/// Looks through the messages of a thread, from an event on towards older ones.
+fn messages(
+    live: &Live,
+    reader: &Reader,
+    thread: &Thread,
+    wanted: &str,
+    mut before: Option<u64>,
+    left: &mut Left,
+) -> Result<Found> {
+    loop {
+        let page = live.thread_posts(&thread.id, before, PORTION)?;
+        for seq in page.seqs.iter().rev() {
+            if !left.is_some() {
+                return Ok(Found::Stopped(before.unwrap_or(seq + 1)));
+            }
+            if let Some(post) = post(live, reader, *seq)? {
+                left.take(post.body.len());
+                if post.body.to_lowercase().contains(wanted) {
+                    return Ok(Found::Holds);
+                }
+            }
+            before = Some(*seq);
+        }
+        if !page.older {
+            return Ok(Found::HoldsNot);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! `thread-start`: a talk between agents, perhaps about a task.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::ThreadFact;
+use crate::projections::fact::thread::{ThreadAct, ThreadStarted};
+use crate::projections::threads::{self, ThreadShown};
+use crate::refusal::{Code, Refusal};
+use crate::task::holding;
+use crate::usage::budget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, NewEvent, Timestamp};
+
+/// Most agents that take part in a thread.
+pub const PARTICIPANTS_MAX: usize = 256;
+/// Most bytes of a title.
+pub const TITLE_BYTES_MAX: usize = 1024;
+/// The title of a thread that was given none.
+const TITLE: &str = "Thread";
+/// Who speaks where nobody says who does.
+pub const SYSTEM: &str = "system";
+
+/// What `thread-start` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadStart {
+    /// What it is about; else `Thread`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Who takes part
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participants: Option<Vec<String>>,
+    /// The task that it belongs to
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Who starts it, and takes part too
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+}
+
+/// `{thread}`: a thread that was made or changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadAnswer {
+    /// The thread
+    pub thread: ThreadShown,
+}
+
+impl Team {
+    /// Starts a thread.
+    ///
+    /// # Errors
+    /// `invalid_input`, `too_large`, `worker_not_found`, `task_not_found`, `budget_exceeded`, `team_closed`; the log's.
+    pub fn thread_start(&mut self, start: ThreadStart) -> Result<ThreadAnswer> {
+        self.perform(start)
+    }
+}
+
+impl Act for ThreadStart {
+    /// The thread's id.
+    type Verdict = String;
+    type Answer = ThreadAnswer;
+
+    fn names_actor(&self) -> bool {
+        self.worker.is_some()
+    }
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+        let mut events = author(live, self.worker.as_deref())?;
+        budget::check(live, self.worker.as_deref())?;
+        let started = ThreadStarted {
+            title: self.title()?,
+            participants: self.participants(live)?,
+            task_id: self.task_id.clone(),
+        };
+        let trace = match &self.task_id {
+            None => None,
+            Some(task) => existing(live, task)?,
+        };
+        let thread_id = threads::id(live.next_thread_number()?);
+        let fact = ThreadFact {
+            thread_id: thread_id.clone(),
+            act: ThreadAct::Started(started),
+        };
+        let actor = self.worker.as_deref().unwrap_or(SYSTEM);
+        events.push(fact.event(actor, self.task_id.as_deref(), trace.as_deref()));
+        Ok(Ruling::Granted(thread_id, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        id: &String,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<ThreadAnswer> {
+        shown(live, id)
+    }
+}
+
+impl ThreadStart {
+    fn title(&self) -> Result<String, Refusal> {
+        let title = self.title.as_deref().unwrap_or_default().trim();
+        if title.len() > TITLE_BYTES_MAX {
+            let message = format!(
+                "title must have at most {TITLE_BYTES_MAX} bytes, but has {}",
+                title.len()
+            );
+            return Err(Refusal::new(Code::TooLarge, message).field("title"));
+        }
+        Ok(match title {
+            "" => TITLE.to_owned(),
+            title => title.to_owned(),
+        })
+    }
+
+    /// Those that were named, and who starts it, each once.
+    fn participants(&self, live: &Live) -> Result<Vec<String>> {
+        let named = self.participants.as_deref().unwrap_or_default();
+        let mut participants = agents(live, "participants", named)?;
+        if let Some(worker) = self.worker.as_ref().filter(|worker| *worker != SYSTEM)
+            && !participants.contains(worker)
+        {
+            participants.push(worker.clone());
+        }
+        Ok(participants)
+    }
+}
+
+/// Agents of the team, each once.
+pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Result<Vec<String>> {
+    let mut agents: Vec<String> = Vec::new();
+    for agent in named {
+        if !agents.contains(agent) {
+            membership::check(live, field, agent)?;
+            agents.push(agent.clone());
+        }
+        if agents.len() > PARTICIPANTS_MAX {
+            let message = format!("{field} must name at most {PARTICIPANTS_MAX} agents");
+            return Err(Refusal::new(Code::TooLarge, message).field(field).into());
+        }
+    }
+    Ok(agents)
+}
+
+/// Checks that somebody may speak, and gives the events by which it joins the team, if it does.
+pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>> {
+    match worker {
+        None | Some(SYSTEM) => Ok(Vec::new()),
+        Some(worker) => membership::enter(live, "worker", worker),
+    }
+}
+
+/// The story of a task, which there must be.
+pub(crate) fn existing(live: &Live, task_id: &str) -> Result<Option<String>> {
+    names::check_known("task_id", task_id)?;
+    match live.task(task_id)? {
+        Some(task) => Ok(task.trace_id),
+        None => Err(holding::not_found(task_id).into()),
+    }
+}
+
+/// A thread as it stands.
+pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {
+    Ok(ThreadAnswer {
+        thread: ThreadShown::from(&found(live, id)?),
+    })
+}
+
+/// The thread of that id.
+///
+/// # Errors
+/// `invalid_input`, `thread_not_found`.
+pub(crate) fn found(live: &Live, id: &str) -> Result<threads::Thread> {
+    names::check_known("thread_id", id)?;
+    if let Some(thread) = live.thread(id)? {
+        return Ok(thread);
+    }
+    let message = format!("thread_id must name a thread of the team, but is {id:?}");
+    let refusal = Refusal::new(Code::ThreadNotFound, message)
+        .field("thread_id")
+        .detail("thread_id", id);
+    Err(refusal
+        .hint("list them with: teamlog thread search TEAM")
+        .into())
+}

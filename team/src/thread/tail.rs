@@ -1,0 +1,112 @@
+//! `thread-tail`: the newest messages of a thread, oldest of the page first.
+
+use crate::failure::Result;
+use crate::handle::team::Team;
+use crate::page::unknown_cursor;
+use crate::projections::fact::thread::ThreadAct;
+use crate::projections::threads::{PostShown, ThreadShown};
+use crate::projections::{Fact, Live};
+use crate::thread::start::found;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Reader};
+
+/// Messages of a page unless the caller says otherwise.
+pub const TAIL: usize = 20;
+/// Most messages of a page.
+pub const TAIL_MAX: usize = 200;
+/// A page that says so much already ends there.
+pub(crate) const PAGE_BYTES: usize = 4 << 20;
+
+/// What `thread-tail` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadTail {
+    /// The thread
+    pub thread_id: String,
+    /// Most messages, the newest, at most 200; default 20
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// The `next_cursor` of the page before
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// `{thread, messages, next_cursor?}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadTailAnswer {
+    /// The thread
+    pub thread: ThreadShown,
+    /// Its messages, oldest first
+    pub messages: Vec<PostShown>,
+    /// Where to go on towards older ones, while there are any
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Team {
+    /// The newest messages of a thread.
+    ///
+    /// # Errors
+    /// `invalid_input`, `thread_not_found`, `cursor_unknown`; the log's.
+    pub fn thread_tail(&mut self, tail: &ThreadTail) -> Result<ThreadTailAnswer> {
+        let before = tail.before()?;
+        let limit = match tail.limit {
+            None | Some(0) => TAIL,
+            Some(limit) => limit.min(TAIL_MAX),
+        };
+        self.query(|live, reader| {
+            let thread = found(live, &tail.thread_id)?;
+            let page = live.thread_posts(&thread.id, before, limit)?;
+            let (mut messages, mut bytes) = (Vec::new(), 0);
+            let mut older = page.older;
+            for seq in page.seqs.iter().rev() {
+                if bytes > PAGE_BYTES {
+                    older = true;
+                    break;
+                }
+                if let Some(post) = post(live, reader, *seq)? {
+                    bytes += post.body.len();
+                    messages.push(post);
+                }
+            }
+            messages.reverse();
+            let oldest = messages.first().filter(|_| older);
+            Ok(ThreadTailAnswer {
+                thread: ThreadShown::from(&thread),
+                next_cursor: oldest.map(|post| post.seq.to_string()),
+                messages,
+            })
+        })
+    }
+}
+
+impl ThreadTail {
+    fn before(&self) -> Result<Option<u64>> {
+        let Some(cursor) = &self.cursor else {
+            return Ok(None);
+        };
+        match cursor.parse() {
+            Ok(seq) => Ok(Some(seq)),
+            Err(_) => {
+                Err(unknown_cursor(cursor, "the next_cursor of a page of this thread").into())
+            }
+        }
+    }
+}
+
+/// The message that an event of a thread recorded.
+pub(crate) fn post(live: &Live, reader: &Reader, seq: u64) -> Result<Option<PostShown>> {
+    let event: Event<'static> = crate::page::event(live, reader, seq)?;
+    let Fact::Thread(fact) = Fact::decode(&event)? else {
+        return Ok(None);
+    };
+    Ok(match &fact.act {
+        ThreadAct::Posted(posted) => {
+            let post = PostShown::of(&fact.thread_id, posted, event.seq, event.id);
+            Some(post.by(&event.actor))
+        }
+        _ => None,
+    })
+}

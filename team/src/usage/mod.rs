@@ -1,0 +1,5 @@
+//! Tokens: what was used, and what may be.
+
+pub mod budget;
+pub mod report;
+pub mod tokens;

@@ -1,0 +1,398 @@
+//! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::usage::{Budget, UsageReported};
+use crate::projections::usage::{BudgetInfo, Used, Whose};
+use crate::refusal::{Code, Refusal};
+use crate::thread::start::existing;
+use crate::usage::budget;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// Most tokens that are counted at once; JSON holds no larger whole number everywhere.
+pub const TOKENS_MAX: u64 = 1 << 53;
+
+/// What `report-usage` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReportUsage {
+    /// Who used them
+    pub worker: String,
+    /// For which task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Tokens read
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// All of them, if they are more than those; else their sum
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+}
+
+/// What `set-budget` is asked: the whole budget, in the place of the one before. What is not given is not limited.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SetBudget {
+    /// Tokens that the team may use
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// Tokens that the team may use before it is warned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_limit_tokens: Option<u64>,
+    /// Tokens that each agent may use
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_agent_tokens: Option<u64>,
+    /// Whether new work is refused once they are used up; else that is only said
+    #[serde(default)]
+    pub hard_limit: bool,
+}
+
+/// What `usage` is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// Only that agent's
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
+    /// With those for that task
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// Most agents; default 50
+    #[schemars(range(min = 1))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<usize>,
+    /// The agent that the page before ended with
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+/// How many tokens were used, and may be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsageAnswer {
+    /// By the team
+    pub used: UsedShown,
+    /// By agents, sorted by name; after a report the one who reported
+    pub agents: Vec<AgentUsed>,
+    /// For the task that was asked for
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<UsedShown>,
+    /// How many may be used, where that was said
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<BudgetShown>,
+    /// What the team is to be warned of
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The agent to go on behind, where there are more
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// Tokens that were used
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsedShown {
+    /// Tokens read
+    pub input_tokens: u64,
+    /// Tokens written
+    pub output_tokens: u64,
+    /// All of them
+    pub tokens: u64,
+    /// How often that was reported
+    pub reports: u64,
+}
+
+/// Tokens that an agent used
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AgentUsed {
+    /// The agent
+    pub worker: String,
+    /// The tokens
+    #[serde(flatten)]
+    pub used: UsedShown,
+}
+
+/// How many tokens may be used
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BudgetShown {
+    /// By the team
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
+    /// By the team, before it is warned
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soft_limit_tokens: Option<u64>,
+    /// By each agent
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_agent_tokens: Option<u64>,
+    /// Whether new work is refused once they are used up
+    pub hard_limit: bool,
+    /// Whether an event says that the soft limit was reached
+    pub soft_limit_reached: bool,
+}
+
+impl Team {
+    /// Records tokens that an agent used. Never refused for having used too many.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `task_not_found`, `team_closed`; the log's.
+    pub fn report_usage(&mut self, report: ReportUsage) -> Result<UsageAnswer> {
+        self.perform(report)
+    }
+
+    /// Says how many tokens may be used.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`; the log's.
+    pub fn set_budget(&mut self, set: SetBudget) -> Result<UsageAnswer> {
+        self.perform(set)
+    }
+
+    /// How many tokens were used.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn usage(&mut self, usage: &Usage) -> Result<UsageAnswer> {
+        for (field, name) in [("worker", &usage.worker), ("cursor", &usage.cursor)] {
+            if let Some(name) = name {
+                names::check_known(field, name)?;
+            }
+        }
+        if let Some(task) = &usage.task_id {
+            names::check_known("task_id", task)?;
+        }
+        let limit = crate::page::limit(usage.limit, crate::page::PAGE);
+        self.query(|live, _| {
+            let mut answer = standing(live, usage.worker.as_deref(), usage.task_id.as_deref())?;
+            if usage.worker.is_none() {
+                let after = usage.cursor.as_deref();
+                let mut agents = live.agents_used(after, limit.saturating_add(1))?;
+                let more = agents.len() > limit;
+                agents.truncate(limit);
+                answer.agents = agents.into_iter().map(AgentUsed::from).collect();
+                let last = answer.agents.last().filter(|_| more);
+                answer.next_cursor = last.map(|last| last.worker.clone());
+            }
+            Ok(answer)
+        })
+    }
+}
+
+/// How the team stands, and of its agents that one.
+fn standing(live: &Live, worker: Option<&str>, task: Option<&str>) -> Result<UsageAnswer> {
+    let used = live.used(Whose::Team)?;
+    let info = live.budget()?;
+    let mut agents = Vec::new();
+    if let Some(worker) = worker {
+        let used = live.used(Whose::Agent(worker))?;
+        agents.push(AgentUsed::from((worker.to_owned(), used)));
+    }
+    let task = match task {
+        None => None,
+        Some(task) => Some(live.used(Whose::Task(task))?.into()),
+    };
+    Ok(UsageAnswer {
+        used: used.into(),
+        agents,
+        task,
+        warning: budget::warning(info.as_ref(), used.tokens),
+        budget: info.map(BudgetShown::from),
+        next_cursor: None,
+    })
+}
+
+impl ReportUsage {
+    fn reported(&self) -> Result<UsageReported, Refusal> {
+        let given = [
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+            ("tokens", self.tokens),
+        ];
+        if given.iter().all(|(_, tokens)| tokens.is_none()) {
+            let message = "tokens must be given, or input_tokens and output_tokens";
+            return Err(Refusal::new(Code::InvalidInput, message).field("tokens"));
+        }
+        for (field, tokens) in given {
+            bounded(field, tokens)?;
+        }
+        let (input, output) = (
+            self.input_tokens.unwrap_or(0),
+            self.output_tokens.unwrap_or(0),
+        );
+        let tokens = self.tokens.unwrap_or(input + output);
+        if tokens < input + output {
+            let rule = format!(
+                "must be at least input_tokens and output_tokens, {}",
+                input + output
+            );
+            return Err(Refusal::invalid("tokens", &tokens.to_string(), &rule));
+        }
+        Ok(UsageReported {
+            worker: self.worker.clone(),
+            task_id: self.task_id.clone(),
+            input_tokens: input,
+            output_tokens: output,
+            tokens,
+        })
+    }
+}
+
+fn bounded(field: &'static str, tokens: Option<u64>) -> Result<(), Refusal> {
+    match tokens {
+        Some(tokens) if tokens > TOKENS_MAX => Err(Refusal::invalid(
+            field,
+            &tokens.to_string(),
+            &format!("must be at most {TOKENS_MAX}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl Act for ReportUsage {
+    type Verdict = ();
+    type Answer = UsageAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let reported = self.reported()?;
+        let mut events = membership::enter(live, "worker", &self.worker)?;
+        let trace = match &self.task_id {
+            None => None,
+            Some(task) => existing(live, task)?,
+        };
+        events.push(reported.event(trace.as_deref()));
+        if let Some(info) = live.budget()? {
+            let used = live.used(Whose::Team)?.tokens;
+            let tokens = used.saturating_add(reported.tokens);
+            let cause = events.len() - 1;
+            let budget = &info.budget;
+            events.extend(budget::reached(
+                Some(&info),
+                budget,
+                tokens,
+                DEFAULT_ACTOR,
+                cause,
+            ));
+        }
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<UsageAnswer> {
+        standing(live, Some(&self.worker), self.task_id.as_deref())
+    }
+}
+
+impl SetBudget {
+    fn budget(&self) -> Result<Budget, Refusal> {
+        let (max, soft) = (self.max_tokens, self.soft_limit_tokens);
+        bounded("max_tokens", max)?;
+        bounded("soft_limit_tokens", soft)?;
+        bounded("per_agent_tokens", self.per_agent_tokens)?;
+        if let (Some(max), Some(soft)) = (max, soft)
+            && soft > max
+        {
+            let rule = format!("must be at most max_tokens, {max}");
+            return Err(Refusal::invalid(
+                "soft_limit_tokens",
+                &soft.to_string(),
+                &rule,
+            ));
+        }
+        if self.hard_limit && max.is_none() && self.per_agent_tokens.is_none() {
+            let message = "hard_limit must have max_tokens or per_agent_tokens to hold to";
+            return Err(Refusal::new(Code::InvalidInput, message).field("hard_limit"));
+        }
+        Ok(Budget {
+            max_tokens: max,
+            soft_limit_tokens: soft,
+            per_agent_tokens: self.per_agent_tokens,
+            hard_limit: self.hard_limit,
+        })
+    }
+}
+
+impl Act for SetBudget {
+    type Verdict = ();
+    type Answer = UsageAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let budget = self.budget()?;
+        let before = live.budget()?;
+        if before
+            .as_ref()
+            .is_some_and(|before| before.budget == budget)
+        {
+            return Ok(Ruling::Granted((), Vec::new()));
+        }
+        let mut events = vec![budget.event(DEFAULT_ACTOR)];
+        let used = live.used(Whose::Team)?.tokens;
+        events.extend(budget::reached(
+            before.as_ref(),
+            &budget,
+            used,
+            DEFAULT_ACTOR,
+            0,
+        ));
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<UsageAnswer> {
+        standing(live, None, None)
+    }
+}
+
+impl From<Used> for UsedShown {
+    fn from(used: Used) -> UsedShown {
+        UsedShown {
+            input_tokens: used.input_tokens,
+            output_tokens: used.output_tokens,
+            tokens: used.tokens,
+            reports: used.reports,
+        }
+    }
+}
+
+impl From<(String, Used)> for AgentUsed {
+    fn from((worker, used): (String, Used)) -> AgentUsed {
+        AgentUsed {
+            worker,
+            used: used.into(),
+        }
+    }
+}
+
+impl From<BudgetInfo> for BudgetShown {
+    fn from(info: BudgetInfo) -> BudgetShown {
+        let Budget {
+            max_tokens,
+            soft_limit_tokens,
+            per_agent_tokens,
+            hard_limit,
+        } = info.budget;
+        BudgetShown {
+            max_tokens,
+            soft_limit_tokens,
+            per_agent_tokens,
+            hard_limit,
+            soft_limit_reached: info.soft_limit_reached,
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::LEADER;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::Live;
+use crate::projections::fact::supervision::{attention, attention_set};
+use crate::refusal::Refusal;
+use crate::worker::stall::Decision;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Reader, Timestamp};
+
+/// Who saw it
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AttentionSource {
+    /// A hook that tells of notifications
+    NotifyHook,
+    /// The leader's program, when it stopped
+    NativeStop,
+    /// The leader's program, when its session ended
+    NativeSessionEnd,
+}
+
+/// What `write-leader-attention` is asked; what is not known is left out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteAttention {
+    /// Who saw it
+    pub source: AttentionSource,
+    /// Whether the leader's session goes on
+    pub leader_session_active: bool,
+    /// The session
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_session_id: Option<String>,
+    /// When it stopped, ISO 8601; else, where it does not go on, now
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_session_stopped_at: Option<String>,
+    /// What the leader had to decide
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_decision_state: Option<Decision>,
+    /// Whether something waited for the leader
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_attention_pending: Option<bool>,
+    /// What did
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_attention_reason: Option<String>,
+    /// All that did
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attention_reasons: Option<Vec<String>>,
+    /// Whether the leader was taken to have stopped
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leader_stale: Option<bool>,
+    /// The leader's mail that was not delivered
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread_leader_message_count: Option<u64>,
+    /// Whether work was left
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_remaining: Option<bool>,
+    /// For how long nothing had moved, in milliseconds
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled_for_ms: Option<u64>,
+}
+
+/// What was last seen of the leader
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AttentionShown {
+    /// The team
+    pub team_name: String,
+    /// When it was recorded
+    pub updated_at: String,
+    /// Who saw it
+    pub source: AttentionSource,
+    /// What the leader had to decide
+    pub leader_decision_state: Decision,
+    /// Whether something waited for the leader
+    pub leader_attention_pending: bool,
+    /// What did
+    pub leader_attention_reason: Option<String>,
+    /// All that did
+    pub attention_reasons: Vec<String>,
+    /// Whether the leader was taken to have stopped
+    pub leader_stale: bool,
+    /// Whether the leader's session went on
+    pub leader_session_active: bool,
+    /// The session
+    pub leader_session_id: Option<String>,
+    /// When it stopped
+    pub leader_session_stopped_at: Option<String>,
+    /// The leader's mail that was not delivered
+    pub unread_leader_message_count: u64,
+    /// Whether work was left
+    pub work_remaining: bool,
+    /// For how long nothing had moved, in milliseconds
+    pub stalled_for_ms: Option<u64>,
+}
+
+/// `{}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AttentionWritten {}
+
+impl AttentionShown {
+    /// What an event recorded; what it leaves out is taken as nothing.
+    fn of(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
+        let said: WriteAttention = attention(event)?;
+        Ok(AttentionShown {
+            team_name: team.to_owned(),
+            updated_at: event.created_at.to_string(),
+            source: said.source,
+            leader_decision_state: said
+                .leader_decision_state
+                .unwrap_or(Decision::StillActionable),
+            leader_attention_pending: said.leader_attention_pending.unwrap_or_default(),
+            leader_attention_reason: said.leader_attention_reason,
+            attention_reasons: said.attention_reasons.unwrap_or_default(),
+            leader_stale: said.leader_stale.unwrap_or_default(),
+            leader_session_active: said.leader_session_active,
+            leader_session_id: said.leader_session_id,
+            leader_session_stopped_at: said.leader_session_stopped_at,
+            unread_leader_message_count: said.unread_leader_message_count.unwrap_or_default(),
+            work_remaining: said.work_remaining.unwrap_or_default(),
+            stalled_for_ms: said.stalled_for_ms,
+        })
+    }
+
+    /// Whether the leader's program said that it stopped.
+    fn tells_of_stop(&self) -> bool {
+        !self.leader_session_active && self.source == AttentionSource::NativeStop
+    }
+}
+
+/// What was last seen of the leader, and whether it stopped and did nothing since.
+pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShown, bool)>> {
+    let Some(seq) = live.leader_attention()? else {
+        return Ok(None);
+    };
+    let event = crate::page::event(live, reader, seq)?;
+    let shown = AttentionShown::of(&event, &reader.identity().team)?;
+    // That it recorded its own end is no sign of life.
+    let acted = live.activity(LEADER)?;
+    let acted = acted.is_some_and(|acted| acted.seq > seq);
+    let stopped = shown.tells_of_stop() && !acted;
+    Ok(Some((shown, stopped)))
+}
+
+impl Team {
+    /// Records what was seen of the leader.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`, `too_large`; the log's.
+    pub fn write_leader_attention(&mut self, write: WriteAttention) -> Result<AttentionWritten> {
+        self.perform(write)
+    }
+}
+
+impl Act for WriteAttention {
+    type Verdict = ();
+    type Answer = AttentionWritten;
+
+    fn decide(&self, _: &Live, now: Timestamp) -> Result<Ruling<()>> {
+        let mut said = self.clone();
+        match &self.leader_session_stopped_at {
+            Some(at) if Timestamp::parse(at).is_err() => {
+                let rule = "must be a time as ISO 8601 has it";
+                return Err(Refusal::invalid("leader_session_stopped_at", at, rule).into());
+            }
+            None if !self.leader_session_active => {
+                said.leader_session_stopped_at = Some(now.to_string());
+            }
+            _ => {}
+        }
+        let event = attention_set(DEFAULT_ACTOR, &said).map_err(|error| {
+            let text = crate::page::json_text(&said).unwrap_or_default();
+            Refusal::invalid("input", &text, &format!("must fit into an event ({error})"))
+        })?;
+        Ok(Ruling::Granted((), vec![event]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<AttentionWritten> {
+        Ok(AttentionWritten {})
+    }
+}

@@ -1,0 +1,248 @@
+//! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: a worker registers, gives a sign of life,
+//! gets its instructions.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership::{self, LEADER};
+use crate::log::append::DEFAULT_ACTOR;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::worker::{Heartbeat, Identity, inbox_written};
+use crate::projections::staff::HeartbeatShown;
+use crate::refusal::{Code, Refusal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `write-worker-identity` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteIdentity {
+    /// The worker
+    pub worker: String,
+    /// Its place among the workers, from 1
+    pub index: u32,
+    /// What it is there for
+    pub role: String,
+    /// The tasks that it was given
+    #[serde(default)]
+    pub assigned_tasks: Vec<String>,
+    /// Its process
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// Its place in a terminal multiplexer
+    #[serde(default)]
+    pub pane_id: Option<String>,
+    /// Where it works
+    #[serde(default)]
+    pub working_dir: Option<String>,
+    /// Its worktree
+    #[serde(default)]
+    pub worktree_path: Option<String>,
+    /// The branch of its worktree
+    #[serde(default)]
+    pub worktree_branch: Option<String>,
+    /// Whether its worktree is on no branch
+    #[serde(default)]
+    pub worktree_detached: Option<bool>,
+    /// Where it takes the team's state to lie
+    #[serde(default)]
+    pub team_state_root: Option<String>,
+    /// The language model that it is
+    #[serde(default)]
+    pub model: Option<String>,
+}
+
+/// What `update-worker-heartbeat` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateHeartbeat {
+    /// The worker
+    pub worker: String,
+    /// Its process
+    pub pid: u32,
+    /// Turns it took so far
+    pub turn_count: u32,
+    /// Whether it lives
+    pub alive: bool,
+}
+
+/// What `read-worker-heartbeat` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadHeartbeat {
+    /// The worker
+    pub worker: String,
+}
+
+/// What `write-worker-inbox` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteInbox {
+    /// The worker
+    pub worker: String,
+    /// Its instructions, which take the place of those it had
+    pub content: String,
+}
+
+/// `{worker}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerAnswer {
+    /// The worker
+    pub worker: String,
+}
+
+/// `{worker, heartbeat}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HeartbeatAnswer {
+    /// The worker
+    pub worker: String,
+    /// Its last sign of life; `null` where it gave none
+    pub heartbeat: Option<HeartbeatShown>,
+}
+
+impl Team {
+    /// Registers a worker, or replaces what is known of it.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn write_identity(&mut self, write: WriteIdentity) -> Result<WorkerAnswer> {
+        self.perform(write)
+    }
+
+    /// Records a sign of life.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn update_heartbeat(&mut self, update: UpdateHeartbeat) -> Result<WorkerAnswer> {
+        self.perform(update)
+    }
+
+    /// A worker's last sign of life.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn read_heartbeat(&mut self, read: ReadHeartbeat) -> Result<HeartbeatAnswer> {
+        names::check_known("worker", &read.worker)?;
+        self.query(|live, _| {
+            Ok(HeartbeatAnswer {
+                worker: read.worker.clone(),
+                heartbeat: live.heartbeat(&read.worker)?.map(HeartbeatShown::from),
+            })
+        })
+    }
+
+    /// Replaces a worker's instructions.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`, `too_large`; the log's.
+    pub fn write_inbox(&mut self, write: WriteInbox) -> Result<WorkerAnswer> {
+        self.perform(write)
+    }
+}
+
+impl WorkerAnswer {
+    pub(crate) fn of(worker: &str) -> WorkerAnswer {
+        WorkerAnswer {
+            worker: worker.to_owned(),
+        }
+    }
+}
+
+impl WriteIdentity {
+    fn identity(&self) -> Result<Identity> {
+        if self.worker == LEADER {
+            let message =
+                format!("worker must be somebody else than the leader, but is {LEADER:?}");
+            let refusal = Refusal::new(Code::WorkerNotFound, message).field("worker");
+            return Err(refusal.into());
+        }
+        for task in &self.assigned_tasks {
+            names::check_known("assigned_tasks", task)?;
+        }
+        Ok(Identity {
+            index: self.index,
+            role: names::filled("role", &self.role)?.to_owned(),
+            assigned_tasks: self.assigned_tasks.clone(),
+            pid: self.pid,
+            pane_id: self.pane_id.clone(),
+            working_dir: self.working_dir.clone(),
+            worktree_path: self.worktree_path.clone(),
+            worktree_branch: self.worktree_branch.clone(),
+            worktree_detached: self.worktree_detached,
+            team_state_root: self.team_state_root.clone(),
+            model: self.model.clone(),
+        })
+    }
+}
+
+impl Act for WriteIdentity {
+    type Verdict = ();
+    type Answer = WorkerAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let identity = self.identity()?;
+        let mut events = membership::enter(live, "worker", &self.worker)?;
+        events.push(identity.event(&self.worker));
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer::of(&self.worker))
+    }
+}
+
+impl Act for UpdateHeartbeat {
+    type Verdict = ();
+    type Answer = WorkerAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let mut events = membership::enter(live, "worker", &self.worker)?;
+        let heartbeat = Heartbeat {
+            pid: self.pid,
+            turn_count: self.turn_count,
+            alive: self.alive,
+        };
+        events.push(heartbeat.event(&self.worker));
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer::of(&self.worker))
+    }
+}
+
+impl Act for WriteInbox {
+    type Verdict = ();
+    type Answer = WorkerAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        membership::check(live, "worker", &self.worker)?;
+        let content = names::filled("content", &self.content)?;
+        let event = inbox_written(DEFAULT_ACTOR, &self.worker, content);
+        Ok(Ruling::Granted((), vec![event]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer::of(&self.worker))
+    }
+}

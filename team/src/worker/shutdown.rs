@@ -1,0 +1,165 @@
+//! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::worker::{AckStatus, ShutdownAck, ShutdownRequest};
+use crate::projections::staff::ShutdownAckShown;
+use crate::refusal::Refusal;
+use crate::worker::record::WorkerAnswer;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `write-shutdown-request` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestShutdown {
+    /// The worker
+    pub worker: String,
+    /// Who asks it to stop
+    pub requested_by: String,
+}
+
+/// What `write-shutdown-ack` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteAck {
+    /// The worker
+    pub worker: String,
+    /// Whether it stops
+    #[schemars(with = "AckStatus")]
+    pub status: String,
+    /// Why
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// What `read-shutdown-ack` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadAck {
+    /// The worker
+    pub worker: String,
+    /// An older answer does not count; ISO 8601
+    #[serde(default)]
+    pub min_updated_at: Option<String>,
+}
+
+/// `{worker, ack}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AckAnswer {
+    /// The worker
+    pub worker: String,
+    /// What it says; `null` where it said nothing, or nothing that counts
+    pub ack: Option<ShutdownAckShown>,
+}
+
+impl AckAnswer {
+    /// Of a worker that said nothing.
+    pub(crate) fn none(worker: &str) -> AckAnswer {
+        AckAnswer {
+            worker: worker.to_owned(),
+            ack: None,
+        }
+    }
+}
+
+impl Team {
+    /// Asks a worker to stop; asking again moves the time of the request.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn request_shutdown(&mut self, request: RequestShutdown) -> Result<WorkerAnswer> {
+        self.perform(request)
+    }
+
+    /// Records what a worker says to its shutdown.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn write_shutdown_ack(&mut self, write: WriteAck) -> Result<AckAnswer> {
+        self.perform(write)
+    }
+
+    /// What a worker last said to its shutdown. A bound that is no time lets nothing count.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn read_shutdown_ack(&mut self, read: ReadAck) -> Result<AckAnswer> {
+        names::check_known("worker", &read.worker)?;
+        let counts = |at: Timestamp| match &read.min_updated_at {
+            None => true,
+            Some(bound) => Timestamp::parse(bound).is_ok_and(|bound| at >= bound),
+        };
+        self.query(|live, _| {
+            let ack = live.shutdown_ack(&read.worker)?;
+            Ok(AckAnswer {
+                worker: read.worker.clone(),
+                ack: ack.filter(|ack| counts(ack.at)).map(Into::into),
+            })
+        })
+    }
+}
+
+fn status(name: &str) -> Result<AckStatus, Refusal> {
+    AckStatus::from_name(name).ok_or_else(|| {
+        let all = AckStatus::ALL.map(AckStatus::name).join(", ");
+        Refusal::invalid("status", name, &format!("must be one of {all}"))
+    })
+}
+
+impl Act for RequestShutdown {
+    type Verdict = ();
+    type Answer = WorkerAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        membership::check(live, "worker", &self.worker)?;
+        names::check_free("requested_by", &self.requested_by)?;
+        let request = ShutdownRequest {
+            requested_by: self.requested_by.clone(),
+        };
+        Ok(Ruling::Granted((), vec![request.event(&self.worker)]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<WorkerAnswer> {
+        Ok(WorkerAnswer::of(&self.worker))
+    }
+}
+
+impl Act for WriteAck {
+    type Verdict = ();
+    type Answer = AckAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let mut events = membership::enter(live, "worker", &self.worker)?;
+        let ack = ShutdownAck {
+            status: status(&self.status)?,
+            reason: self.reason.clone(),
+        };
+        events.push(ack.event(&self.worker));
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<AckAnswer> {
+        Ok(AckAnswer {
+            worker: self.worker.clone(),
+            ack: live.shutdown_ack(&self.worker)?.map(Into::into),
+        })
+    }
+}

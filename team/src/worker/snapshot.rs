@@ -1,0 +1,184 @@
+//! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
+//! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::Live;
+use crate::projections::fact::supervision::{snapshot, snapshot_written};
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use teamlog_engine::{Event, Reader, Timestamp};
+
+/// What `write-monitor-snapshot` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteSnapshot {
+    /// The snapshot, stored as it comes
+    pub snapshot: Map<String, Value>,
+}
+
+/// What `read-monitor-snapshot` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadSnapshot {}
+
+/// `{}`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SnapshotWritten {}
+
+/// `{snapshot}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct SnapshotAnswer {
+    /// What the monitor last saw; `null` where it never wrote it
+    pub snapshot: Option<MonitorSnapshot>,
+}
+
+/// What a monitor saw; a part that it left out is empty
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MonitorSnapshot {
+    /// Status by task
+    pub task_status_by_id: Map<String, Value>,
+    /// Whether each worker lives
+    pub worker_alive_by_name: Map<String, Value>,
+    /// State by worker
+    pub worker_state_by_name: Map<String, Value>,
+    /// Turns by worker
+    pub worker_turn_count_by_name: Map<String, Value>,
+    /// Task by worker
+    pub worker_task_id_by_name: Map<String, Value>,
+    /// When each message was notified
+    pub mailbox_notified_by_message_id: Map<String, Value>,
+    /// Tasks whose completion was told: those that the monitor wrote, and those completed since
+    pub completed_event_task_ids: Map<String, Value>,
+    /// How each worker's work is integrated
+    pub integration_by_worker: Map<String, Value>,
+    /// How long the monitor took; only where it is complete
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub monitor_timings: Option<Map<String, Value>>,
+}
+
+/// How the integration of a worker's work may stand.
+const INTEGRATION: [&str; 5] = [
+    "idle",
+    "integrated",
+    "integration_failed",
+    "cherry_pick_conflict",
+    "rebase_conflict",
+];
+
+/// The numbers that timings consist of.
+const TIMINGS: [&str; 4] = [
+    "list_tasks_ms",
+    "worker_scan_ms",
+    "mailbox_delivery_ms",
+    "total_ms",
+];
+
+impl MonitorSnapshot {
+    /// Keeps what is known of a stored snapshot.
+    fn of(mut stored: Map<String, Value>) -> MonitorSnapshot {
+        let mut object = |name: &str| match stored.remove(name) {
+            Some(Value::Object(object)) => object,
+            _ => Map::new(),
+        };
+        let mut integration = object("integrationByWorker");
+        integration.retain(|_, entry| entry.is_object());
+        for entry in integration.values_mut().filter_map(Value::as_object_mut) {
+            let status = entry.get("status").map(Value::as_str);
+            if status.is_some_and(|status| !status.is_some_and(|s| INTEGRATION.contains(&s))) {
+                entry.remove("status");
+            }
+        }
+        MonitorSnapshot {
+            task_status_by_id: object("taskStatusById"),
+            worker_alive_by_name: object("workerAliveByName"),
+            worker_state_by_name: object("workerStateByName"),
+            worker_turn_count_by_name: object("workerTurnCountByName"),
+            worker_task_id_by_name: object("workerTaskIdByName"),
+            mailbox_notified_by_message_id: object("mailboxNotifiedByMessageId"),
+            completed_event_task_ids: object("completedEventTaskIds"),
+            integration_by_worker: integration,
+            monitor_timings: Some(object("monitorTimings")).filter(complete),
+        }
+    }
+}
+
+fn complete(timings: &Map<String, Value>) -> bool {
+    let number = |name: &&str| timings.get(*name).is_some_and(Value::is_number);
+    TIMINGS.iter().all(number) && timings.get("updated_at").is_some_and(Value::is_string)
+}
+
+/// What the monitor last saw, and the event that holds it.
+pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapshot, u64)>> {
+    let Some(seq) = live.monitor_snapshot()? else {
+        return Ok(None);
+    };
+    let event = crate::page::event(live, reader, seq)?;
+    let stored: Map<String, Value> = serde_json::from_str(snapshot(&event)?).unwrap_or_default();
+    Ok(Some((MonitorSnapshot::of(stored), seq)))
+}
+
+impl Team {
+    /// Stores a monitor's snapshot.
+    ///
+    /// # Errors
+    /// `invalid_input`, `team_closed`, `too_large`; the log's.
+    pub fn write_monitor_snapshot(&mut self, write: WriteSnapshot) -> Result<SnapshotWritten> {
+        self.perform(write)
+    }
+
+    /// What the monitor last saw.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn read_monitor_snapshot(&mut self, _: ReadSnapshot) -> Result<SnapshotAnswer> {
+        self.query(|live, reader| {
+            let written = live.monitor_snapshot()?;
+            let written = written.map(|seq| crate::page::event(live, reader, seq));
+            let since = written.transpose()?.map(|event| event.created_at);
+            let seen = last(live, reader)?.map(|(snapshot, _)| snapshot);
+            let completed = live.completed_since(since)?;
+            if seen.is_none() && completed.is_empty() {
+                return Ok(SnapshotAnswer::default());
+            }
+            let mut snapshot = seen.unwrap_or_default();
+            let told = completed.into_iter().map(|task| (task, Value::Bool(true)));
+            snapshot.completed_event_task_ids.extend(told);
+            Ok(SnapshotAnswer {
+                snapshot: Some(snapshot),
+            })
+        })
+    }
+}
+
+impl Act for WriteSnapshot {
+    type Verdict = ();
+    type Answer = SnapshotWritten;
+
+    fn decide(&self, _: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let text = crate::page::json_text(&self.snapshot).unwrap_or_default();
+        let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
+            Refusal::invalid(
+                "snapshot",
+                &text,
+                &format!("must fit into an event ({error})"),
+            )
+        })?;
+        Ok(Ruling::Granted((), vec![event]))
+    }
+
+    fn answer(
+        &self,
+        _: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<SnapshotWritten> {
+        Ok(SnapshotWritten {})
+    }
+}

@@ -1,0 +1,136 @@
+//! `write-worker-status`, `read-worker-status`: what a worker does. Saying the same again changes nothing, so that nobody
+//! wakes up for it.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::names;
+use crate::projections::Live;
+use crate::projections::fact::worker::{StatusChange, WorkerState};
+use crate::projections::staff::StatusShown;
+use crate::refusal::Refusal;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use teamlog_engine::{Event, Timestamp};
+
+/// What `write-worker-status` is asked.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WriteStatus {
+    /// The worker
+    pub worker: String,
+    /// What it does now
+    #[schemars(with = "WorkerState")]
+    pub state: String,
+    /// The task that it is at
+    #[serde(default)]
+    pub current_task_id: Option<String>,
+    /// Why
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+/// What `read-worker-status` is asked.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReadStatus {
+    /// The worker
+    pub worker: String,
+}
+
+/// `{worker, status}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusAnswer {
+    /// The worker
+    pub worker: String,
+    /// What it does
+    pub status: StatusShown,
+}
+
+impl StatusAnswer {
+    /// Of a worker that never said anything.
+    pub(crate) fn unknown(worker: &str) -> StatusAnswer {
+        StatusAnswer {
+            worker: worker.to_owned(),
+            status: StatusShown::unknown(),
+        }
+    }
+
+    fn read(live: &Live, worker: &str) -> Result<StatusAnswer> {
+        Ok(match live.worker_status(worker)? {
+            Some(status) => StatusAnswer {
+                worker: worker.to_owned(),
+                status: status.into(),
+            },
+            None => StatusAnswer::unknown(worker),
+        })
+    }
+}
+
+impl Team {
+    /// Records what a worker does.
+    ///
+    /// # Errors
+    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
+    pub fn write_worker_status(&mut self, write: WriteStatus) -> Result<StatusAnswer> {
+        self.perform(write)
+    }
+
+    /// What a worker last said that it does.
+    ///
+    /// # Errors
+    /// `invalid_input`; the log's.
+    pub fn read_worker_status(&mut self, read: ReadStatus) -> Result<StatusAnswer> {
+        names::check_known("worker", &read.worker)?;
+        self.query(|live, _| StatusAnswer::read(live, &read.worker))
+    }
+}
+
+fn state(name: &str) -> Result<WorkerState, Refusal> {
+    WorkerState::from_name(name).ok_or_else(|| {
+        let all = WorkerState::ALL.map(WorkerState::name).join(", ");
+        Refusal::invalid("state", name, &format!("must be one of {all}"))
+    })
+}
+
+impl Act for WriteStatus {
+    type Verdict = ();
+    type Answer = StatusAnswer;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+        let mut events = membership::enter(live, "worker", &self.worker)?;
+        if let Some(task) = &self.current_task_id {
+            names::check_known("current_task_id", task)?;
+        }
+        let before = live.worker_status(&self.worker)?.map(|noted| noted.what);
+        let change = StatusChange {
+            state: state(&self.state)?,
+            prev_state: before.as_ref().map(|before| before.state),
+            current_task_id: self.current_task_id.clone(),
+            reason: self.reason.clone(),
+        };
+        let same = before.is_some_and(|before| {
+            StatusChange {
+                prev_state: before.prev_state,
+                ..change.clone()
+            } == before
+        });
+        if !same {
+            let task = change.current_task_id.as_deref();
+            let trace = crate::page::trace_of_task(live, task)?;
+            events.push(change.event(&self.worker, trace.as_deref()));
+        }
+        Ok(Ruling::Granted((), events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        (): &(),
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<StatusAnswer> {
+        StatusAnswer::read(live, &self.worker)
+    }
+}

@@ -1,0 +1,298 @@
+//! `get-summary`: tasks and workers in numbers. Who works without getting on is told by the turns since the summary
+//! before, so that each summary of an open team moves the baseline, where there is anything to move.
+
+use crate::failure::Result;
+use crate::handle::command::{Act, Ruling};
+use crate::handle::team::Team;
+use crate::lifecycle::membership;
+use crate::log::append::DEFAULT_ACTOR;
+use crate::projections::fact::supervision::{Baseline, Baselines};
+use crate::projections::fact::worker::{StatusChange, WorkerState};
+use crate::projections::tasks::TaskCounts;
+use crate::projections::{Live, Status};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use teamlog_engine::{Clock, Event, Timestamp};
+
+/// More turns than this on one task without its end, and a worker is said not to report.
+const TURNS_MAX: u32 = 5;
+/// Most baselines that one event records.
+const BASELINES_MAX: usize = 2_000;
+
+/// What `get-summary` is asked: nothing.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GetSummary {}
+
+/// `{summary}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryAnswer {
+    /// The summary
+    pub summary: Summary,
+}
+
+/// A team in numbers
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// The team
+    pub team_name: String,
+    /// Its workers
+    pub worker_count: usize,
+    /// Tasks by status; every status is counted, so that they add up to the total
+    pub tasks: TaskNumbers,
+    /// Each worker
+    pub workers: Vec<WorkerSummary>,
+    /// Workers that live and work, and do not get on
+    pub non_reporting_workers: Vec<String>,
+    /// How long this took
+    pub performance: Performance,
+}
+
+/// Tasks by status
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskNumbers {
+    /// All of them
+    pub total: u64,
+    /// Nobody works on them
+    pub pending: u64,
+    /// They wait for others
+    pub blocked: u64,
+    /// They were given to their owners
+    pub assigned: u64,
+    /// Their owners work on them
+    pub in_progress: u64,
+    /// Done
+    pub completed: u64,
+    /// Given up
+    pub failed: u64,
+    /// Not to be done
+    pub canceled: u64,
+}
+
+/// A worker in numbers
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkerSummary {
+    /// Its name
+    pub name: String,
+    /// Whether its last sign of life said so
+    pub alive: bool,
+    /// When that was; `null` where it gave none
+    pub last_turn_at: Option<String>,
+    /// Turns since the summary before, all on one task that is not done
+    pub turns_without_progress: u32,
+}
+
+/// How long a summary took
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Performance {
+    /// All of it
+    pub total_ms: u64,
+    /// Counting tasks
+    pub tasks_loaded_ms: u64,
+    /// Looking at workers
+    pub workers_polled_ms: u64,
+    /// Tasks counted
+    pub task_count: u64,
+    /// Workers looked at
+    pub worker_count: usize,
+}
+
+impl TaskNumbers {
+    pub(crate) fn of(counts: &TaskCounts) -> TaskNumbers {
+        let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
+        TaskNumbers {
+            total: counts.total(),
+            pending: of(Status::Pending),
+            blocked: of(Status::Blocked),
+            assigned: of(Status::Assigned),
+            in_progress: of(Status::InProgress),
+            completed: of(Status::Completed),
+            failed: of(Status::Failed),
+            canceled: of(Status::Canceled),
+        }
+    }
+    /// Tasks that are not over.
+    pub(crate) fn open(&self) -> u64 {
+        self.pending + self.assigned + self.blocked + self.in_progress
+    }
+}
+
+/// What is known of a worker for a summary.
+pub(crate) struct Polled {
+    pub summary: WorkerSummary,
+    pub working: bool,
+    now: Baseline,
+}
+
+impl Polled {
+    /// Whether it lives and works, and does not get on.
+    pub fn is_stalled(&self) -> bool {
+        self.summary.alive && self.working && self.summary.turns_without_progress > TURNS_MAX
+    }
+}
+
+/// Looks at every worker; `before` is what progress is measured from.
+pub(crate) fn poll(
+    live: &Live,
+    before: impl Fn(&str) -> Result<Option<Baseline>>,
+) -> Result<Vec<Polled>> {
+    let mut all = Vec::new();
+    for name in membership::workers(live)? {
+        let heartbeat = live.heartbeat(&name)?;
+        let status = live.worker_status(&name)?.map(|noted| noted.what);
+        let now = Baseline {
+            turn_count: heartbeat.as_ref().map_or(0, |noted| noted.what.turn_count),
+            task_id: status
+                .as_ref()
+                .and_then(|status| status.current_task_id.clone()),
+        };
+        let working = status
+            .as_ref()
+            .is_some_and(|s| s.state == WorkerState::Working);
+        let turns = turns_without_progress(live, status.as_ref(), &now, before(&name)?)?;
+        all.push(Polled {
+            summary: WorkerSummary {
+                name,
+                alive: heartbeat.as_ref().is_some_and(|noted| noted.what.alive),
+                last_turn_at: heartbeat.map(|noted| noted.at.to_string()),
+                turns_without_progress: turns,
+            },
+            working,
+            now,
+        });
+    }
+    Ok(all)
+}
+
+/// Turns since the summary before, while it is at the same unfinished task as then; else none.
+fn turns_without_progress(
+    live: &Live,
+    status: Option<&StatusChange>,
+    now: &Baseline,
+    before: Option<Baseline>,
+) -> Result<u32> {
+    let (Some(status), Some(before)) = (status, before) else {
+        return Ok(0);
+    };
+    let same = now.task_id.is_some() && now.task_id == before.task_id;
+    if status.state != WorkerState::Working || !same {
+        return Ok(0);
+    }
+    let task = now
+        .task_id
+        .as_deref()
+        .map(|id| live.task(id))
+        .transpose()?
+        .flatten();
+    let unfinished = task.is_some_and(|task| {
+        matches!(
+            task.status,
+            Status::Pending | Status::Assigned | Status::InProgress
+        )
+    });
+    match unfinished {
+        true => Ok(now.turn_count.saturating_sub(before.turn_count)),
+        false => Ok(0),
+    }
+}
+
+/// The baseline of each worker that has one, as recorded.
+pub(crate) fn recorded(live: &Live, worker: &str) -> Result<Option<Baseline>> {
+    Ok(live.baseline(worker)?.map(|noted| noted.what))
+}
+
+impl Team {
+    /// The team in numbers; moves the baseline of the next summary.
+    ///
+    /// # Errors
+    /// The log's.
+    pub fn summary(&mut self, _: GetSummary) -> Result<SummaryAnswer> {
+        let clock = Arc::clone(&self.options.clock);
+        let start = clock.now();
+        let team = self.name().to_owned();
+        let mut answer = self.perform(Job {
+            team,
+            clock: Arc::clone(&clock),
+        })?;
+        answer.summary.performance.total_ms = millis(start, clock.now());
+        Ok(answer)
+    }
+}
+
+fn millis(from: Timestamp, to: Timestamp) -> u64 {
+    u64::try_from((to.micros() - from.micros()) / 1000).unwrap_or(0)
+}
+
+/// A summary with what it needs from outside: its clock measures, and decides nothing.
+#[derive(Debug, Clone)]
+struct Job {
+    team: String,
+    clock: Arc<dyn Clock>,
+}
+
+impl Act for Job {
+    /// What progress is measured from.
+    type Verdict = BTreeMap<String, Baseline>;
+    type Answer = SummaryAnswer;
+    /// It then moves nothing.
+    const WHEN_CLOSED: bool = true;
+
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Self::Verdict>> {
+        let mut before = BTreeMap::new();
+        let mut moved = BTreeMap::new();
+        for polled in poll(live, |worker| recorded(live, worker))? {
+            let name = polled.summary.name;
+            let old = recorded(live, &name)?;
+            if old.clone().unwrap_or_default() != polled.now {
+                moved.insert(name.clone(), polled.now);
+            }
+            before.extend(old.map(|old| (name, old)));
+        }
+        if live.is_closed()? {
+            moved.clear();
+        }
+        let mut events = Vec::new();
+        while !moved.is_empty() {
+            let rest = moved.keys().nth(BASELINES_MAX).cloned();
+            let rest = rest.map(|name| moved.split_off(&name)).unwrap_or_default();
+            events.push(Baselines { workers: moved }.event(DEFAULT_ACTOR));
+            moved = rest;
+        }
+        Ok(Ruling::Granted(before, events))
+    }
+
+    fn answer(
+        &self,
+        live: &Live,
+        before: &Self::Verdict,
+        _: &[Event<'static>],
+        _: Timestamp,
+    ) -> Result<SummaryAnswer> {
+        let start = self.clock.now();
+        let tasks = TaskNumbers::of(&live.task_counts()?);
+        let counted = self.clock.now();
+        let polled = poll(live, |worker| Ok(before.get(worker).cloned()))?;
+        let seen = self.clock.now();
+        let stalled = polled.iter().filter(|polled| polled.is_stalled());
+        Ok(SummaryAnswer {
+            summary: Summary {
+                team_name: self.team.clone(),
+                worker_count: polled.len(),
+                tasks,
+                non_reporting_workers: stalled.map(|polled| polled.summary.name.clone()).collect(),
+                performance: Performance {
+                    total_ms: 0,
+                    tasks_loaded_ms: millis(start, counted),
+                    workers_polled_ms: millis(counted, seen),
+                    task_count: tasks.total,
+                    worker_count: polled.len(),
+                },
+                workers: polled.into_iter().map(|polled| polled.summary).collect(),
+            },
+        })
+    }
+}
