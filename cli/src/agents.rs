@@ -77,7 +77,7 @@ impl Whose {
 /// `HOME` is not set; there is no such directory.
 pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf, CommandError> {
     let home = || {
-        let home = context.surroundings().var_set("HOME");
+        let home = context.env().var_set("HOME");
         home.map(PathBuf::from).ok_or_else(|| {
             CommandError::invalid("user", "HOME must say where the user's configuration is")
         })
@@ -102,7 +102,7 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
 /// # Errors
 /// Nobody can say what the working directory is.
 pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
-    let here = context.surroundings().here();
+    let here = context.env().here();
     let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
     // Without what means nothing.
     Ok(here.join(path).components().collect())

@@ -2,11 +2,11 @@
 
 use crate::command::{self, Command};
 use crate::context::Context;
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::{self, Forwarded, Meant};
 use crate::link;
 use crate::output::Output;
-use crate::surroundings::Surroundings;
 use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
@@ -81,63 +81,61 @@ pub fn wants_json(argv: &[OsString]) -> bool {
 }
 
 /// Parses and runs, here or in the daemon that has the team; every error is reported here, once.
-pub fn run(argv: Vec<OsString>, surroundings: Surroundings) -> u8 {
+pub fn run(argv: Vec<OsString>, env: ProcessEnv) -> u8 {
     let json = wants_json(&argv);
     if argv.len() < 2 {
-        let mut output = Output::stdout(false, &surroundings);
+        let mut output = Output::stdout(false, &env);
         let printed = output.text(&Args::command().render_help().to_string());
         return match printed.and_then(|()| output.flush()) {
             Ok(()) => Exit::Done.into(),
-            Err(error) => error.report(json, &surroundings).into(),
+            Err(error) => error.report(json, &env).into(),
         };
     }
     let (args, meant) = match typed(&argv) {
         Ok(typed) => typed,
-        Err(error) => return usage(&error, &argv, json, &surroundings).into(),
+        Err(error) => return usage(&error, &argv, json, &env).into(),
     };
     let Some(meant) = meant else {
-        return carry_out(args, &surroundings, None).into();
+        return carry_out(args, &env, None).into();
     };
-    let form = Form::of(&args, &surroundings);
+    let form = Form::of(&args, &env);
     let global = args.global.clone();
-    let surroundings = match forward::try_forward(&argv, &global, &meant, surroundings) {
+    let env = match forward::try_forward(&argv, &global, &meant, env) {
         Ok(Forwarded::Ended(code)) => return code,
-        Ok(Forwarded::Nowhere(surroundings)) => surroundings,
-        Err((error, surroundings)) => return form.report(error, &surroundings).into(),
+        Ok(Forwarded::Nowhere(env)) => env,
+        Err((error, env)) => return form.report(error, &env).into(),
     };
-    match attempt(args, &surroundings, None) {
+    match attempt(args, &env, None) {
         Ok(exit) => exit.into(),
         // A daemon may have come in between, and has the lock for good.
         Err(error)
-            if error.exit() == Exit::Locked
-                && error.code() == "locked"
-                && surroundings.is_untouched() =>
+            if error.exit() == Exit::Locked && error.code() == "locked" && env.is_untouched() =>
         {
-            match forward::try_forward(&argv, &global, &meant, surroundings) {
+            match forward::try_forward(&argv, &global, &meant, env) {
                 Ok(Forwarded::Ended(code)) => code,
-                Ok(Forwarded::Nowhere(surroundings)) => form.report(error, &surroundings).into(),
-                Err((error, surroundings)) => form.report(error, &surroundings).into(),
+                Ok(Forwarded::Nowhere(env)) => form.report(error, &env).into(),
+                Err((error, env)) => form.report(error, &env).into(),
             }
         }
-        Err(error) => form.report(error, &surroundings).into(),
+        Err(error) => form.report(error, &env).into(),
     }
 }
 
 /// The same in the daemon, for a caller elsewhere: with the teams that are open here.
-pub fn run_resident(argv: &[OsString], surroundings: &Surroundings, resident: &Root) -> u8 {
+pub fn run_resident(argv: &[OsString], env: &ProcessEnv, resident: &Root) -> u8 {
     match typed(argv) {
         Ok((args, meant)) if meant.is_some() || args.command.is_one_tool() => {
-            carry_out(args, surroundings, Some(resident)).into()
+            carry_out(args, env, Some(resident)).into()
         }
         // It would write and start things as the daemon, whatever the caller itself may do.
         Ok(_) => {
             let message =
                 "the daemon must be asked for what records something, and for nothing else";
             let error = CommandError::new(Exit::Usage, "usage", message);
-            error.report(wants_json(argv), surroundings).into()
+            error.report(wants_json(argv), env).into()
         }
         // The caller's own parser has taken it.
-        Err(error) => usage(&error, argv, wants_json(argv), surroundings).into(),
+        Err(error) => usage(&error, argv, wants_json(argv), env).into(),
     }
 }
 
@@ -145,13 +143,13 @@ fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
     quick(argv).or_else(|_| parse(Args::command(), argv))
 }
 
-fn carry_out(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Exit {
-    let form = Form::of(&args, surroundings);
-    attempt(args, surroundings, resident).unwrap_or_else(|error| form.report(error, surroundings))
+fn carry_out(args: Args, env: &ProcessEnv, resident: Option<&Root>) -> Exit {
+    let form = Form::of(&args, env);
+    attempt(args, env, resident).unwrap_or_else(|error| form.report(error, env))
 }
 
-fn attempt(args: Args, surroundings: &Surroundings, resident: Option<&Root>) -> Outcome {
-    let mut context = Context::new(&args.global, surroundings, resident)?;
+fn attempt(args: Args, env: &ProcessEnv, resident: Option<&Root>) -> Outcome {
+    let mut context = Context::new(&args.global, env, resident)?;
     let outcome = args.command.run(&mut context);
     // What was answered is owed to the reader also when something failed behind it.
     let outcome = context.out.flush().and(outcome);
@@ -178,11 +176,11 @@ enum Whose {
 }
 
 impl Form {
-    fn of(args: &Args, surroundings: &Surroundings) -> Form {
+    fn of(args: &Args, env: &ProcessEnv) -> Form {
         Form {
             json: args.global.json,
             whose: match &args.command {
-                Command::Api(api) => Whose::Contract(api.operation(surroundings)),
+                Command::Api(api) => Whose::Contract(api.operation(env)),
                 Command::State(_) => Whose::State,
                 Command::Guard(guard) if guard.is_asked() => Whose::Guard,
                 _ => Whose::Ours,
@@ -190,15 +188,15 @@ impl Form {
         }
     }
 
-    fn report(&self, error: CommandError, surroundings: &Surroundings) -> Exit {
+    fn report(&self, error: CommandError, env: &ProcessEnv) -> Exit {
         match self.whose {
-            Whose::Guard => error.ending(Exit::Usage).report(self.json, surroundings),
+            Whose::Guard => error.ending(Exit::Usage).report(self.json, env),
             // Where standard output fails, no second answer goes there.
             Whose::Contract(operation) if !error.is_unwritten() => {
-                command::api::undone(surroundings, self.json, operation, error)
+                command::api::undone(env, self.json, operation, error)
             }
-            Whose::State => error.report_payload(self.json, surroundings),
-            _ => error.report(self.json, surroundings),
+            Whose::State => error.report_payload(self.json, env),
+            _ => error.report(self.json, env),
         }
     }
 }
@@ -222,7 +220,7 @@ fn parse(
     Ok((Args::from_arg_matches(&matches)?, meant))
 }
 
-fn usage(error: &clap::Error, argv: &[OsString], json: bool, surroundings: &Surroundings) -> Exit {
+fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -> Exit {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
@@ -233,12 +231,12 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, surroundings: &Surr
     }
     let error = CommandError::usage(error, &format!("{} --help", subcommand(argv)));
     match link::is_api(argv) {
-        true => command::api::undone(surroundings, json, None, error),
+        true => command::api::undone(env, json, None, error),
         false if link::is_state(argv) => {
             let error = error.ending(Exit::Refused);
-            error.report_payload(json, surroundings)
+            error.report_payload(json, env)
         }
-        false => error.report(json, surroundings),
+        false => error.report(json, env),
     }
 }
 
@@ -330,7 +328,7 @@ mod tests {
             "--out".into(),
             pages.clone().into(),
         ];
-        let code = run_resident(&argv, &Surroundings::of_process(), &root);
+        let code = run_resident(&argv, &ProcessEnv::of_process(), &root);
         assert_eq!((code, pages.exists()), (2, false));
     }
 

@@ -8,7 +8,7 @@ mod candidates;
 mod typed;
 
 use crate::args::Args;
-use crate::surroundings::Surroundings;
+use crate::env::ProcessEnv;
 use candidates::Source;
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::ArgValueCompleter;
@@ -36,34 +36,31 @@ pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Answers a shell, if one asks. Says whether it was so.
-pub fn answered(argv: &[OsString], surroundings: &Surroundings) -> bool {
-    let Some(shell) = surroundings.var_set(VARIABLE) else {
+pub fn answered(argv: &[OsString], env: &ProcessEnv) -> bool {
+    let Some(shell) = env.var_set(VARIABLE) else {
         return false;
     };
     // There is nobody to hear of a bug of ours either.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let _ = answer(&shell.to_string_lossy(), argv, surroundings);
+    let _ = answer(&shell.to_string_lossy(), argv, env);
     true
 }
 
-fn answer(shell: &str, argv: &[OsString], surroundings: &Surroundings) -> io::Result<()> {
+fn answer(shell: &str, argv: &[OsString], env: &ProcessEnv) -> io::Result<()> {
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(shell) else {
         return Ok(());
     };
     let words = argv.iter().skip_while(|word| *word != "--").skip(1);
     let words: Vec<OsString> = words.cloned().collect();
-    let source = Arc::new(Source::new(
-        Typed::read(Args::command(), &words),
-        surroundings,
-    ));
+    let source = Arc::new(Source::new(Typed::read(Args::command(), &words), env));
     let mut teamlog = Args::command();
     teamlog.build();
     let mut teamlog = equipped(teamlog, &source);
-    let here = surroundings.here().ok();
+    let here = env.here().ok();
     let mut out = Vec::new();
     shell.write_complete(&mut teamlog, words, here.as_deref(), &mut out)?;
-    let mut stdout = surroundings.stdout();
+    let mut stdout = env.stdout();
     stdout.write_all(&out)?;
     stdout.flush()
 }

@@ -2,6 +2,7 @@
 
 use crate::args::Global;
 use crate::command::append::open;
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::fence::VARIABLE;
 use crate::link::Called;
@@ -9,7 +10,6 @@ use crate::output::Output;
 use crate::render::View;
 use crate::render::escape::{visible, visible_json};
 use crate::root;
-use crate::surroundings::Surroundings;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
@@ -24,14 +24,14 @@ use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::mode::rules::denial::session_option;
 use teamlog_team::projections::modes::is_session_id;
 use teamlog_team::shell::quoted;
-use teamlog_team::{Failure, Presented, Root, RootOptions, Team, Vault, names};
+use teamlog_team::{BackupDir, Failure, GivenReceipt, Root, RootOptions, Team, names};
 
-/// The surroundings of one command.
+/// The env of one command.
 #[derive(Debug)]
 pub struct Context {
     /// Standard output.
     pub out: Output,
-    surroundings: Surroundings,
+    env: ProcessEnv,
     /// The root of this process, where it is a daemon that has the call's data root open.
     resident: Option<Root>,
     data_root: PathBuf,
@@ -48,7 +48,7 @@ pub struct Context {
     /// Whether the answer is that of an earlier request under the same key.
     replayed: bool,
     /// What every team that is opened must still hold.
-    last_receipt: Option<Presented>,
+    last_receipt: Option<GivenReceipt>,
     /// The time of an answer about the past.
     now: Option<Timestamp>,
     /// Whether clock times are read as UTC.
@@ -91,10 +91,10 @@ impl Context {
     /// There is no working directory, or the agent's name in the environment is not UTF-8.
     pub fn new(
         global: &Global,
-        surroundings: &Surroundings,
+        env: &ProcessEnv,
         resident: Option<&Root>,
     ) -> Result<Context, CommandError> {
-        let data_root = root::of(global, surroundings)
+        let data_root = root::of(global, env)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
         let mut options = RootOptions {
             restart: resident.and_then(|root| root.options().restart.clone()),
@@ -104,12 +104,12 @@ impl Context {
             options.lock_deadline = timeout;
         }
         Ok(Context {
-            out: Output::stdout(global.json, surroundings),
-            surroundings: surroundings.clone(),
+            out: Output::stdout(global.json, env),
+            env: env.clone(),
             resident: resident.map(|root| root.with_options(options.clone())),
             data_root,
             data_root_flag: global.data_root.clone(),
-            actor: actor(global, surroundings)?,
+            actor: actor(global, env)?,
             actor_flag: global.actor.clone(),
             options,
             team: None,
@@ -119,17 +119,17 @@ impl Context {
             last_receipt: global
                 .last_receipt
                 .as_deref()
-                .map(|text| presented(surroundings, text))
+                .map(|text| presented(env, text))
                 .transpose()?,
             now: None,
-            utc: global.utc || surroundings.var_set("TEAMLOG_UTC").is_some(),
-            called: Called::of(surroundings.program().as_deref()),
+            utc: global.utc || env.var_set("TEAMLOG_UTC").is_some(),
+            called: Called::of(env.program().as_deref()),
         })
     }
 
     /// What the command sees of the process that it is for.
-    pub fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
+    pub fn env(&self) -> &ProcessEnv {
+        &self.env
     }
 
     /// How teams are opened.
@@ -175,7 +175,7 @@ impl Context {
 
     /// Whom the system takes the caller for: recorded where nobody says who acts.
     pub fn user(&self) -> String {
-        self.surroundings.user()
+        self.env.user()
     }
 
     /// Who is recorded as having done it: who acts, else the user.
@@ -208,7 +208,7 @@ impl Context {
     /// What a variable holds cannot be the id of a session.
     pub fn session(&self) -> Result<Option<String>, CommandError> {
         let set = SESSION_VARIABLES.iter().find_map(|variable| {
-            let value = self.surroundings.var(variable)?;
+            let value = self.env.var(variable)?;
             let text = value.to_string_lossy().trim().to_owned();
             (!text.is_empty()).then_some((*variable, text))
         });
@@ -227,7 +227,7 @@ impl Context {
     /// Where the call is done from.
     pub fn origin(&self) -> Origin {
         let said = |variable: &str| {
-            let value = self.surroundings.var(variable)?;
+            let value = self.env.var(variable)?;
             let text = value.to_string_lossy().trim().to_owned();
             let plain = !text.is_empty() && !text.chars().any(char::is_control);
             (plain && text.len() <= ORIGIN_BYTES_MAX).then_some(text)
@@ -244,11 +244,11 @@ impl Context {
     /// # Errors
     /// None is named and there is not just one; the root cannot be read.
     pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
-        match (named, self.surroundings.var_set("TEAMLOG_TEAM")) {
+        match (named, self.env.var_set("TEAMLOG_TEAM")) {
             (Some(team), _) => Ok(team),
             // A name that is not UTF-8 is refused as any other that cannot be a team's.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
-            (None, None) => match self.surroundings.only_team() {
+            (None, None) => match self.env.only_team() {
                 Some(team) => Ok(team.to_owned()),
                 None => Ok(self.data()?.only_team()?),
             },
@@ -257,7 +257,7 @@ impl Context {
 
     /// A path as it has to be opened.
     pub fn path(&self, typed: &Path) -> PathBuf {
-        self.surroundings.path(typed)
+        self.env.path(typed)
     }
 
     /// From here on something may be recorded; so much for where its outcome is unknown.
@@ -405,17 +405,17 @@ impl Context {
     ///
     /// # Errors
     /// It lies inside; I/O.
-    pub fn new_vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
+    pub fn new_vault(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         let (dir, data_root) = (self.path(dir), self.path(&self.data_root));
-        Ok(Vault::create(&dir, &data_root, self.options.clone())?)
+        Ok(BackupDir::create(&dir, &data_root, self.options.clone())?)
     }
 
     /// A directory of backups.
     ///
     /// # Errors
     /// There is none; I/O.
-    pub fn vault(&mut self, dir: &Path) -> Result<Vault, CommandError> {
-        let opened = Vault::open(&self.path(dir), self.options.clone());
+    pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
+        let opened = BackupDir::open(&self.path(dir), self.options.clone());
         opened.map_err(|failure| match missing(&failure) {
             true => CommandError::invalid(
                 "directory",
@@ -459,7 +459,7 @@ impl Context {
 
     /// The error with what to try next on the team concerned.
     pub fn advise(&self, error: CommandError) -> CommandError {
-        match self.surroundings.cut() {
+        match self.env.cut() {
             Some(cut) if error.exit() == Exit::Io => self.cut(cut, &error),
             _ if error.code() == "no_space" && !error.is_unwritten() => self.advised(error).and_hint(
                 "make room first, or raise the quota or the limit (ulimit -f); everything that only reads works meanwhile",
@@ -498,7 +498,7 @@ impl Context {
             "damaged" | "foreign_file" | "undecodable" => {
                 error.or_hint(|| command(format!("verify {team}")))
             }
-            "not_permitted" if self.surroundings.var(VARIABLE).is_some() => error.or_hint(|| {
+            "not_permitted" if self.env.var(VARIABLE).is_some() => error.or_hint(|| {
                 let serve = self.command("serve");
                 format!("teamlog guard exec keeps the data root read-only; outside of it, start the daemon: {serve}")
             }),
@@ -694,7 +694,7 @@ impl Context {
     pub fn note(&self, text: &str) {
         let line = if self.out.is_json() {
             let line = serde_json::to_string(&Note { note: text }).unwrap_or_default();
-            if self.surroundings.terminals().stderr {
+            if self.env.terminals().stderr {
                 visible_json(&line).into_owned()
             } else {
                 line
@@ -702,7 +702,7 @@ impl Context {
         } else {
             format!("note: {}", visible(text))
         };
-        self.surroundings.say(&format!("{line}\n"));
+        self.env.say(&format!("{line}\n"));
     }
 }
 
@@ -748,27 +748,27 @@ const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SES
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
 /// A receipt as the command line names it: its text, or `@` and a file that holds it.
-fn presented(surroundings: &Surroundings, text: &str) -> Result<Presented, CommandError> {
+fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, CommandError> {
     match text.strip_prefix('@') {
-        Some(file) => receipt_file(surroundings, "last_receipt", Path::new(file)),
-        None => Ok(Presented::read(text)?),
+        Some(file) => receipt_file(env, "last_receipt", Path::new(file)),
+        None => Ok(GivenReceipt::read(text)?),
     }
 }
 
 /// A receipt out of a file.
 pub fn receipt_file(
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
     flag: &str,
     path: &Path,
-) -> Result<Presented, CommandError> {
+) -> Result<GivenReceipt, CommandError> {
     let mut text = String::new();
-    open(surroundings, flag, path)?
+    open(env, flag, path)?
         .take(RECEIPT_BYTES_MAX)
         .read_to_string(&mut text)
         .map_err(|error| {
             CommandError::io("read", &format!("{flag} file {}", path.display()), &error)
         })?;
-    Ok(Presented::read(&text)?)
+    Ok(GivenReceipt::read(&text)?)
 }
 
 /// There is no log at all any more.
@@ -780,11 +780,11 @@ fn gone(last: &Receipt, team: &str) -> CommandError {
     CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")
 }
 
-fn actor(global: &Global, surroundings: &Surroundings) -> Result<Option<String>, CommandError> {
+fn actor(global: &Global, env: &ProcessEnv) -> Result<Option<String>, CommandError> {
     if global.actor.is_some() {
         return Ok(global.actor.clone());
     }
-    match surroundings.var_set("TEAMLOG_AGENT") {
+    match env.var_set("TEAMLOG_AGENT") {
         None => Ok(None),
         Some(value) => value.into_string().map(Some).map_err(|value| {
             CommandError::invalid(

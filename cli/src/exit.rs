@@ -14,10 +14,10 @@
 //! | 78 | the file system is not safe for a log; `guard exec`: the kernel cannot fence a command |
 //! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
+use crate::env::ProcessEnv;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
 use crate::render::style::{Paint, Style};
-use crate::surroundings::Surroundings;
 use clap::error::ErrorKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -299,24 +299,24 @@ impl CommandError {
     }
 
     /// Says it on standard error.
-    pub fn report(&self, json: bool, surroundings: &Surroundings) -> Exit {
+    pub fn report(&self, json: bool, env: &ProcessEnv) -> Exit {
         let text = if json {
             let line = serde_json::to_string(&ErrorLine { error: &self.body }).unwrap_or_default();
-            if surroundings.terminals().stderr {
+            if env.terminals().stderr {
                 visible_json(&line).into_owned()
             } else {
                 line
             }
         } else {
-            self.human(surroundings.paint_err())
+            self.human(env.paint_err())
         };
-        surroundings.say(&format!("{text}\n"));
+        env.say(&format!("{text}\n"));
         self.exit
     }
 
     /// Says it on standard error as callers of `rcs state` know it: `{error, code, …}`, the error in words, which is what
     /// tools answer as well.
-    pub fn report_payload(&self, json: bool, surroundings: &Surroundings) -> Exit {
+    pub fn report_payload(&self, json: bool, env: &ProcessEnv) -> Exit {
         let body = &self.body;
         let mut payload = Map::new();
         payload.insert("error".to_owned(), body.message.as_str().into());
@@ -335,7 +335,7 @@ impl CommandError {
             true => line.into_owned(),
             false => pretty::indented(&line),
         };
-        surroundings.say(&format!("{text}\n"));
+        env.say(&format!("{text}\n"));
         self.exit
     }
 
@@ -462,7 +462,7 @@ thread_local! {
 /// A panic is a bug of ours; people and scripts get one line and exit code 70, never a trace.
 pub fn install_panic_hook(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
-        let exit = bug(panic).report(json, &Surroundings::of_process());
+        let exit = bug(panic).report(json, &ProcessEnv::of_process());
         std::process::exit(u8::from(exit).into());
     }));
 }

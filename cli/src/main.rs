@@ -8,6 +8,7 @@ mod args;
 mod command;
 mod complete;
 mod context;
+mod env;
 mod exit;
 mod fence;
 mod forward;
@@ -15,19 +16,18 @@ mod link;
 mod output;
 mod render;
 mod root;
-mod surroundings;
 mod when;
 
 fn main() -> std::process::ExitCode {
     outlive_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    let surroundings = surroundings::Surroundings::of_process();
-    if complete::answered(&argv, &surroundings) {
+    let env = env::ProcessEnv::of_process();
+    if complete::answered(&argv, &env) {
         return 0.into();
     }
     let argv = link::arranged(argv);
     exit::install_panic_hook(args::wants_json(&argv));
-    args::run(argv, surroundings).into()
+    args::run(argv, env).into()
 }
 
 /// A write past the limit for the size of a file (`ulimit -f`) is to be an error as any other, but its signal kills the

@@ -3,10 +3,10 @@
 //! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; when the
 //! reader has left (a broken pipe) everything further is dropped quietly and the exit code stays that of the command.
 
+use crate::env::{Out, ProcessEnv};
 use crate::exit::CommandError;
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
-use crate::surroundings::{Out, Surroundings};
 use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
@@ -44,11 +44,11 @@ impl Write for Sink<'_> {
 
 impl Output {
     /// Standard output, for people or (`json`) for programs.
-    pub fn stdout(json: bool, surroundings: &Surroundings) -> Output {
+    pub fn stdout(json: bool, env: &ProcessEnv) -> Output {
         Output {
-            terminal: surroundings.terminals().stdout,
-            paint: surroundings.paint_out(),
-            out: BufWriter::with_capacity(64 << 10, surroundings.stdout()),
+            terminal: env.terminals().stdout,
+            paint: env.paint_out(),
+            out: BufWriter::with_capacity(64 << 10, env.stdout()),
             json,
             reader_left: false,
         }

@@ -1,7 +1,7 @@
 //! Where the data lies: the flag, else the environment, else the nearest ancestor holding `teams/`, else here.
 
 use crate::args::Global;
-use crate::surroundings::Surroundings;
+use crate::env::ProcessEnv;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,9 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// There is no working directory.
-pub fn of(global: &Global, surroundings: &Surroundings) -> io::Result<PathBuf> {
-    let variable = surroundings.var("TEAMLOG_DATA_ROOT");
-    find(global.data_root.as_deref(), variable, || {
-        surroundings.here()
-    })
+pub fn of(global: &Global, env: &ProcessEnv) -> io::Result<PathBuf> {
+    let variable = env.var("TEAMLOG_DATA_ROOT");
+    find(global.data_root.as_deref(), variable, || env.here())
 }
 
 /// The data root. An empty variable counts as none; `here` is asked for only when it matters.

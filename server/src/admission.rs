@@ -8,12 +8,12 @@ pub(crate) mod origin;
 mod target;
 
 use crate::call::{Call, Method};
-use crate::door::Door;
+use crate::connection_slots::Connection;
 use crate::front::is_known;
-use crate::places::Guest;
 use crate::pool::Undone;
 use crate::reply::{Answer, Reply};
 use crate::route::{self, Problem};
+use crate::state::AppState;
 use crate::wire::sending;
 use axum::Extension;
 use axum::extract::State;
@@ -22,7 +22,7 @@ use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
 use teamlog_team::api;
-use teamlog_team::handle::deadline::Patience;
+use teamlog_team::handle::deadline::Deadline;
 use tokio_util::sync::CancellationToken;
 
 /// The operations that wait for something to happen.
@@ -30,27 +30,27 @@ const WAITING: [&str; 1] = ["await-event"];
 
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
-    State(door): State<Arc<Door>>,
-    Extension(guest): Extension<Arc<Guest>>,
+    State(state): State<Arc<AppState>>,
+    Extension(connection): Extension<Arc<Connection>>,
     request: Request<axum::body::Body>,
 ) -> Response<axum::body::Body> {
     let since = Instant::now();
-    let (answer, revoked) = match call(&door, &guest, request).await {
+    let (answer, revoked) = match call(&state, &connection, request).await {
         Ok((call, revoked, held)) => {
-            let answer = answer(&door, call, &revoked).await;
+            let answer = answer(&state, call, &revoked).await;
             drop(held);
             (answer, revoked)
         }
         Err(reply) => (Answer::Whole(reply), CancellationToken::new()),
     };
-    door.figures.answered(&answer, since.elapsed());
-    sending::answered(answer, &door, revoked)
+    state.metrics.answered(&answer, since.elapsed());
+    sending::answered(answer, &state, revoked)
 }
 
 /// The checks, in their order.
 async fn call(
-    door: &Arc<Door>,
-    guest: &Guest,
+    state: &Arc<AppState>,
+    connection: &Connection,
     request: Request<axum::body::Body>,
 ) -> Result<(Call, CancellationToken, body::Held), Reply> {
     let (head, body) = request.into_parts();
@@ -66,8 +66,8 @@ async fn call(
     if method == Method::Post {
         check_content(&headers)?;
     }
-    let admitted = bearer::team(door, guest, &headers).await?;
-    let (body, held) = body::read(door, &headers, body).await?;
+    let admitted = bearer::team(state, connection, &headers).await?;
+    let (body, held) = body::read(state, &headers, body).await?;
     let (path, query) = target::decode(&head.uri)?;
     let wants_stream = head.method == hyper::Method::GET && accepts_stream(&headers);
     let call = Call {
@@ -79,7 +79,7 @@ async fn call(
         trace_id: trace_id(&headers)?,
         last_event_id: text(&headers, "Last-Event-ID")?,
         wants_stream,
-        patience: Patience::of(door.limits.wait_time),
+        deadline: Deadline::of(state.limits.wait_time),
         body,
     };
     Ok((call, admitted.revoked, held))
@@ -102,8 +102,8 @@ fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     reply.header("connection", "close")
 }
 
-/// Ends the patience of a call whose answer nobody takes any more.
-struct Gone(Patience);
+/// Ends the deadline of a call whose answer nobody takes any more.
+struct Gone(Deadline);
 
 impl Drop for Gone {
     fn drop(&mut self) {
@@ -112,20 +112,20 @@ impl Drop for Gone {
 }
 
 /// Has the call answered by a thread that may block.
-async fn answer(door: &Arc<Door>, call: Call, revoked: &CancellationToken) -> Answer {
-    let (served, answering) = (door.served.clone(), door.answer.clone());
+async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) -> Answer {
+    let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
-    let (waits, _gone) = (waits(&call), Gone(call.patience.clone()));
+    let (waits, _gone) = (waits(&call), Gone(call.deadline.clone()));
     let work = move || answering(&served, &call);
     let answered = match waits {
         false => {
-            let _turn = door.turns.next(&team).await;
-            door.pool.run(work).await
+            let _turn = state.per_team_limit.next(&team).await;
+            state.pool.run(work).await
         }
         // What waits has changed nothing, and may wait on with the next daemon, or under the next token.
         true => tokio::select! {
-            answered = door.patient.run(work) => answered,
-            () = door.drain.cancelled() => return busy("the daemon is stopping").into(),
+            answered = state.patient.run(work) => answered,
+            () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
             () = revoked.cancelled() => {
                 let message = "authorization must be that of runtime.json, where there is another token now";
                 return bearer::unauthorized(message).into();
@@ -138,7 +138,7 @@ async fn answer(door: &Arc<Door>, call: Call, revoked: &CancellationToken) -> An
         Err(Undone::Panicked) => Reply::error(
             500,
             "internal",
-            "the daemon failed; what was asked may have happened",
+            "the daemon failed; what was request may have happened",
         )
         .into(),
     }

@@ -1,6 +1,6 @@
 //! A call: a request that was admitted, on the team that its token belongs to.
 
-use teamlog_team::handle::deadline::Patience;
+use teamlog_team::handle::deadline::Deadline;
 
 /// The methods that anything is routed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,7 +42,7 @@ pub struct Call {
     /// Whether `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
     /// How long the client may wait for its answer, and whether it still does.
-    pub patience: Patience,
+    pub deadline: Deadline,
     /// The body; empty means `{}`.
     pub body: Vec<u8>,
 }

@@ -1,22 +1,22 @@
 //! The daemon's life: one a root, from the lock to its last connection.
 
 use crate::admission::bearer::Guesses;
-use crate::auditor;
-use crate::berths::Berths;
 use crate::confine::confine;
-use crate::door::Door;
 use crate::failure::{Result, StartError};
-use crate::figures::Figures;
 use crate::front::Via;
-use crate::keeper::Keeper;
 use crate::listen::{self, accept};
+use crate::local_slots::LocalSlots;
 use crate::lock::{Lock, Running};
+use crate::maintenance::Maintenance;
+use crate::metrics::Metrics;
 use crate::options::ServeOptions;
+use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
+use crate::scrubber;
 use crate::served::Served;
 use crate::socket;
-use crate::turns::Turns;
+use crate::state::AppState;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use std::io;
 use std::net::TcpListener;
@@ -220,18 +220,18 @@ impl Life {
             home,
             drain,
         } = self;
-        let keeper = Keeper::new(
+        let maintenance = Maintenance::new(
             &options,
             &teams_dir,
             home.served.clone(),
             home.runtimes.clone(),
         );
         let within = options.limits.drain_time;
-        let door = Arc::new(open(options, &tcp, &home, drain));
+        let state = Arc::new(open(options, &tcp, &home, drain));
         let (stop_keeper, stopped) = channel();
         let kept = std::thread::Builder::new()
-            .name("keeper".to_owned())
-            .spawn(move || keeper.run(&stopped));
+            .name("maintenance".to_owned())
+            .spawn(move || maintenance.run(&stopped));
         let kept = match kept {
             Ok(kept) => kept,
             Err(error) => {
@@ -242,18 +242,18 @@ impl Life {
         let (audited, teams) = (home.served.clone(), teams_dir.clone());
         // Nobody waits for its end: it changes nothing.
         let _ = std::thread::Builder::new()
-            .name("auditor".to_owned())
-            .spawn(move || auditor::run(&audited, &teams));
-        let until = runtime.block_on(converse(door.clone(), tcp, unix, ready, confined, within));
+            .name("scrubber".to_owned())
+            .spawn(move || scrubber::run(&audited, &teams));
+        let until = runtime.block_on(converse(state.clone(), tcp, unix, ready, confined, within));
         let Ok((until, all)) = until else {
             return false;
         };
         let left = || until.saturating_duration_since(Instant::now());
-        let done = door.pool.close(left());
+        let done = state.pool.close(left());
         drop(stop_keeper);
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
-        drop(door);
+        drop(state);
         // Synced and unlocked; what cannot be synced was never acknowledged.
         let closed = home.served.root().close().is_ok();
         drop(home);
@@ -294,20 +294,25 @@ fn files(own: bool) -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: CancellationToken) -> Door {
+fn open(
+    options: ServeOptions,
+    tcp: &TcpListener,
+    home: &Home,
+    drain: CancellationToken,
+) -> AppState {
     let limits = options.limits;
-    Door {
+    AppState {
         served: home.served.clone(),
         runtimes: home.runtimes.clone(),
         answer: options.answer,
         take_over: options.take_over,
         pool: Pool::new(limits.workers, limits.queue),
-        turns: Turns::new(limits.team_workers),
+        per_team_limit: PerTeamLimit::new(limits.team_workers),
         patient: Pool::new(limits.waits, 0),
-        figures: Figures::new(),
+        metrics: Metrics::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
-        berths: Berths::new(limits.taken_over, limits.taken_over_waits),
+        local_slots: LocalSlots::new(limits.taken_over, limits.taken_over_waits),
         drain,
         port: tcp.local_addr().map_or(0, |address| address.port()),
         signals: options.signals,
@@ -318,7 +323,7 @@ fn open(options: ServeOptions, tcp: &TcpListener, home: &Home, drain: Cancellati
 /// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
 /// rest may take, and whether the connections ended.
 async fn converse(
-    door: Arc<Door>,
+    state: Arc<AppState>,
     tcp: TcpListener,
     unix: UnixListener,
     ready: &Sender<io::Result<bool>>,
@@ -326,8 +331,8 @@ async fn converse(
     within: Duration,
 ) -> Result<(Instant, bool), ()> {
     let begun = || {
-        if door.signals {
-            heed(&door.drain)?;
+        if state.signals {
+            heed(&state.drain)?;
         }
         let tcp = tokio::net::TcpListener::from_std(tcp)?;
         let unix = tokio::net::UnixListener::from_std(unix)?;
@@ -340,16 +345,16 @@ async fn converse(
             return Err(());
         }
     };
-    let over_tcp = tokio::spawn(accept(tcp, Via::Tcp, door.clone()));
-    let over_socket = tokio::spawn(accept(unix, Via::Socket, door.clone()));
+    let over_tcp = tokio::spawn(accept(tcp, Via::Tcp, state.clone()));
+    let over_socket = tokio::spawn(accept(unix, Via::Socket, state.clone()));
     let _ = ready.send(Ok(confined));
-    door.drain.cancelled().await;
-    door.served.stop();
+    state.drain.cancelled().await;
+    state.served.stop();
     let until = Instant::now() + within;
     let all = async {
         let _ = over_tcp.await;
         let _ = over_socket.await;
-        door.berths.empty().await;
+        state.local_slots.empty().await;
     };
     Ok((until, tokio::time::timeout(within, all).await.is_ok()))
 }

@@ -6,8 +6,8 @@ mod leaving;
 mod page;
 
 use crate::admission;
-use crate::door::Door;
 use crate::reply::Reply;
+use crate::state::AppState;
 use crate::wire::sending;
 use axum::body::Body;
 use axum::extract::State;
@@ -30,12 +30,12 @@ pub(crate) enum Via {
 #[derive(Clone)]
 pub(crate) struct Front {
     via: Via,
-    door: Arc<Door>,
+    state: Arc<AppState>,
     router: TowerToHyperService<Router>,
 }
 
 impl Front {
-    pub fn new(via: Via, door: Arc<Door>) -> Front {
+    pub fn new(via: Via, state: Arc<AppState>) -> Front {
         let mut router = Router::new()
             .route("/", get(page::page))
             .route("/healthz", get(health::healthz))
@@ -50,25 +50,25 @@ impl Front {
         let router = router
             .method_not_allowed_fallback(method_not_allowed)
             .fallback(admission::admit)
-            .with_state(door.clone());
+            .with_state(state.clone());
         Front {
             via,
-            door,
+            state,
             router: TowerToHyperService::new(router),
         }
     }
 
     /// Answers one request.
     pub async fn answer(&self, mut request: Request<Body>) -> Response<Body> {
-        let checked = admission::host::check(&request, self.via, self.door.port)
-            .and_then(|()| admission::origin::check(request.headers(), self.door.port));
+        let checked = admission::host::check(&request, self.via, self.state.port)
+            .and_then(|()| admission::origin::check(request.headers(), self.state.port));
         if let Err(reply) = checked {
-            self.door.figures.refused(&reply);
+            self.state.metrics.refused(&reply);
             return sending::whole(reply);
         }
         request.extensions_mut().insert(self.via);
         if self.via == Via::Socket && leaving::is_asked(&request) {
-            return leaving::take_over(request, &self.door);
+            return leaving::take_over(request, &self.state);
         }
         match self.router.call(request).await {
             Ok(response) => response,
@@ -78,13 +78,13 @@ impl Front {
 }
 
 /// For a path that is answered here; the router adds `Allow`.
-async fn method_not_allowed(State(door): State<Arc<Door>>, method: Method) -> Response<Body> {
+async fn method_not_allowed(State(state): State<Arc<AppState>>, method: Method) -> Response<Body> {
     let message = format!("method must be one of Allow, but is {method}");
     let mut reply = Reply::error(405, "method_not_allowed", &message);
     if !is_known(&method) {
         reply = reply.header("connection", "close");
     }
-    door.figures.refused(&reply);
+    state.metrics.refused(&reply);
     sending::whole(reply)
 }
 

@@ -6,33 +6,33 @@
 #![forbid(unsafe_code)]
 
 mod admission;
-mod auditor;
-mod berths;
 pub mod call;
 mod confine;
+mod connection_slots;
 pub mod daemon;
 mod disk;
-mod door;
 pub mod failure;
-mod figures;
 pub mod forward;
 mod front;
-mod keeper;
 mod listen;
+mod local_slots;
 pub mod lock;
+mod maintenance;
+mod metrics;
 pub mod openapi;
 pub mod options;
-mod places;
+mod per_team_limit;
 mod pool;
 pub mod reply;
 pub mod route;
 pub mod runtime;
+mod scrubber;
 pub mod served;
 mod socket;
+mod state;
 pub mod stream;
 pub mod takeover;
 pub mod token;
-mod turns;
 mod wire;
 
 pub use call::{Call, Method};

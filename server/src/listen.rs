@@ -1,9 +1,9 @@
 //! Accepting: as many connections as there may be, and a fast "no" for one more.
 
 use crate::admission::busy;
-use crate::door::Door;
+use crate::connection_slots::{Connection, ConnectionSlots};
 use crate::front::{Front, Via};
-use crate::places::{Guest, Places};
+use crate::state::AppState;
 use crate::wire::{converse, watched};
 use std::io;
 use std::os::fd::AsFd;
@@ -55,13 +55,13 @@ impl Listen for UnixListener {
 }
 
 /// Accepts until the daemon stops; ends when the last connection has ended.
-pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
-    let front = Front::new(via, door.clone());
-    let places = Places::new(door.limits.connections);
-    let turned_away = Arc::new(Semaphore::new(door.limits.turned_away));
+pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState>) {
+    let front = Front::new(via, state.clone());
+    let slots = ConnectionSlots::new(state.limits.connections);
+    let turned_away = Arc::new(Semaphore::new(state.limits.turned_away));
     loop {
         let accepted = tokio::select! {
-            () = door.drain.cancelled() => break,
+            () = state.drain.cancelled() => break,
             accepted = listener.next() => accepted,
         };
         let io = match accepted {
@@ -71,14 +71,14 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
                 // A client that went before it was accepted is no reason to rest; no descriptors left is. Whoever
                 // has the longest shown no token gives theirs back meanwhile.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
-                    places.make_room();
+                    slots.make_room();
                     tokio::time::sleep(REST).await;
                 }
                 continue;
             }
         };
-        let Some(place) = place(&places, &door).await else {
-            door.figures.turned_away();
+        let Some(slot) = slot(&slots, &state).await else {
+            state.metrics.turned_away();
             if let Ok(moment) = turned_away.clone().try_acquire_owned() {
                 tokio::spawn(async move {
                     let _ = tokio::time::timeout(TURNED_AWAY_FOR, turn_away(io)).await;
@@ -87,33 +87,33 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, door: Arc<Door>) {
             }
             continue;
         };
-        let guest = match via {
-            Via::Tcp => places.stranger(),
+        let connection = match via {
+            Via::Tcp => slots.stranger(),
             // The peer's user is known.
-            Via::Socket => Guest::at_home(),
+            Via::Socket => Connection::at_home(),
         };
-        let (front, door) = (front.clone(), door.clone());
+        let (front, state) = (front.clone(), state.clone());
         tokio::spawn(async move {
-            let counted = door.figures.connected(via);
-            converse(io, front, guest, door).await;
-            drop((counted, place));
+            let counted = state.metrics.connected(via);
+            converse(io, front, connection, state).await;
+            drop((counted, slot));
         });
     }
     drop(listener);
-    places.empty().await;
+    slots.empty().await;
 }
 
-/// A place for one more; of a stranger where none is free, whose connection is waited for to end: the files of those that
+/// A slot for one more; of an unauthenticated connection where none is free, which is waited for to end: the files of those that
 /// go and those that come would otherwise be open at once.
-async fn place(places: &Places, door: &Door) -> Option<OwnedSemaphorePermit> {
-    if let Some(free) = places.take() {
+async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphorePermit> {
+    if let Some(free) = slots.take() {
         return Some(free);
     }
-    if !places.make_room() {
+    if !slots.make_room() {
         return None;
     }
-    door.figures.displaced();
-    places.next().await
+    state.metrics.displaced();
+    slots.next().await
 }
 
 async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {

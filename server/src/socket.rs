@@ -19,7 +19,7 @@ const PATH_BYTES_MAX: usize = 107;
 /// `SocketPathTooLong`; I/O.
 pub(crate) fn place(
     root: &Path,
-    asked: Option<&Path>,
+    request: Option<&Path>,
     runtime_dir: Option<&Path>,
 ) -> Result<PathBuf> {
     let absolute = |path: &Path| {
@@ -29,8 +29,8 @@ pub(crate) fn place(
         )))
     };
     let beneath = absolute(&root.join(DIR).join(SOCKET_FILE))?;
-    let chosen = match (asked, runtime_dir) {
-        (Some(asked), _) => absolute(asked)?,
+    let chosen = match (request, runtime_dir) {
+        (Some(request), _) => absolute(request)?,
         (None, Some(dir)) if !fits(&beneath) => {
             let of_root = blake3::hash(beneath.as_os_str().as_bytes()).to_hex();
             let name = format!("teamlog-{}", of_root.get(..16).unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Connections that leave HTTP: on the Unix socket a client may ask for another protocol, which somebody else speaks.
 
-use crate::berths::Berth;
+use crate::local_slots::LocalSlot;
 use crate::served::Served;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -26,11 +26,11 @@ pub struct Link {
     stream: UnixStream,
     /// What the client said before it knew that it may.
     early: io::Cursor<Vec<u8>>,
-    place: Berth,
+    place: LocalSlot,
 }
 
 impl Link {
-    pub(crate) fn new(stream: UnixStream, early: Vec<u8>, place: Berth) -> Link {
+    pub(crate) fn new(stream: UnixStream, early: Vec<u8>, place: LocalSlot) -> Link {
         Link {
             stream,
             early: io::Cursor::new(early),

@@ -1,15 +1,15 @@
 //! One connection: HTTP/1.1 within limits, from the first byte to the last.
 
 mod head;
-pub(crate) mod pulse;
 pub(crate) mod sending;
+pub(crate) mod timeouts;
 pub(crate) mod watched;
 
-use crate::door::Door;
+use crate::connection_slots::Connection;
 use crate::front::Front;
-use crate::places::Guest;
-use crate::wire::pulse::Pulse;
+use crate::state::AppState;
 use crate::wire::sending::Told;
+use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::Watched;
 use axum::body::Body;
 use hyper::header::{CONNECTION, HeaderValue};
@@ -26,43 +26,47 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 /// Serves one connection to its end, or until somebody else needs its place more.
-pub(crate) async fn converse<T>(io: T, front: Front, guest: Arc<Guest>, door: Arc<Door>)
-where
+pub(crate) async fn converse<T>(
+    io: T,
+    front: Front,
+    connection: Arc<Connection>,
+    state: Arc<AppState>,
+) where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let pulse = Arc::new(Pulse::new(door.limits.clone()));
-    let watched = TokioIo::new(Watched::new(io, pulse.clone()));
+    let timeouts = Arc::new(ConnectionTimeouts::new(state.limits.clone()));
+    let watched = TokioIo::new(Watched::new(io, timeouts.clone()));
     let service = {
-        let (pulse, guest) = (pulse.clone(), guest.clone());
+        let (timeouts, connection) = (timeouts.clone(), connection.clone());
         service_fn(move |mut request: Request<hyper::body::Incoming>| {
-            guest.asks();
-            request.extensions_mut().insert(guest.clone());
-            answer(request.map(Body::new), front.clone(), pulse.clone())
+            connection.asks();
+            request.extensions_mut().insert(connection.clone());
+            answer(request.map(Body::new), front.clone(), timeouts.clone())
         })
     };
-    let mut connection = pin!(
+    let mut exchange = pin!(
         http1::Builder::new()
-            .max_buf_size(door.limits.head_bytes.max(8192))
-            .max_headers(door.limits.headers)
+            .max_buf_size(state.limits.head_bytes.max(8192))
+            .max_headers(state.limits.headers)
             .timer(TokioTimer::new())
             .header_read_timeout(None)
             .serve_connection(watched, service)
             .with_upgrades()
     );
-    let mut asleep = Box::pin(tokio::time::sleep(door.limits.head_time));
+    let mut asleep = Box::pin(tokio::time::sleep(state.limits.head_time));
     let mut draining = false;
     loop {
         tokio::select! {
             // Time is looked at after the connection had its turn, for what it did decides how long it has.
             biased;
-            _ = connection.as_mut() => return,
-            () = poll_fn(|cx| too_late(&pulse, asleep.as_mut(), cx)) => return,
-            () = guest.sent_away() => return,
-            () = door.drain.cancelled(), if !draining => {
-                if pulse.is_silent() {
+            _ = exchange.as_mut() => return,
+            () = poll_fn(|cx| too_late(&timeouts, asleep.as_mut(), cx)) => return,
+            () = connection.sent_away() => return,
+            () = state.drain.cancelled(), if !draining => {
+                if timeouts.is_silent() {
                     return;
                 }
-                connection.as_mut().graceful_shutdown();
+                exchange.as_mut().graceful_shutdown();
                 draining = true;
             }
         }
@@ -70,8 +74,12 @@ where
 }
 
 /// Whether the client had its time.
-fn too_late(pulse: &Pulse, mut asleep: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
-    let Some(deadline) = pulse.deadline() else {
+fn too_late(
+    timeouts: &ConnectionTimeouts,
+    mut asleep: Pin<&mut Sleep>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let Some(deadline) = timeouts.deadline() else {
         return Poll::Pending;
     };
     if asleep.deadline() != deadline {
@@ -83,16 +91,16 @@ fn too_late(pulse: &Pulse, mut asleep: Pin<&mut Sleep>, cx: &mut Context<'_>) ->
 async fn answer(
     request: Request<Body>,
     front: Front,
-    pulse: Arc<Pulse>,
+    timeouts: Arc<ConnectionTimeouts>,
 ) -> Result<Response<Told>, Infallible> {
-    let mut response = match pulse.asked() {
+    let mut response = match timeouts.request() {
         Ok(()) => front.answer(request).await,
         Err(fault) => sending::whole(watched::malformed(fault)),
     };
     sending::guarded(&mut response);
-    if pulse.is_last() {
+    if timeouts.is_last() {
         let headers = response.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    Ok(response.map(|body| Told::new(body, pulse)))
+    Ok(response.map(|body| Told::new(body, timeouts)))
 }

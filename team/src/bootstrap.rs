@@ -1,6 +1,6 @@
 //! The rules of the bootstrap contract: what a report on a run does, decided purely on the run and what was reported.
 //!
-//! A report is read (`said`), held against the contract's codes in their order ([`breach`]), then against the table of
+//! A report is read ([`payload`]), held against the contract's codes in their order ([`breach`]), then against the table of
 //! where each event is legal ([`events`]), then against what else it needs (`guards` up to `RUNNING`, `work` in it).
 
 pub mod breach;
@@ -11,10 +11,10 @@ mod how;
 pub mod list;
 mod message;
 mod path;
+mod payload;
 pub mod probe;
 mod proof;
 pub mod record;
-mod said;
 pub mod show;
 pub mod start;
 pub mod tick;
@@ -23,14 +23,14 @@ mod work;
 
 pub use events::Event;
 pub use fields::DOMAINS_MAX;
-pub use said::{Report, read};
+pub use payload::{Report, read};
 pub use verdict::{Accepted, Breached, Verdict};
 
 use crate::projections::bootstrap::{Core, Run, State};
 use crate::projections::fact::BootstrapAct;
 use crate::projections::fact::bootstrap;
 use crate::refusal::{Code, Refusal};
-use said::Said;
+use payload::Payload;
 use teamlog_engine::Timestamp;
 use verdict::{Ruled, illegal};
 
@@ -49,13 +49,13 @@ pub fn decide(run: &Run, report: &Report) -> Verdict {
             why,
         }));
     }
-    if let Said::Faulty(fault) = &report.said {
+    if let Payload::Faulty(fault) = &report.said {
         return Verdict::Refused(fault.clone());
     }
     if let Err(refusal) = legal(run, report.event) {
         return Verdict::Refused(Box::new(refusal));
     }
-    if let Said::Unavailable { raw } = &report.said {
+    if let Payload::Unavailable { raw } = &report.said {
         return Verdict::Blocked {
             raw: raw.clone(),
             why: "the platform cannot launch a team".to_owned(),
@@ -127,58 +127,60 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
 fn ruled(run: &Run, report: &Report) -> Ruled {
     let name = report.event.name();
     match &report.said {
-        Said::Probe(probe) => guards::probed(run, probe),
-        Said::Branch { case, team_name } => guards::branched(run, *case, team_name.as_deref()),
-        Said::Fallback { reason } => guards::fallen_back(run, reason.as_ref()),
-        Said::Roster { core, domains } => guards::roster(run, core.as_deref(), domains.as_deref()),
-        Said::Launch { how, members } => guards::launched(run, *how, members),
-        Said::Ping { to } => {
+        Payload::Probe(probe) => guards::probed(run, probe),
+        Payload::Branch { case, team_name } => guards::branched(run, *case, team_name.as_deref()),
+        Payload::Fallback { reason } => guards::fallen_back(run, reason.as_ref()),
+        Payload::Roster { core, domains } => {
+            guards::roster(run, core.as_deref(), domains.as_deref())
+        }
+        Payload::Launch { how, members } => guards::launched(run, *how, members),
+        Payload::Ping { to } => {
             let ping = |to: &Core| BootstrapAct::CorePinged { to: *to };
             Ok(Accepted {
                 acts: to.iter().map(ping).collect(),
                 warnings: Vec::new(),
             })
         }
-        Said::Ready { from, launch } => guards::ready(run, from, *launch),
-        Said::HandshakeTimedOut => Err(illegal(run, name, "both acks of the core are there")),
-        Said::Relaunch { missing, .. } => guards::relaunched(run, missing.as_deref()),
-        Said::Running { evidence } => guards::running(run, evidence.as_ref()),
-        Said::Declared => Ok(Accepted::one(BootstrapAct::SwarmDeclared {})),
-        Said::Skeleton => Ok(Accepted::one(BootstrapAct::SkeletonSent {})),
-        Said::Domain { domain } => work::started(run, domain),
-        Said::Mapping(mapping) => work::delivered(run, mapping),
-        Said::Ack {
+        Payload::Ready { from, launch } => guards::ready(run, from, *launch),
+        Payload::HandshakeTimedOut => Err(illegal(run, name, "both acks of the core are there")),
+        Payload::Relaunch { missing, .. } => guards::relaunched(run, missing.as_deref()),
+        Payload::Running { evidence } => guards::running(run, evidence.as_ref()),
+        Payload::Declared => Ok(Accepted::one(BootstrapAct::SwarmDeclared {})),
+        Payload::Skeleton => Ok(Accepted::one(BootstrapAct::SkeletonSent {})),
+        Payload::Domain { domain } => work::started(run, domain),
+        Payload::Mapping(mapping) => work::delivered(run, mapping),
+        Payload::Ack {
             by,
             domain,
             message_id,
         } => work::acked(run, by, domain, message_id),
-        Said::AckTimeout {
+        Payload::AckTimeout {
             missing,
             domain,
             message_id,
         } => work::ack_missed(run, *missing, domain, message_id.as_deref()),
-        Said::Feedback(review) => work::reviewed(run, review),
-        Said::Round1(round) => work::round_completed(run, round),
-        Said::Exclude { domain, reason } => work::excluded(run, domain, reason.as_ref()),
-        Said::Revision { domain, round } => work::revised(run, domain, *round),
-        Said::Gate {
+        Payload::Feedback(review) => work::reviewed(run, review),
+        Payload::Round1(round) => work::round_completed(run, round),
+        Payload::Exclude { domain, reason } => work::excluded(run, domain, reason.as_ref()),
+        Payload::Revision { domain, round } => work::revised(run, domain, *round),
+        Payload::Gate {
             by,
             summary,
             conditions,
         } => work::cleared(run, by, summary.as_ref(), conditions.as_deref()),
-        Said::Request { by } => work::requested(run, by),
-        Said::ByWhom { by } => {
+        Payload::Request { by } => work::requested(run, by),
+        Payload::ByWhom { by } => {
             work::synthesized(run, name, by, report.event == Event::SynthesisResult)
         }
-        Said::Join { domain, how } => work::joined(run, domain, *how),
-        Said::Task | Said::LeadContent { .. } => Ok(reported(report)),
-        Said::Signal { signal, said } => Ok(Accepted::one(BootstrapAct::SignalRecorded {
+        Payload::Join { domain, how } => work::joined(run, domain, *how),
+        Payload::Task | Payload::LeadContent { .. } => Ok(reported(report)),
+        Payload::Signal { signal, said } => Ok(Accepted::one(BootstrapAct::SignalRecorded {
             signal: signal.clone(),
             said: said.clone(),
         })),
         // Decided before.
-        Said::Unavailable { .. } => Ok(Accepted::default()),
-        Said::Faulty(fault) => Err((**fault).clone()),
+        Payload::Unavailable { .. } => Ok(Accepted::default()),
+        Payload::Faulty(fault) => Err((**fault).clone()),
     }
 }
 

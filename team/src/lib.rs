@@ -34,14 +34,14 @@ pub mod usage;
 mod uuid;
 pub mod worker;
 
-pub use backup::dir::Vault;
+pub use backup::dir::BackupDir;
 pub use failure::{Failure, Result};
 pub use handle::exchange::Exchange;
 pub use handle::notes::Notes;
 pub use handle::root::{Root, RootOptions};
 pub use handle::team::Team;
 pub use log::recorded::Recorded;
-pub use receipt::given::Presented;
+pub use receipt::given::GivenReceipt;
 pub use receipt::key::{PublicKey, SecretKey};
 pub use refusal::{Code, Refusal};
 

@@ -24,7 +24,7 @@ impl Told {
     /// # Errors
     /// It is no JSON object; a field is something else than it should be.
     pub fn read(context: &Context) -> Result<Told, CommandError> {
-        Told::of(&given::object(context.surroundings(), "the event", "-")?)
+        Told::of(&given::object(context.env(), "the event", "-")?)
     }
 
     fn of(fields: &Map<String, Value>) -> Result<Told, CommandError> {

@@ -7,12 +7,12 @@ mod help;
 mod words;
 
 use crate::context::{Context, Unknown};
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Place;
 use crate::link::Called;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
-use crate::surroundings::Surroundings;
 use serde_json::{Map, Value};
 use std::io::Read;
 use std::path::Path;
@@ -50,8 +50,8 @@ const INPUT_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {
     /// The operation that is called, if the words can be read.
-    pub fn operation(&self, surroundings: &Surroundings) -> Option<&'static Operation> {
-        let called = Called::of(surroundings.program().as_deref());
+    pub fn operation(&self, env: &ProcessEnv) -> Option<&'static Operation> {
+        let called = Called::of(env.program().as_deref());
         match words::read(&self.words, called, false) {
             Ok(Asked::Call(operation, _)) => Some(operation),
             _ => None,
@@ -71,7 +71,7 @@ impl Args {
             Asked::Help(Some(operation)) => help::of_one(context, operation),
             Asked::List => help::list(context),
             Asked::Schema(operation) => help::schemas(context, operation),
-            Asked::Call(operation, source) => match read(context.surroundings(), &source) {
+            Asked::Call(operation, source) => match read(context.env(), &source) {
                 Ok(input) => carry_out(context, began, operation, input),
                 Err(fault) => unread(context, began, &fault),
             },
@@ -86,7 +86,7 @@ fn unread(context: &mut Context, began: Timestamp, fault: &Fault) -> Outcome {
         let envelope = Envelope::failed(&program, None, began, fault);
         context.out.json(&envelope)?;
     } else {
-        say_failed(context.surroundings(), None, fault);
+        say_failed(context.env(), None, fault);
     }
     Ok(Exit::Refused)
 }
@@ -94,7 +94,7 @@ fn unread(context: &mut Context, began: Timestamp, fault: &Fault) -> Outcome {
 /// Answers that an operation was not carried out, or that nobody knows, where the fault is not the operation's own: no
 /// lock, no daemon, wrong flags. Without an operation the call itself could not be read.
 pub fn undone(
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
     json: bool,
     operation: Option<&'static Operation>,
     error: CommandError,
@@ -106,16 +106,16 @@ pub fn undone(
         (Some(_), _) => fault_of(FAILED, error),
     };
     if !json {
-        say_failed(surroundings, operation, &fault);
+        say_failed(env, operation, &fault);
         return Exit::Refused;
     }
-    let program = Called::of(surroundings.program().as_deref()).words("api");
+    let program = Called::of(env.program().as_deref()).words("api");
     let name = operation.map(|operation| operation.name);
     let envelope = Envelope::failed(&program, name, SystemClock.now(), &fault);
-    let mut out = crate::output::Output::stdout(true, surroundings);
+    let mut out = crate::output::Output::stdout(true, env);
     match out.json(&envelope).and_then(|()| out.flush()) {
         Ok(()) => Exit::Refused,
-        Err(error) => error.report(json, surroundings),
+        Err(error) => error.report(json, env),
     }
 }
 
@@ -160,7 +160,7 @@ fn carry_out(
             }
         }
         // The caller may hand it to a daemon, so nothing is printed yet.
-        Err(fault) if is_locked(&fault) && context.surroundings().is_untouched() => {
+        Err(fault) if is_locked(&fault) && context.env().is_untouched() => {
             let locked = CommandError::new(Exit::Locked, "locked", fault.message);
             Err(locked.with_details(fault.details))
         }
@@ -169,7 +169,7 @@ fn carry_out(
                 let envelope = Envelope::failed(&program, Some(operation.name), began, &fault);
                 context.out.json(&envelope)?;
             } else {
-                say_failed(context.surroundings(), Some(operation), &fault);
+                say_failed(context.env(), Some(operation), &fault);
             }
             Ok(Exit::Refused)
         }
@@ -206,14 +206,14 @@ fn is_locked(fault: &Fault) -> bool {
 }
 
 /// The input as an object.
-fn read(surroundings: &Surroundings, source: &Source) -> Result<Map<String, Value>, Fault> {
+fn read(env: &ProcessEnv, source: &Source) -> Result<Map<String, Value>, Fault> {
     let invalid = |why: &str| Fault::new("invalid_input", format!("Invalid --input JSON: {why}"));
     let text = match source {
         Source::Given(text) => text.clone(),
-        Source::Standard => read_all("standard input", &mut surroundings.stdin())?,
+        Source::Standard => read_all("standard input", &mut env.stdin())?,
         Source::File(path) => {
-            let mut file = super::append::open(surroundings, "--input", Path::new(path))
-                .map_err(failed_input)?;
+            let mut file =
+                super::append::open(env, "--input", Path::new(path)).map_err(failed_input)?;
             read_all(path, &mut file)?
         }
     };
@@ -246,7 +246,7 @@ fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
 }
 
 /// Says on standard error why there is no answer, with what to do next.
-fn say_failed(surroundings: &Surroundings, operation: Option<&Operation>, fault: &Fault) {
+fn say_failed(env: &ProcessEnv, operation: Option<&Operation>, fault: &Fault) {
     let mut text = match operation {
         Some(operation) => format!(
             "error operation={} code={}: {}",
@@ -259,7 +259,7 @@ fn say_failed(surroundings: &Surroundings, operation: Option<&Operation>, fault:
     if let Some(Value::String(hint)) = fault.details.get("hint") {
         text.push_str(&format!("\nhint: {}", visible(hint)));
     }
-    surroundings.say(&format!("{text}\n"));
+    env.say(&format!("{text}\n"));
 }
 
 /// Where the input is of words that ask for an operation that records.

@@ -1,9 +1,9 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
 use crate::context::{Context, Unknown};
+use crate::env::{ProcessEnv, Source};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
-use crate::surroundings::{Source, Surroundings};
 use serde_json::Map;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn one(
 }
 
 fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize>) -> Outcome {
-    let mut source = lines_of(context.surroundings(), "batch", path)?;
+    let mut source = lines_of(context.env(), "batch", path)?;
     context.records(Unknown::Look);
     let mut team = context.team(team)?;
     let batch = AppendBatch {
@@ -164,28 +164,26 @@ fn stopped(stopped: Stopped) -> CommandError {
 
 /// The lines of a file, or of standard input for `-`.
 pub fn lines_of(
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
     flag: &str,
     path: &Path,
 ) -> Result<Box<dyn BufRead>, CommandError> {
     if path == Path::new("-") {
-        return Ok(surroundings.stdin());
+        return Ok(env.stdin());
     }
-    let file = open(surroundings, flag, path)?;
+    let file = open(env, flag, path)?;
     Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
 }
 
 /// A file that the user named.
-pub fn open(surroundings: &Surroundings, flag: &str, path: &Path) -> Result<Source, CommandError> {
+pub fn open(env: &ProcessEnv, flag: &str, path: &Path) -> Result<Source, CommandError> {
     let shown = path.display();
-    let source = surroundings
-        .open(path)
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => {
-                CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
-            }
-            _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
-        })?;
+    let source = env.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
+        }
+        _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
+    })?;
     // Opening one works; reading from it would fail later, when something may have been done.
     if source.is_dir() {
         let message = format!("{flag} must be a file, but {shown} is a directory");

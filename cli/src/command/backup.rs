@@ -48,8 +48,8 @@ fn usage(message: &str) -> CommandError {
 
 fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
     let team = context.team(team)?;
-    let vault = context.new_vault(dir)?;
-    let answer = team.backup(&vault)?;
+    let backup_dir = context.new_vault(dir)?;
+    let answer = team.backup(&backup_dir)?;
     context.answer(&answer, moving::backed_up)?;
     context.out.flush()?;
     Ok(Exit::Done)
@@ -57,8 +57,8 @@ fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
 
 fn all(context: &mut Context, dir: &Path) -> Outcome {
     let root = context.data()?;
-    let vault = context.new_vault(dir)?;
-    let answer = root.backup_all(&vault)?;
+    let backup_dir = context.new_vault(dir)?;
+    let answer = root.backup_all(&backup_dir)?;
     context.answer(&answer, moving::all_backed_up)?;
     context.out.flush()?;
     let partial = answer.status == "partial";

@@ -3,12 +3,12 @@
 mod history;
 
 use crate::context::Context;
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, event, integrity, timeline};
-use crate::surroundings::Surroundings;
 use history::{REPEATED, Stage, TASK, TEAM, TRACE, Update};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -73,10 +73,10 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let wanted = self.dir.or_else(|| context.data_root_flag());
-        let dir = fresh_dir(wanted, context.surroundings())?;
+        let dir = fresh_dir(wanted, context.env())?;
         let mut demo = Demo {
             program: context
-                .surroundings()
+                .env()
                 .program()
                 .map_or_else(|| "teamlog".into(), PathBuf::from),
             view: context.view(),
@@ -403,15 +403,10 @@ fn digest(team: &mut Team) -> Result<String, CommandError> {
     Ok(status.state_digest.unwrap_or_default())
 }
 
-fn fresh_dir(
-    wanted: Option<PathBuf>,
-    surroundings: &Surroundings,
-) -> Result<PathBuf, CommandError> {
+fn fresh_dir(wanted: Option<PathBuf>, env: &ProcessEnv) -> Result<PathBuf, CommandError> {
     let dir = wanted.unwrap_or_else(|| {
         let random = RandomIds.random() & 0xffff_ffff;
-        surroundings
-            .temporary()
-            .join(format!("teamlog-demo-{random:08x}"))
+        env.temporary().join(format!("teamlog-demo-{random:08x}"))
     });
     let shown = dir.display().to_string();
     let failed = |error: std::io::Error| match error.kind() {

@@ -21,7 +21,7 @@ enum Action {
     Clean(Clean),
 }
 
-/// Check log, state, index, views and surroundings; each problem with the command that mends it. Changes nothing
+/// Check log, state, index, views and env; each problem with the command that mends it. Changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -84,7 +84,7 @@ impl Args {
 impl Check {
     fn run(self, context: &mut Context) -> Outcome {
         let root = context.root(&self.team)?;
-        let mut progress = Progress::on_stderr("checking", context.surroundings());
+        let mut progress = Progress::on_stderr("checking", context.env());
         let answer = root.doctor_check(
             DoctorCheck {
                 team: self.team,

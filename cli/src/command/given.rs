@@ -1,8 +1,8 @@
 //! JSON as the command line gives it: an object as text, in a file or on standard input, and single fields.
 
 use super::append::open;
+use crate::env::ProcessEnv;
 use crate::exit::CommandError;
-use crate::surroundings::Surroundings;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io::Read;
@@ -17,13 +17,13 @@ const BYTES_MAX: u64 = 8 << 20;
 /// # Errors
 /// It cannot be read, or is no JSON object.
 pub fn object(
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
     flag: &str,
     text: &str,
 ) -> Result<Map<String, Value>, CommandError> {
     let text = match text.strip_prefix('@') {
-        Some(file) => all(flag, &mut open(surroundings, flag, Path::new(file))?)?,
-        None if text == "-" => all(flag, &mut surroundings.stdin())?,
+        Some(file) => all(flag, &mut open(env, flag, Path::new(file))?)?,
+        None if text == "-" => all(flag, &mut env.stdin())?,
         None => text.to_owned(),
     };
     let invalid = |why: String| {
@@ -43,19 +43,19 @@ pub fn object(
 /// # Errors
 /// As [`object`].
 pub fn maybe_object(
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
     flag: &str,
     text: Option<&str>,
 ) -> Result<Map<String, Value>, CommandError> {
-    text.map_or_else(|| Ok(Map::new()), |text| object(surroundings, flag, text))
+    text.map_or_else(|| Ok(Map::new()), |text| object(env, flag, text))
 }
 
 /// All of standard input.
 ///
 /// # Errors
 /// It cannot be read, or is too large.
-pub fn stdin(surroundings: &Surroundings, what: &str) -> Result<String, CommandError> {
-    all(what, &mut surroundings.stdin())
+pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
+    all(what, &mut env.stdin())
 }
 
 fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn an_object_is_nothing_else() {
-        let here = Surroundings::of_process();
+        let here = ProcessEnv::of_process();
         assert_eq!(object(&here, "input", r#"{"a":1}"#).unwrap().len(), 1);
         for bad in ["", "[1]", "1", r#"{"a":1,"a":2}"#, "@/nonexistent"] {
             let error = object(&here, "input", bad).unwrap_err();

@@ -126,7 +126,7 @@ impl Args {
     }
 
     fn decide(&self, context: &mut Context) -> Result<Decision, CommandError> {
-        let mut call = Call::parse(&given::stdin(context.surroundings(), "the tool call")?)
+        let mut call = Call::parse(&given::stdin(context.env(), "the tool call")?)
             .map_err(|error| CommandError::invalid("call", error.to_string()))?;
         // By one name, whichever link led there, so that it can be told whether it lies in the repository.
         call.cwd = call.cwd.map(|dir| real(&dir));
@@ -135,7 +135,7 @@ impl Args {
         }
         let mut place = Place {
             dir: context
-                .surroundings()
+                .env()
                 .here()
                 .ok()
                 .and_then(text)
@@ -303,7 +303,7 @@ fn question(form: Form, why: &str) -> Value {
 }
 
 fn variable(context: &Context, name: &str) -> Option<String> {
-    context.surroundings().var_set(name)?.into_string().ok()
+    context.env().var_set(name)?.into_string().ok()
 }
 
 fn text(path: PathBuf) -> Option<String> {
@@ -317,6 +317,6 @@ fn real(dir: &str) -> String {
 }
 
 fn absolute(context: &Context, dir: &Path) -> Option<String> {
-    let here = context.surroundings().here().ok()?;
+    let here = context.env().here().ok()?;
     text(here.join(dir))
 }

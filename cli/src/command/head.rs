@@ -25,7 +25,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let key = self.sign.as_deref();
         let key = key
-            .map(|file| keygen::secret_key(context.surroundings(), file))
+            .map(|file| keygen::secret_key(context.env(), file))
             .transpose()?;
         let mut team = context.team(&self.team)?;
         let mut answer = team.head()?;

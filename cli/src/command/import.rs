@@ -82,8 +82,8 @@ impl Args {
         };
         // Sorting reads the source twice, which a pipe cannot do.
         let mut pipe: Box<dyn Read> = match path == Path::new("-") {
-            true => Box::new(context.surroundings().stdin()),
-            false => match open(context.surroundings(), "messages", path)?.seekable() {
+            true => Box::new(context.env().stdin()),
+            false => match open(context.env(), "messages", path)?.seekable() {
                 Ok(file) => {
                     let root = context.new_root(&self.team)?;
                     let mut file = BufReader::with_capacity(64 << 10, file);
@@ -124,7 +124,7 @@ impl Args {
             format: self.format,
             allow_network_fs: self.allow_network_fs,
         };
-        let mut source = lines_of(context.surroundings(), "events", path)?;
+        let mut source = lines_of(context.env(), "events", path)?;
         Ok(context
             .new_root(&self.team)?
             .import_events(import, &mut source)?)

@@ -5,9 +5,9 @@
 
 use crate::command::append::open;
 use crate::context::Context;
+use crate::env::{ProcessEnv, Source};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible;
-use crate::surroundings::{Source, Surroundings};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -57,8 +57,8 @@ impl Args {
 }
 
 /// A secret key out of its file.
-pub fn secret_key(surroundings: &Surroundings, path: &Path) -> Result<SecretKey, CommandError> {
-    let file = open(surroundings, "key", path)?;
+pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
+    let file = open(env, "key", path)?;
     let mode = file.mode().map_err(failed("look at", path))?;
     if mode & 0o077 != 0 {
         let message = format!(
@@ -74,11 +74,8 @@ pub fn secret_key(surroundings: &Surroundings, path: &Path) -> Result<SecretKey,
 }
 
 /// A public key out of its file.
-pub fn public_key(surroundings: &Surroundings, path: &Path) -> Result<PublicKey, CommandError> {
-    Ok(PublicKey::parse(&text_of(
-        open(surroundings, "key", path)?,
-        path,
-    )?)?)
+pub fn public_key(env: &ProcessEnv, path: &Path) -> Result<PublicKey, CommandError> {
+    Ok(PublicKey::parse(&text_of(open(env, "key", path)?, path)?)?)
 }
 
 fn text_of(file: Source, path: &Path) -> Result<String, CommandError> {

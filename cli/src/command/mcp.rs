@@ -69,10 +69,7 @@ fn session(meant: Meant, context: &Context) -> Result<Session, CommandError> {
 
 /// Hands a tool to the daemon, where one has the team.
 fn elsewhere(context: &Context) -> Elsewhere {
-    let (root, surroundings) = (
-        context.data_root().to_owned(),
-        context.surroundings().clone(),
-    );
+    let (root, env) = (context.data_root().to_owned(), context.env().clone());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
         let words = [
             "teamlog",
@@ -86,7 +83,7 @@ fn elsewhere(context: &Context) -> Elsewhere {
         let mut argv: Vec<OsString> = words.map(OsString::from).to_vec();
         argv.push(root.clone().into());
         let input = Value::Object(arguments.clone()).to_string();
-        match forward::collected(argv, &root, team, input, &surroundings) {
+        match forward::collected(argv, &root, team, input, &env) {
             Ok(None) => None,
             Ok(Some((0, text))) => Some(Ok(text)),
             Ok(Some((_, text))) => Some(Err(Fault(text))),
@@ -97,7 +94,7 @@ fn elsewhere(context: &Context) -> Elsewhere {
 
 /// One tool: what it answers, or why it does not, and nothing else.
 fn one(context: &mut Context, tool: &str, team: &str) -> Outcome {
-    let arguments = given::object(context.surroundings(), "input", "-")?;
+    let arguments = given::object(context.env(), "input", "-")?;
     let (exit, text) =
         match teamlog_mcp::carry_out(&context.data()?, &context.origin(), tool, team, arguments) {
             Ok(text) => (Exit::Done, text),

@@ -119,7 +119,7 @@ fn run(
 ) -> Executed {
     let root = context.path(context.data_root());
     let root = std::path::absolute(&root).unwrap_or(root);
-    let ended = context.surroundings().run(&Child {
+    let ended = context.env().run(&Child {
         program: program.into(),
         args: vec![nudged.agent.clone().into()],
         vars: vec![

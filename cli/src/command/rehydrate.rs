@@ -29,7 +29,7 @@ impl Args {
         let options = Rehydrate {
             workers: self.workers,
         };
-        let mut progress = Progress::on_stderr("rehydrating", context.surroundings());
+        let mut progress = Progress::on_stderr("rehydrating", context.env());
         let mut show = |done, all| progress.show(done, all);
         if self.salvage {
             let root = context.root(&self.team)?;

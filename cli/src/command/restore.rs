@@ -40,7 +40,7 @@ pub struct Args {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let vault = context.vault(&self.dir)?;
+        let backup_dir = context.backup_dir(&self.dir)?;
         let root = context.new_root(&self.team)?;
         let restore = Restore {
             team: self.team,
@@ -49,7 +49,7 @@ impl Args {
             format: self.format,
             allow_network_fs: self.allow_network_fs,
         };
-        let answer = root.restore(restore, &vault)?;
+        let answer = root.restore(restore, &backup_dir)?;
         context.answer(&answer, moving::restored)?;
         context.out.flush()?;
         Ok(Exit::Done)

@@ -1,9 +1,9 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
 use crate::context::{Context, Unknown};
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::inbox;
-use crate::surroundings::Surroundings;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use teamlog_team::message::send::{Require, Send, SendStatus};
@@ -113,8 +113,8 @@ impl Durable {
         let mut team = context.team(team)?;
         let mut answer = match self.wait {
             true => {
-                let surroundings = context.surroundings();
-                let sent = surroundings.waiting(|patience| team.send_and_wait(send, patience));
+                let env = context.env();
+                let sent = env.waiting(|deadline| team.send_and_wait(send, deadline));
                 sent.ok_or_else(crowded)??
             }
             false => team.send(send)?,
@@ -160,7 +160,7 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let payload = match &self.payload_file {
-            Some(path) => Some(payload_from(context.surroundings(), path)?),
+            Some(path) => Some(payload_from(context.env(), path)?),
             None => self.payload_json,
         };
         let from = context.agent("--from", self.from)?;
@@ -183,7 +183,7 @@ impl Args {
     }
 }
 
-fn payload_from(surroundings: &Surroundings, path: &Path) -> Result<String, CommandError> {
+fn payload_from(env: &ProcessEnv, path: &Path) -> Result<String, CommandError> {
     let shown = path.display().to_string();
     let failed = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => {
@@ -200,9 +200,9 @@ fn payload_from(surroundings: &Surroundings, path: &Path) -> Result<String, Comm
         _ => CommandError::io("read", &format!("payload file {shown}"), &error),
     };
     let source: Box<dyn Read> = if path == Path::new("-") {
-        Box::new(surroundings.stdin())
+        Box::new(env.stdin())
     } else {
-        Box::new(surroundings.open(path).map_err(failed)?)
+        Box::new(env.open(path).map_err(failed)?)
     };
     let mut text = String::new();
     let read = source

@@ -159,10 +159,7 @@ impl Args {
         options.teams = self.teams;
         options.listen = self.listen;
         options.socket = self.socket.map(|socket| context.path(&socket));
-        options.runtime_dir = context
-            .surroundings()
-            .var_set("XDG_RUNTIME_DIR")
-            .map(PathBuf::from);
+        options.runtime_dir = context.env().var_set("XDG_RUNTIME_DIR").map(PathBuf::from);
         options.take_over = Some(Arc::new(Forwarding(resident)));
         options.signals = true;
         options.confined = true;

@@ -154,7 +154,7 @@ impl Asked {
         run: fn(&mut Team, I) -> Result<A>,
     ) -> Outcome {
         let input = self.input;
-        let input = input.map(|text| given::object(context.surroundings(), "input", &text));
+        let input = input.map(|text| given::object(context.env(), "input", &text));
         let mut input = input.transpose()?.unwrap_or_default();
         // Callers say where they stand, which means nothing to a log.
         input.remove("workingDirectory");

@@ -54,18 +54,18 @@ impl Args {
 
     fn one(self, context: &mut Context, name: &str) -> Outcome {
         if let Some(dir) = &self.backup {
-            let answer = context.vault(dir)?.verify(name, self.log.as_deref())?;
+            let answer = context.backup_dir(dir)?.verify(name, self.log.as_deref())?;
             context.answer(&answer, integrity::verified)?;
             context.out.flush()?;
             return Ok(if answer.ok { Exit::Done } else { Exit::Damaged });
         }
         let against = self.against.as_deref();
         let presented = against
-            .map(|file| receipt_file(context.surroundings(), "against", file))
+            .map(|file| receipt_file(context.env(), "against", file))
             .transpose()?;
         let key = self.key.as_deref();
         let key = key
-            .map(|file| keygen::public_key(context.surroundings(), file))
+            .map(|file| keygen::public_key(context.env(), file))
             .transpose()?;
         if let (Some(presented), Some(key)) = (&presented, &key) {
             presented.check(key)?;

@@ -2,8 +2,8 @@
 //! for a writer.
 
 use super::typed::Typed;
+use crate::env::ProcessEnv;
 use crate::root;
-use crate::surroundings::Surroundings;
 use clap::Arg;
 use clap_complete::CompletionCandidate;
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ pub type Asked = fn(&Source, &str) -> Option<Candidates>;
 
 /// Where to ask.
 #[derive(Debug)]
-pub struct Source(Typed, Surroundings);
+pub struct Source(Typed, ProcessEnv);
 
 /// Whom to ask for the values of an argument: by what the help calls them.
 pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
@@ -95,8 +95,8 @@ fn creates(command: &str) -> bool {
 
 impl Source {
     /// What is typed tells where.
-    pub fn new(typed: Typed, surroundings: &Surroundings) -> Source {
-        Source(typed, surroundings.clone())
+    pub fn new(typed: Typed, env: &ProcessEnv) -> Source {
+        Source(typed, env.clone())
     }
 
     fn root(&self) -> Option<Root> {

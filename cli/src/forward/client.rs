@@ -2,8 +2,8 @@
 
 use super::runtime::Runtime;
 use super::unknown::{Repeat, outcome_unknown};
+use crate::env::{ProcessEnv, Source};
 use crate::exit::{CommandError, Exit};
-use crate::surroundings::{Source, Surroundings};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -47,7 +47,7 @@ pub fn call(
     runtime: &Runtime,
     call: &ForwardedCall,
     repeat: Repeat,
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
 ) -> Result<Handed, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
         return Ok(Handed::Nowhere);
@@ -58,14 +58,14 @@ pub fn call(
         files: Vec::new(),
         stdin: None,
         said: Said::default(),
-        surroundings,
+        env,
     };
     if link.upgraded(runtime)? == Taken::No || link.send(&Frame::Call(call.clone())).is_err() {
         return Ok(Handed::HungUp);
     }
     match link.serve() {
         Ok(Some(code)) => {
-            link.said.show(surroundings)?;
+            link.said.show(env)?;
             Ok(Handed::Ended(code))
         }
         Ok(None) => Ok(Handed::Nowhere),
@@ -91,12 +91,12 @@ impl Said {
         Ok(())
     }
 
-    fn show(self, surroundings: &Surroundings) -> Result<(), CommandError> {
-        let mut out = surroundings.stdout();
+    fn show(self, env: &ProcessEnv) -> Result<(), CommandError> {
+        let mut out = env.stdout();
         let mut written = Ok(());
         for (is_out, chunk) in self.chunks {
             match is_out {
-                false => surroundings.say_bytes(&chunk),
+                false => env.say_bytes(&chunk),
                 true if written.is_ok() => {
                     written = out.write_all(&chunk).and_then(|()| out.flush());
                 }
@@ -156,7 +156,7 @@ struct Link<'a> {
     /// Standard input, once it was wanted.
     stdin: Option<Box<dyn BufRead>>,
     said: Said,
-    surroundings: &'a Surroundings,
+    env: &'a ProcessEnv,
 }
 
 impl Link<'_> {
@@ -221,7 +221,7 @@ impl Link<'_> {
                 Frame::Exit(code) => return Ok(Some(code)),
                 Frame::Elsewhere => return Ok(None),
                 Frame::Err(bytes) if is_progress(&bytes) => {
-                    self.surroundings.say_bytes(&bytes);
+                    self.env.say_bytes(&bytes);
                     continue;
                 }
                 Frame::Err(bytes) => {
@@ -236,7 +236,7 @@ impl Link<'_> {
                 // The daemon no longer waits for this input; read its next frame.
                 Frame::Want(handle) if self.hears_before(handle) => continue,
                 Frame::Want(handle) => self.input(handle),
-                Frame::Run(child) => Ok(Frame::Ended(self.surroundings.run(&child))),
+                Frame::Run(child) => Ok(Frame::Ended(self.env.run(&child))),
                 _ => return Err(io::ErrorKind::InvalidData.into()),
             };
             let answer = answer.unwrap_or_else(|error| frame::failed(&error));
@@ -250,7 +250,7 @@ impl Link<'_> {
         if !self.stream.buffer().is_empty() {
             return true;
         }
-        let stdin = self.surroundings.stdin_awaited();
+        let stdin = self.env.stdin_awaited();
         let input = match (file_of(handle), &stdin) {
             (None, Some(stdin)) => stdin.as_fd(),
             (Some(at), _) => match self.files.get(at) {
@@ -275,7 +275,7 @@ impl Link<'_> {
         if self.files.len() >= FILES_MAX {
             return Err(io::Error::other("too many open files of one call"));
         }
-        self.files.push(self.surroundings.open(path)?);
+        self.files.push(self.env.open(path)?);
         let handle = u32::try_from(self.files.len()).map_err(io::Error::other)?;
         Ok(Frame::Opened(STDIN + handle))
     }
@@ -284,7 +284,7 @@ impl Link<'_> {
         let mut bytes = vec![0; CHUNK];
         let count = match file_of(handle) {
             None => {
-                let stdin = self.stdin.get_or_insert_with(|| self.surroundings.stdin());
+                let stdin = self.stdin.get_or_insert_with(|| self.env.stdin());
                 stdin.read(&mut bytes)?
             }
             Some(file) => match self.files.get_mut(file) {

@@ -3,8 +3,8 @@
 use super::runtime::Runtime;
 use super::unknown::Repeat;
 use super::{call, handed_over};
+use crate::env::ProcessEnv;
 use crate::exit::CommandError;
-use crate::surroundings::Surroundings;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -65,12 +65,12 @@ pub fn collected(
     root: &Path,
     team: &str,
     input: String,
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
 ) -> Result<Option<(u8, String)>, CommandError> {
     let Some(runtime) = Runtime::of_team(root, team)? else {
         return Ok(None);
     };
-    let Some(mut call) = call(&argv, root, team.to_owned(), surroundings) else {
+    let Some(mut call) = call(&argv, root, team.to_owned(), env) else {
         return Ok(None);
     };
     call.terminals = Terminals::default();
@@ -78,7 +78,7 @@ pub fn collected(
         input: Mutex::new(input.into_bytes()),
         out: Mutex::default(),
     });
-    let streams = Surroundings::of_caller(&call, held.clone());
+    let streams = ProcessEnv::of_caller(&call, held.clone());
     let code = handed_over(runtime, root, &call, Repeat::Unsafe, &streams)?;
     let mut out = held.out.lock().unwrap_or_else(PoisonError::into_inner);
     let text = String::from_utf8_lossy(&std::mem::take(&mut *out)).into_owned();

@@ -2,8 +2,8 @@
 //! input, and what is taken from standard input for that is given back.
 
 use crate::command::api::recording_input;
+use crate::env::ProcessEnv;
 use crate::link::Called;
-use crate::surroundings::Surroundings;
 use serde_json::Value;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -32,36 +32,36 @@ pub struct Said {
 }
 
 /// That of `state`.
-pub fn of_state(input: &OsStr, surroundings: Surroundings) -> (Said, Surroundings) {
+pub fn of_state(input: &OsStr, env: ProcessEnv) -> (Said, ProcessEnv) {
     let text = input.to_string_lossy();
     let place = match text.strip_prefix('@') {
         Some(file) => Place::File(file.to_owned()),
         None if text == "-" => Place::Standard,
         None => Place::Given(text.into_owned()),
     };
-    said("team", place, surroundings)
+    said("team", place, env)
 }
 
 /// That of an operation, if it is one that records.
-pub fn of_operation(words: &[OsString], surroundings: Surroundings) -> (Said, Surroundings) {
-    let called = Called::of(surroundings.program().as_deref());
+pub fn of_operation(words: &[OsString], env: ProcessEnv) -> (Said, ProcessEnv) {
+    let called = Called::of(env.program().as_deref());
     match recording_input(words, called) {
-        Some(place) => said("team_name", place, surroundings),
-        None => (Said::default(), surroundings),
+        Some(place) => said("team_name", place, env),
+        None => (Said::default(), env),
     }
 }
 
-fn said(team: &str, place: Place, surroundings: Surroundings) -> (Said, Surroundings) {
-    let (text, surroundings) = match place {
-        Place::Given(text) => (Some(text), surroundings),
-        Place::File(file) => (of_file(&file), surroundings),
+fn said(team: &str, place: Place, env: ProcessEnv) -> (Said, ProcessEnv) {
+    let (text, env) = match place {
+        Place::Given(text) => (Some(text), env),
+        Place::File(file) => (of_file(&file), env),
         Place::Standard => {
             let mut bytes = Vec::new();
             // What cannot be read now cannot be read by the command either, which says so.
-            let read = surroundings.stdin().take(BYTES_MAX).read_to_end(&mut bytes);
+            let read = env.stdin().take(BYTES_MAX).read_to_end(&mut bytes);
             let whole = read.is_ok_and(|count| (count as u64) < BYTES_MAX);
             let text = String::from_utf8(bytes.clone()).ok();
-            (text, surroundings.having_read(bytes, whole))
+            (text, env.having_read(bytes, whole))
         }
     };
     let input: Option<Value> = text.and_then(|text| serde_json::from_str(&text).ok());
@@ -70,7 +70,7 @@ fn said(team: &str, place: Place, surroundings: Surroundings) -> (Said, Surround
         team: named(team),
         key: named("key").is_some(),
     };
-    (said, surroundings)
+    (said, env)
 }
 
 fn of_file(file: &str) -> Option<String> {

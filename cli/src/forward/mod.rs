@@ -20,9 +20,9 @@ pub use resident::Resident;
 pub use table::{Meant, records};
 
 use crate::args::Global;
+use crate::env::ProcessEnv;
 use crate::exit::CommandError;
 use crate::root;
-use crate::surroundings::Surroundings;
 use client::Handed;
 use runtime::Runtime;
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub enum Forwarded {
     /// The daemon carried it out, and the process ends with that.
     Ended(u8),
     /// There is none that would: the command runs here.
-    Nowhere(Surroundings),
+    Nowhere(ProcessEnv),
 }
 
 /// Hands a command over, if there is somebody to take it. Every error comes with what the command sees of the process.
@@ -46,26 +46,26 @@ pub fn try_forward(
     argv: &[OsString],
     global: &Global,
     meant: &Meant,
-    surroundings: Surroundings,
-) -> Result<Forwarded, (CommandError, Surroundings)> {
-    let Ok(root) = root::of(global, &surroundings) else {
-        return Ok(Forwarded::Nowhere(surroundings));
+    env: ProcessEnv,
+) -> Result<Forwarded, (CommandError, ProcessEnv)> {
+    let Ok(root) = root::of(global, &env) else {
+        return Ok(Forwarded::Nowhere(env));
     };
-    let (aim, surroundings) = meant.aim(&root, surroundings);
+    let (aim, env) = meant.aim(&root, env);
     let Some(team) = aim.team else {
-        return Ok(Forwarded::Nowhere(surroundings));
+        return Ok(Forwarded::Nowhere(env));
     };
     let attempted = Runtime::of_team(&root, &team).and_then(|runtime| match runtime {
-        Some(runtime) => match call(argv, &root, team, &surroundings) {
-            Some(call) => handed_over(runtime, &root, &call, aim.repeat, &surroundings),
+        Some(runtime) => match call(argv, &root, team, &env) {
+            Some(call) => handed_over(runtime, &root, &call, aim.repeat, &env),
             None => Ok(None),
         },
         None => Ok(None),
     });
     match attempted {
         Ok(Some(code)) => Ok(Forwarded::Ended(code)),
-        Ok(None) => Ok(Forwarded::Nowhere(surroundings)),
-        Err(error) => Err((error, surroundings)),
+        Ok(None) => Ok(Forwarded::Nowhere(env)),
+        Err(error) => Err((error, env)),
     }
 }
 
@@ -79,14 +79,14 @@ fn handed_over(
     root: &Path,
     call: &ForwardedCall,
     repeat: Repeat,
-    surroundings: &Surroundings,
+    env: &ProcessEnv,
 ) -> Result<Option<u8>, CommandError> {
     let mut daemon = Some(daemon);
     for _ in 0..ATTEMPTS {
         let Some(runtime) = daemon else {
             return Ok(None);
         };
-        match client::call(&runtime, call, repeat, surroundings)? {
+        match client::call(&runtime, call, repeat, env)? {
             Handed::Ended(code) => return Ok(Some(code)),
             Handed::Nowhere => return Ok(None),
             Handed::HungUp => daemon = Runtime::of_team(root, &call.team)?,
@@ -95,19 +95,14 @@ fn handed_over(
     Ok(None)
 }
 
-fn call(
-    argv: &[OsString],
-    root: &Path,
-    team: String,
-    surroundings: &Surroundings,
-) -> Option<ForwardedCall> {
+fn call(argv: &[OsString], root: &Path, team: String, env: &ProcessEnv) -> Option<ForwardedCall> {
     Some(ForwardedCall {
         root: std::fs::canonicalize(root).ok()?,
         team,
-        program: surroundings.program().unwrap_or_default(),
+        program: env.program().unwrap_or_default(),
         argv: argv.to_vec(),
-        vars: surroundings.vars(),
-        here: surroundings.here().ok()?,
-        terminals: surroundings.terminals(),
+        vars: env.vars(),
+        here: env.here().ok()?,
+        terminals: env.terminals(),
     })
 }

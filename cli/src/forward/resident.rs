@@ -1,8 +1,8 @@
 //! The daemon's side: what is forwarded runs as the same code, on the teams that are open here.
 
 use crate::args;
+use crate::env::ProcessEnv;
 use crate::exit;
-use crate::surroundings::Surroundings;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,11 +39,11 @@ impl Forward for Resident {
         if place(&call.root).ok()? != self.place || !served.serves(&call.team) {
             return None;
         }
-        let surroundings = Surroundings::of_caller(&call, io);
-        let ran = exit::caught(|| args::run_resident(&call.argv, &surroundings, served.root()));
+        let env = ProcessEnv::of_caller(&call, io);
+        let ran = exit::caught(|| args::run_resident(&call.argv, &env, served.root()));
         Some(ran.unwrap_or_else(|bug| {
             let json = args::wants_json(&call.argv);
-            bug.report(json, &surroundings).into()
+            bug.report(json, &env).into()
         }))
     }
 }

@@ -3,7 +3,7 @@
 use super::input::{self, Said};
 use super::runtime::Runtime;
 use super::unknown::Repeat;
-use crate::surroundings::Surroundings;
+use crate::env::ProcessEnv;
 use clap::ArgMatches;
 use std::ffi::OsString;
 use std::path::Path;
@@ -134,33 +134,33 @@ impl Meant {
         })
     }
 
-    /// What is meant; and the surroundings, of which some input may have been read to know it.
-    pub fn aim(&self, root: &Path, surroundings: Surroundings) -> (Aim, Surroundings) {
-        let (said, surroundings) = match self.named {
+    /// What is meant; and the env, of which some input may have been read to know it.
+    pub fn aim(&self, root: &Path, env: ProcessEnv) -> (Aim, ProcessEnv) {
+        let (said, env) = match self.named {
             // A daemon that serves one of the teams serves them all.
             Named::Team if self.team.is_none() && self.all => {
                 let team = served_team(root);
-                (Said { team, key: false }, surroundings)
+                (Said { team, key: false }, env)
             }
-            Named::Team => (self.said(), surroundings),
-            Named::Operation => input::of_operation(&self.input, surroundings),
+            Named::Team => (self.said(), env),
+            Named::Operation => input::of_operation(&self.input, env),
             Named::State => {
-                let (mut said, mut surroundings) = match (&self.team, self.input.first()) {
-                    (None, Some(input)) => input::of_state(input, surroundings),
-                    _ => (self.said(), surroundings),
+                let (mut said, mut env) = match (&self.team, self.input.first()) {
+                    (None, Some(input)) => input::of_state(input, env),
+                    _ => (self.said(), env),
                 };
                 if said.team.is_none() {
-                    said.team = surroundings
+                    said.team = env
                         .var_set("TEAMLOG_TEAM")
                         .and_then(|team| team.into_string().ok());
                 }
                 if said.team.is_none()
                     && let Some(only) = only_team(root)
                 {
-                    surroundings = surroundings.with_only_team(only.clone());
+                    env = env.with_only_team(only.clone());
                     said.team = Some(only);
                 }
-                (said, surroundings)
+                (said, env)
             }
         };
         let aim = Aim {
@@ -173,7 +173,7 @@ impl Meant {
                 false => self.repeat,
             },
         };
-        (aim, surroundings)
+        (aim, env)
     }
 
     fn said(&self) -> Said {

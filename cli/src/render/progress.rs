@@ -1,7 +1,7 @@
 //! A bar on standard error for work that takes over a second, and only where somebody watches.
 
+use crate::env::ProcessEnv;
 use crate::render::time;
-use crate::surroundings::Surroundings;
 use std::time::{Duration, Instant};
 
 /// Before this nobody has begun to wonder.
@@ -15,17 +15,17 @@ const WIDTH: u64 = 30;
 #[derive(Debug)]
 pub struct Progress {
     what: &'static str,
-    surroundings: Surroundings,
+    env: ProcessEnv,
     started: Instant,
     drawn: Option<Instant>,
 }
 
 impl Progress {
     /// A bar that shows nothing yet.
-    pub fn on_stderr(what: &'static str, surroundings: &Surroundings) -> Progress {
+    pub fn on_stderr(what: &'static str, env: &ProcessEnv) -> Progress {
         Progress {
             what,
-            surroundings: surroundings.clone(),
+            env: env.clone(),
             started: Instant::now(),
             drawn: None,
         }
@@ -33,7 +33,7 @@ impl Progress {
 
     /// So much is done.
     pub fn show(&mut self, done: u64, all: u64) {
-        if !self.surroundings.terminals().stderr || self.started.elapsed() < QUIET {
+        if !self.env.terminals().stderr || self.started.elapsed() < QUIET {
             return;
         }
         if self.drawn.is_some_and(|drawn| drawn.elapsed() < STEP) {
@@ -41,14 +41,13 @@ impl Progress {
         }
         self.drawn = Some(Instant::now());
         // A bar that cannot be drawn is no reason to stop the work.
-        self.surroundings
-            .say(&format!("\r{}", line(self.what, done, all)));
+        self.env.say(&format!("\r{}", line(self.what, done, all)));
     }
 
     /// Leaves the line empty, as if nothing had been there.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() {
-            self.surroundings.say("\r\x1b[K");
+            self.env.say("\r\x1b[K");
         }
     }
 }

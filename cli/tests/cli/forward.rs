@@ -135,7 +135,7 @@ doctor repair demo --to 999999 --yes --json
 append demo --kind k_5
 doctor repair demo --to 3 --yes
 append demo --kind k_6
-restore ../vault demo
+restore ../backup_dir demo
 restore ../nowhere demo --json
 purge demo
 purge demo --yes
@@ -172,7 +172,7 @@ fn worlds() -> (Cli, Cli) {
     }
     let receipt = direct.ok("head demo --json");
     direct.file("receipt.json", &receipt);
-    direct.ok("backup demo ../vault");
+    direct.ok("backup demo ../backup_dir");
     let served = direct.copy();
     (direct, served)
 }

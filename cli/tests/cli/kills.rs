@@ -265,8 +265,8 @@ impl Storm<'_> {
 
     fn until_changed<T: PartialEq>(&self, look: impl Fn() -> T) {
         let before = look();
-        let patience = Instant::now() + Duration::from_millis(500);
-        while look() == before && Instant::now() < patience {
+        let deadline = Instant::now() + Duration::from_millis(500);
+        while look() == before && Instant::now() < deadline {
             std::hint::spin_loop();
         }
     }

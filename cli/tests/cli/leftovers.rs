@@ -233,7 +233,7 @@ fn derived_files_of_older_versions_go_with_a_tick_or_a_rehydration() {
             panic!("{:?}", versions());
         };
         let newer = format!("v{}", now[1..].parse::<u32>().unwrap() + 1);
-        for name in ["v0", &newer, "v01", "vault"] {
+        for name in ["v0", &newer, "v01", "backup_dir"] {
             fs::create_dir(derived.join(name)).unwrap();
             fs::write(derived.join(name).join("run"), "x").unwrap();
         }
@@ -253,7 +253,7 @@ fn derived_files_of_older_versions_go_with_a_tick_or_a_rehydration() {
             serde_json::json!(["teamlog rehydrate demo"])
         );
         cli.ok(command);
-        let mut left = vec![now.clone(), newer, "v01".into(), "vault".into()];
+        let mut left = vec![now.clone(), newer, "v01".into(), "backup_dir".into()];
         left.sort();
         assert_eq!(
             versions(),

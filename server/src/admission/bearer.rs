@@ -1,10 +1,10 @@
 //! Who asks: the team whose token is presented. Tokens are compared by their digests, in constant time, with those of
 //! every team; guessing 256 bits is hopeless, and slow on top.
 
-use crate::door::Door;
-use crate::places::Guest;
+use crate::connection_slots::Connection;
 use crate::reply::Reply;
 use crate::served::Admitted;
+use crate::state::AppState;
 use crate::token::Digest;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 use std::sync::{Mutex, PoisonError};
@@ -15,17 +15,17 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// 401, after a while if there were many.
 pub(crate) async fn team(
-    door: &Door,
-    guest: &Guest,
+    state: &AppState,
+    connection: &Connection,
     headers: &HeaderMap,
 ) -> Result<Admitted, Reply> {
-    let found = presented(headers).and_then(|token| door.served.admit(&Digest::of(token)));
+    let found = presented(headers).and_then(|token| state.served.admit(&Digest::of(token)));
     if let Some(admitted) = found {
-        guest.is_known();
+        connection.is_known();
         return Ok(admitted);
     }
-    if door.guesses.one_more(door.limits.guesses) {
-        tokio::time::sleep(door.limits.guess_delay).await;
+    if state.guesses.one_more(state.limits.guesses) {
+        tokio::time::sleep(state.limits.guess_delay).await;
     }
     Err(unauthorized(
         "authorization must be Bearer and the token of runtime.json",

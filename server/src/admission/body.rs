@@ -2,8 +2,8 @@
 //! not said as soon as it is, and all bodies together never take more than their share of memory.
 
 use crate::admission::busy;
-use crate::door::Door;
 use crate::reply::Reply;
+use crate::state::AppState;
 use crate::wire::watched;
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -22,7 +22,7 @@ pub(crate) struct Held {
 /// # Errors
 /// 400, 408, 413, 503.
 pub(crate) async fn read(
-    door: &Arc<Door>,
+    state: &Arc<AppState>,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<(Vec<u8>, Held), Reply> {
@@ -30,11 +30,11 @@ pub(crate) async fn read(
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok());
     let declared: u64 = declared.and_then(|text| text.parse().ok()).unwrap_or(0);
-    if declared > door.limits.body_bytes as u64 {
-        return Err(too_large(door));
+    if declared > state.limits.body_bytes as u64 {
+        return Err(too_large(state));
     }
-    let reading = collect(door, body);
-    match tokio::time::timeout(door.limits.body_time, reading).await {
+    let reading = collect(state, body);
+    match tokio::time::timeout(state.limits.body_time, reading).await {
         Ok(read) => read,
         Err(_) => Err(
             Reply::error(408, "request_timeout", "the body must arrive without delay")
@@ -43,7 +43,7 @@ pub(crate) async fn read(
     }
 }
 
-async fn collect(door: &Arc<Door>, mut body: Body) -> Result<(Vec<u8>, Held), Reply> {
+async fn collect(state: &Arc<AppState>, mut body: Body) -> Result<(Vec<u8>, Held), Reply> {
     let (mut bytes, mut held) = (Vec::new(), Held::default());
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| {
@@ -56,19 +56,19 @@ async fn collect(door: &Arc<Door>, mut body: Body) -> Result<(Vec<u8>, Held), Re
         let Some(data) = frame.data_ref() else {
             continue;
         };
-        if bytes.len() + data.len() > door.limits.body_bytes {
-            return Err(too_large(door));
+        if bytes.len() + data.len() > state.limits.body_bytes {
+            return Err(too_large(state));
         }
-        held.grow(door, data.len())?;
+        held.grow(state, data.len())?;
         bytes.extend_from_slice(data);
     }
     Ok((bytes, held))
 }
 
 impl Held {
-    fn grow(&mut self, door: &Door, by: usize) -> Result<(), Reply> {
+    fn grow(&mut self, state: &AppState, by: usize) -> Result<(), Reply> {
         let by = u32::try_from(by).unwrap_or(u32::MAX);
-        let Ok(more) = door.bodies.clone().try_acquire_many_owned(by) else {
+        let Ok(more) = state.bodies.clone().try_acquire_many_owned(by) else {
             return Err(busy("the daemon holds as many bodies as it can; try again"));
         };
         match &mut self.permit {
@@ -79,6 +79,6 @@ impl Held {
     }
 }
 
-fn too_large(door: &Door) -> Reply {
-    watched::too_large(door.limits.body_bytes).header("connection", "close")
+fn too_large(state: &AppState) -> Reply {
+    watched::too_large(state.limits.body_bytes).header("connection", "close")
 }

@@ -236,8 +236,8 @@ impl ForwardIo for Caller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::berths::Berths;
     use crate::forward::Terminals;
+    use crate::local_slots::LocalSlots;
     use std::os::unix::net::UnixStream;
     use teamlog_team::{Root, RootOptions};
 
@@ -273,7 +273,7 @@ mod tests {
         let served = Arc::new(Served::new(root));
         let answered = |mut ours: UnixStream| {
             let call = called(&mut ours)?;
-            let place = Berths::new(1, 1).take().unwrap();
+            let place = LocalSlots::new(1, 1).take().unwrap();
             session(&served, Link::new(ours, Vec::new(), place), call, &Act(act))
         };
         let (ours, mut theirs) = UnixStream::pair().unwrap();
@@ -347,19 +347,19 @@ mod tests {
     /// Lets `act` run for a caller that answers nothing, with what it hears once that is done; one more may wait, or not.
     fn unanswered(
         may_wait: bool,
-        act: impl Fn(&Served, &Arc<Berths>, &dyn ForwardIo) + Send + Sync,
+        act: impl Fn(&Served, &Arc<LocalSlots>, &dyn ForwardIo) + Send + Sync,
     ) -> Vec<Frame> {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path(), RootOptions::default()).unwrap();
         let served = Arc::new(Served::new(root));
-        let berths = Berths::new(1, usize::from(may_wait));
+        let local_slots = LocalSlots::new(1, usize::from(may_wait));
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let link = Link::new(ours, Vec::new(), berths.take().unwrap());
+        let link = Link::new(ours, Vec::new(), local_slots.take().unwrap());
         frame::send(&mut theirs, &call()).unwrap();
         let mut link = link;
         let call = called(&mut link).unwrap();
         let act = Act(|io: &dyn ForwardIo| {
-            act(&served, &berths, io);
+            act(&served, &local_slots, io);
             Some(3)
         });
         session(&served, link, call, &act).unwrap();
@@ -392,18 +392,18 @@ mod tests {
 
     #[test]
     fn who_is_slow_to_answer_leaves_its_place_and_who_may_not_wait_gives_no_input() {
-        let heard = unanswered(true, |served, berths, io| {
+        let heard = unanswered(true, |served, local_slots, io| {
             std::thread::scope(|scope| {
-                let asked = scope.spawn(|| io.write_out(b"out"));
+                let request = scope.spawn(|| io.write_out(b"out"));
                 let other = loop {
-                    match berths.take() {
+                    match local_slots.take() {
                         Some(other) => break other,
                         None => std::thread::yield_now(),
                     }
                 };
                 drop(other);
                 served.stop();
-                asked.join().unwrap().unwrap();
+                request.join().unwrap().unwrap();
             });
         });
         assert_eq!(heard, [Frame::Out(b"out".to_vec()), Frame::Exit(3)]);
@@ -418,13 +418,13 @@ mod tests {
 
     #[test]
     fn a_wait_is_worth_it_until_the_caller_hangs_up_or_the_daemon_stops() {
-        unanswered(true, |served, berths, io| {
-            assert!(berths.take().is_none());
+        unanswered(true, |served, local_slots, io| {
+            assert!(local_slots.take().is_none());
             assert!(io.begin_wait());
-            assert!(berths.take().is_some());
+            assert!(local_slots.take().is_some());
             assert!(io.is_awaited());
             io.end_wait();
-            assert!(berths.take().is_none());
+            assert!(local_slots.take().is_none());
             served.stop();
             assert!(!io.is_awaited());
         });

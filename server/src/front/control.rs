@@ -1,7 +1,7 @@
 //! What the daemon's own user may ask of it, on the Unix socket: how it is, that it ends, and new tokens.
 
-use crate::door::Door;
 use crate::reply::Reply;
+use crate::state::AppState;
 use crate::wire::sending;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -10,24 +10,24 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// What runs, and how its teams are.
-pub(super) async fn status(State(door): State<Arc<Door>>) -> Response<Body> {
-    let running = door.runtimes.running();
+pub(super) async fn status(State(state): State<Arc<AppState>>) -> Response<Body> {
+    let running = state.runtimes.running();
     let body = json!({
         "pid": running.pid,
         "url": running.url,
         "socket": running.socket,
         "version": running.version,
         "startedAt": running.started_at,
-        "stopping": door.served.is_stopping(),
-        "teams": door.served.conditions(),
+        "stopping": state.served.is_stopping(),
+        "teams": state.served.conditions(),
     });
     sending::whole(Reply::json(200, &body))
 }
 
 /// Ends the daemon, once this is answered.
-pub(super) async fn stop(State(door): State<Arc<Door>>) -> Response<Body> {
-    door.served.stop();
-    door.drain.cancel();
+pub(super) async fn stop(State(state): State<Arc<AppState>>) -> Response<Body> {
+    state.served.stop();
+    state.drain.cancel();
     sending::whole(Reply::json(
         202,
         &json!({"stopping": true, "pid": std::process::id()}),
@@ -36,15 +36,15 @@ pub(super) async fn stop(State(door): State<Arc<Door>>) -> Response<Body> {
 
 /// Gives a team a new token; the old one is worth nothing from then on.
 pub(super) async fn token(
-    State(door): State<Arc<Door>>,
+    State(state): State<Arc<AppState>>,
     Path(team): Path<String>,
 ) -> Response<Body> {
-    if !door.served.serves(&team) {
+    if !state.served.serves(&team) {
         let message = format!("team must be one that is served, but is {team:?}");
         return sending::whole(Reply::error(404, "team_not_found", &message));
     }
-    let (served, runtimes, named) = (door.served.clone(), door.runtimes.clone(), team.clone());
-    let written = door
+    let (served, runtimes, named) = (state.served.clone(), state.runtimes.clone(), team.clone());
+    let written = state
         .pool
         .run(move || runtimes.publish(&served, &named))
         .await;

@@ -1,11 +1,11 @@
 //! How the daemon is: alive, ready, and in numbers.
 
 use crate::admission::{bearer, busy};
-use crate::door::Door;
+use crate::connection_slots::Connection;
 use crate::front::Via;
-use crate::places::Guest;
 use crate::reply::Reply;
 use crate::served::Condition;
+use crate::state::AppState;
 use crate::wire::sending;
 use axum::Extension;
 use axum::body::Body;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 const NUMBERS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// That the process answers, and its version.
-pub(super) async fn healthz(State(door): State<Arc<Door>>) -> Response<Body> {
-    let version = &door.runtimes.running().version;
+pub(super) async fn healthz(State(state): State<Arc<AppState>>) -> Response<Body> {
+    let version = &state.runtimes.running().version;
     sending::whole(Reply::json(
         200,
         &json!({"status": "ok", "version": version}),
@@ -28,23 +28,23 @@ pub(super) async fn healthz(State(door): State<Arc<Door>>) -> Response<Body> {
 
 /// Whether every team can be read and written. Who knows a token is told which cannot, and why.
 pub(super) async fn readyz(
-    State(door): State<Arc<Door>>,
+    State(state): State<Arc<AppState>>,
     Extension(via): Extension<Via>,
-    Extension(guest): Extension<Arc<Guest>>,
+    Extension(connection): Extension<Arc<Connection>>,
     headers: HeaderMap,
 ) -> Response<Body> {
-    let teams = door.served.conditions();
+    let teams = state.served.conditions();
     let unready = teams
         .values()
         .filter(|condition| !matches!(condition, Condition::Sound))
         .count();
-    let (status, word) = match (door.served.is_stopping(), unready) {
+    let (status, word) = match (state.served.is_stopping(), unready) {
         (true, _) => (503, "stopping"),
         (false, 0) => (200, "ready"),
         (false, _) => (503, "unready"),
     };
     let mut body = json!({"status": word, "served": teams.len(), "unready": unready});
-    match knows(&door, via, &guest, &headers).await {
+    match knows(&state, via, &connection, &headers).await {
         Ok(true) => body["teams"] = json!(teams),
         Ok(false) => {}
         Err(reply) => return sending::whole(reply),
@@ -58,18 +58,18 @@ pub(super) async fn readyz(
 
 /// Numbers, for who knows a token or speaks on the socket.
 pub(super) async fn metrics(
-    State(door): State<Arc<Door>>,
+    State(state): State<Arc<AppState>>,
     Extension(via): Extension<Via>,
-    Extension(guest): Extension<Arc<Guest>>,
+    Extension(connection): Extension<Arc<Connection>>,
     headers: HeaderMap,
 ) -> Response<Body> {
     if via == Via::Tcp
-        && let Err(reply) = bearer::team(&door, &guest, &headers).await
+        && let Err(reply) = bearer::team(&state, &connection, &headers).await
     {
         return sending::whole(reply);
     }
-    let all = door.clone();
-    let text = door.pool.run(move || all.figures.text(&all));
+    let all = state.clone();
+    let text = state.pool.run(move || all.metrics.text(&all));
     sending::whole(match text.await {
         Err(_) => busy("the daemon has more to do than it can; try again"),
         Ok(Ok(text)) => Reply {
@@ -83,10 +83,15 @@ pub(super) async fn metrics(
 }
 
 /// Whether whoever asks may know the teams. A wrong token is worse than none.
-async fn knows(door: &Door, via: Via, guest: &Guest, headers: &HeaderMap) -> Result<bool, Reply> {
+async fn knows(
+    state: &AppState,
+    via: Via,
+    connection: &Connection,
+    headers: &HeaderMap,
+) -> Result<bool, Reply> {
     match (via, headers.contains_key(AUTHORIZATION)) {
         (Via::Socket, _) => Ok(true),
         (Via::Tcp, false) => Ok(false),
-        (Via::Tcp, true) => bearer::team(door, guest, headers).await.map(|_| true),
+        (Via::Tcp, true) => bearer::team(state, connection, headers).await.map(|_| true),
     }
 }

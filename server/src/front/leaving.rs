@@ -1,9 +1,9 @@
 //! The way out of HTTP, on the Unix socket.
 
 use crate::admission::busy;
-use crate::berths::Berth;
-use crate::door::Door;
+use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
+use crate::state::AppState;
 use crate::takeover::{Link, TakeOver, VERSION_HEADER};
 use crate::wire::sending;
 use crate::wire::watched::Watched;
@@ -22,20 +22,20 @@ pub(crate) fn is_asked(request: &Request<Body>) -> bool {
 }
 
 /// Says yes, and hands the connection over once that is sent.
-pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Response<Body> {
-    let (other, place) = match may_leave(request.headers(), door) {
+pub(crate) fn take_over(mut request: Request<Body>, state: &Arc<AppState>) -> Response<Body> {
+    let (other, place) = match may_leave(request.headers(), state) {
         Ok(may) => may,
         Err(reply) => return sending::whole(reply),
     };
     let protocol = HeaderValue::from_static(other.protocol());
-    let version = door.runtimes.running().version.clone();
+    let version = state.runtimes.running().version.clone();
     let upgrade = hyper::upgrade::on(&mut request);
-    let door = door.clone();
+    let state = state.clone();
     tokio::spawn(async move {
         // A client that is gone by now has nothing to be told.
         let upgraded = upgrade.await.map_err(io::Error::other);
         if let Ok(link) = upgraded.and_then(|upgraded| plain(upgraded, place)) {
-            let served = door.served.clone();
+            let served = state.served.clone();
             let thread = std::thread::Builder::new().name("taken-over".to_owned());
             let _ = thread.spawn(move || {
                 // The client sees its connection end; the daemon goes on.
@@ -55,17 +55,20 @@ pub(crate) fn take_over(mut request: Request<Body>, door: &Arc<Door>) -> Respons
 }
 
 /// Who takes over, and a place to do so.
-fn may_leave(headers: &HeaderMap, door: &Door) -> Result<(Arc<dyn TakeOver>, Berth), Reply> {
-    let asked = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
+fn may_leave(
+    headers: &HeaderMap,
+    state: &AppState,
+) -> Result<(Arc<dyn TakeOver>, LocalSlot), Reply> {
+    let request = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
     let spoken = |other: &Arc<dyn TakeOver>| {
         let protocol = other.protocol().as_bytes();
-        protocol.eq_ignore_ascii_case(asked)
+        protocol.eq_ignore_ascii_case(request)
     };
-    let Some(other) = door.take_over.clone().filter(spoken) else {
+    let Some(other) = state.take_over.clone().filter(spoken) else {
         let message = "upgrade must be a protocol that is spoken here";
         return Err(Reply::error(400, "malformed_request", message));
     };
-    let ours = &door.runtimes.running().version;
+    let ours = &state.runtimes.running().version;
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
     // Who says no version is of one that we know nothing of.
     if version != Some(ours.as_bytes()) {
@@ -73,12 +76,12 @@ fn may_leave(headers: &HeaderMap, door: &Door) -> Result<(Arc<dyn TakeOver>, Ber
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
     let message = "the daemon runs as many commands as it can; try again";
-    let place = door.berths.take().ok_or_else(|| busy(message))?;
+    let place = state.local_slots.take().ok_or_else(|| busy(message))?;
     Ok((other, place))
 }
 
 /// The socket beneath, blocking, and what was already read from it.
-fn plain(upgraded: Upgraded, place: Berth) -> io::Result<Link> {
+fn plain(upgraded: Upgraded, place: LocalSlot) -> io::Result<Link> {
     let parts = upgraded
         .downcast::<TokioIo<Watched<tokio::net::UnixStream>>>()
         .map_err(|_| io::Error::other("no Unix socket"))?;

@@ -1,7 +1,7 @@
 //! `GET /`: a page for whoever opens the daemon's address in a browser. It shows no data, for it asks for no token.
 
-use crate::door::Door;
 use crate::reply::Reply;
+use crate::state::AppState;
 use crate::wire::sending;
 use axum::body::Body;
 use axum::extract::State;
@@ -13,8 +13,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
                       form-action 'none'; frame-ancestors 'none'";
 
 /// The page.
-pub(super) async fn page(State(door): State<Arc<Door>>) -> Response<Body> {
-    let version = escaped(&door.runtimes.running().version);
+pub(super) async fn page(State(state): State<Arc<AppState>>) -> Response<Body> {
+    let version = escaped(&state.runtimes.running().version);
     let body = format!(
         "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>teamlog</title>\n\
          <style>body{{font:16px/1.5 system-ui,sans-serif;max-width:40em;margin:3em auto;padding:0 1em}}</style>\n\
@@ -24,7 +24,7 @@ pub(super) async fn page(State(door): State<Arc<Door>>) -> Response<Body> {
          <p>Everything else wants <code>Authorization: Bearer TOKEN</code>, with the token of \
          <code>teams/TEAM/runtime.json</code>: <code>/v1/status</code>, <code>/v1/tasks</code>, \
          <code>/v1/events</code>, <code>/metrics</code>, and what <code>/v1/openapi.json</code> lists.</p>\n</html>\n",
-        teams(door.served.names().len()),
+        teams(state.served.names().len()),
     );
     let reply = Reply {
         status: 200,

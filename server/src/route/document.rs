@@ -1,8 +1,8 @@
 //! `GET /v1/openapi.json`: the document of all this.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
+use super::request::RequestContext;
 use super::teams::Nothing;
 use crate::openapi;
 use crate::reply::{JSON, Reply};
@@ -20,7 +20,7 @@ impl Endpoint for Document {
         "The OpenAPI document of this server",
     );
 
-    fn answer(_: Nothing, _: &mut Asked<'_>) -> Result<Reply, Problem> {
+    fn answer(_: Nothing, _: &mut RequestContext<'_>) -> Result<Reply, Problem> {
         Ok(Reply {
             status: 200,
             content_type: JSON,

@@ -1,7 +1,7 @@
 //! What a route is.
 
-use super::asked::Asked;
 use super::problem::Problem;
+use super::request::RequestContext;
 use crate::call::Method;
 use crate::reply::Reply;
 use schemars::generate::SchemaSettings;
@@ -77,11 +77,11 @@ pub(super) trait Endpoint {
     const FACTS: Facts;
 
     /// Answers.
-    fn answer(input: Self::Input, asked: &mut Asked<'_>) -> Result<Reply, Problem>;
+    fn answer(input: Self::Input, request: &mut RequestContext<'_>) -> Result<Reply, Problem>;
 }
 
 /// Carries a route out on an input that was checked.
-pub(super) type Run = fn(&mut Asked<'_>, Map<String, Value>) -> Result<Reply, Problem>;
+pub(super) type Run = fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem>;
 
 /// A row of the table.
 pub struct Route {
@@ -139,8 +139,11 @@ pub(crate) fn answer_schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-fn run<E: Endpoint>(asked: &mut Asked<'_>, fields: Map<String, Value>) -> Result<Reply, Problem> {
-    E::answer(typed(E::FACTS.id, fields)?, asked)
+fn run<E: Endpoint>(
+    request: &mut RequestContext<'_>,
+    fields: Map<String, Value>,
+) -> Result<Reply, Problem> {
+    E::answer(typed(E::FACTS.id, fields)?, request)
 }
 
 /// An input as its type.

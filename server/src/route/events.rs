@@ -1,9 +1,9 @@
 //! `GET /v1/events`: the log itself, in pages; as a stream it is answered beside the routes.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::input::shown;
 use super::problem::Problem;
+use super::request::RequestContext;
 use crate::call::Call;
 use crate::reply::Reply;
 use schemars::JsonSchema;
@@ -74,9 +74,9 @@ impl Endpoint for Events {
     .streams()
     .codes(&["cursor_ahead"]);
 
-    fn answer(input: EventsInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        let known = last_event_id(asked.call)?;
-        asked.look(|team| {
+    fn answer(input: EventsInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        let known = last_event_id(request.call)?;
+        request.look(|team| {
             team.events(&Page {
                 after: known.or(input.after).unwrap_or(0),
                 limit: input.limit,

@@ -1,9 +1,9 @@
 //! What an agent is to be told.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::{SCHEMA_VERSION, moment};
+use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,8 @@ impl Endpoint for Inbox {
     )
     .codes(&["cursor_ahead"]);
 
-    fn answer(input: InboxInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: InboxInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             let mut feed = team.inbox_feed(&InboxFeed {
                 worker: input.agent_id,
                 since: input.since,

@@ -1,6 +1,5 @@
 //! Which call is answered how: one table of routes, from which dispatch and the documents are read.
 
-mod asked;
 mod codes;
 mod document;
 mod endpoint;
@@ -12,6 +11,7 @@ mod parts;
 mod paths;
 mod problem;
 mod record;
+mod request;
 mod story;
 mod table;
 mod tasks;
@@ -29,7 +29,7 @@ pub use table::ROUTES;
 use crate::call::{Call, Method};
 use crate::reply::Reply;
 use crate::served::{DAMAGED, Served};
-use asked::{Asked, noting};
+use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
 use table::{Compiled, Found};
 use teamlog_team::Code;
@@ -80,9 +80,9 @@ fn carry_out(
 ) -> Result<Reply, Problem> {
     let task = task_of(&parameters);
     let answered = input::read(compiled, call, parameters).and_then(|read| {
-        let mut asked = Asked::new(served, call, &compiled.route.facts, read.canonical);
-        let reply = (compiled.route.run)(&mut asked, read.fields)?;
-        Ok(noting(reply, &asked.root.options().notes))
+        let mut request = RequestContext::new(served, call, &compiled.route.facts, read.canonical);
+        let reply = (compiled.route.run)(&mut request, read.fields)?;
+        Ok(noting(reply, &request.root.options().notes))
     });
     answered.map_err(|problem| {
         let missing = task.filter(|_| BEHIND_THE_TASK.contains(&problem.code()));
@@ -136,7 +136,7 @@ pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
         .header("Allow", allow)
 }
 
-/// What can be got can also be asked for its head.
+/// What can be got can also be request for its head.
 fn listed(methods: &[Method]) -> String {
     let names: Vec<&str> = methods
         .iter()

@@ -1,10 +1,10 @@
 //! `POST /v1/api/{operation}`: every operation of the mutation contract, in its own envelope.
 
-use super::asked::{Asked, after};
 use super::codes;
 use super::endpoint::{Endpoint, Facts};
 use super::input::{brief, shown};
 use super::problem::Problem;
+use super::request::{RequestContext, after};
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -41,8 +41,8 @@ impl Endpoint for Call {
     )
     .codes(&["unknown_operation"]);
 
-    fn answer(input: CallInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        let began = asked.now();
+    fn answer(input: CallInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        let began = request.now();
         let Some(operation) = api::find(&input.operation) else {
             let name: String = input.operation.chars().take(80).collect();
             let message = format!("operation must be one that there is, but is {name:?}");
@@ -55,9 +55,9 @@ impl Endpoint for Call {
             return Ok(failed(None, began, &fault));
         };
         let given = input.input.get("key").and_then(Value::as_str);
-        let key = given.map(str::to_owned).or(asked.call.key.clone());
+        let key = given.map(str::to_owned).or(request.call.key.clone());
         let key = key.filter(|_| operation.mutates);
-        Ok(match call(asked, operation, input.input) {
+        Ok(match call(request, operation, input.input) {
             Ok(answered) => done(key.as_deref(), operation, began, answered)?,
             Err(fault) => failed(Some(operation.name), began, &fault),
         })
@@ -65,20 +65,20 @@ impl Endpoint for Call {
 }
 
 fn call(
-    asked: &Asked<'_>,
+    request: &RequestContext<'_>,
     operation: &Operation,
     mut input: Map<String, Value>,
 ) -> Result<Answered, Fault> {
-    check_team(&input, asked.call.team.as_str())?;
-    input.insert(TEAM_NAME.to_owned(), asked.call.team.as_str().into());
+    check_team(&input, request.call.team.as_str())?;
+    input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
     // The operation says by itself what is one request, so that other surfaces can repeat it.
     let control = Control {
-        key: asked.call.key.clone(),
-        trace_id: asked.call.trace_id.clone(),
-        patience: asked.call.patience.clone(),
+        key: request.call.key.clone(),
+        trace_id: request.call.trace_id.clone(),
+        deadline: request.call.deadline.clone(),
         ..Control::default()
     };
-    api::call(&asked.root, operation, input, control)
+    api::call(&request.root, operation, input, control)
 }
 
 /// The team may be named, as that of the token; nothing else is passed by.

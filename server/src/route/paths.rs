@@ -1,9 +1,9 @@
 //! Who may write where.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::moment;
+use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,8 +57,8 @@ impl Endpoint for CanWrite {
         "Whether an agent may write a path, and why; a no is an answer as well",
     );
 
-    fn answer(input: CanWriteInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: CanWriteInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             let verdict = team.can_write(Ask {
                 agent: input.agent_id,
                 path: input.path,

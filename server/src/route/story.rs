@@ -1,8 +1,8 @@
 //! How the team stands, who does what, what happened in a story, which modes are active: as the command line answers it.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
+use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,8 +37,8 @@ impl Endpoint for Status {
         "The state of the team in one answer",
     );
 
-    fn answer(input: StatusInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: StatusInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             team.status(status::Status {
                 stale_minutes: input.stale_minutes,
                 limit: input.limit,
@@ -71,8 +71,8 @@ impl Endpoint for Who {
         "Who does what: tasks, leases, last events, what was reported and what blocks",
     );
 
-    fn answer(input: WhoInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: WhoInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             team.who(&who::Who {
                 limit: input.limit,
                 cursor: input.cursor,
@@ -103,8 +103,8 @@ impl Endpoint for Trace {
     const FACTS: Facts = Facts::get("/v1/trace/{traceId}", "getTrace", "The events of a story")
         .codes(&["cursor_unknown"]);
 
-    fn answer(input: TraceInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: TraceInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             team.trace(trace::Trace {
                 trace_id: input.trace_id,
                 limit: Some(input.limit.unwrap_or(EVENTS)),
@@ -139,8 +139,8 @@ impl Endpoint for Modes {
     type Answer = ModeListAnswer;
     const FACTS: Facts = Facts::get("/v1/modes", "listModes", "The states of the workflow modes");
 
-    fn answer(input: ModesInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: ModesInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             team.mode_list(ModeList {
                 session_id: input.session_id,
                 all_sessions: input.all_sessions.unwrap_or(false),

@@ -1,9 +1,9 @@
 //! Tasks: made, read, claimed, and moved by whoever holds them.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::{Lease, Task, moment};
+use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,9 +90,12 @@ impl Endpoint for List {
     )
     .codes(&["cursor_unknown"]);
 
-    fn answer(input: ListInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let now = asked.now();
-        asked.look(|team| {
+    fn answer(
+        input: ListInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
+        let now = request.now();
+        request.look(|team| {
             let page = team.tasks(Tasks {
                 status: input.status,
                 owner: input.owner,
@@ -129,9 +132,12 @@ impl Endpoint for Show {
     const FACTS: Facts =
         Facts::get("/v1/tasks/{taskId}", "getTask", "One task").codes(&["task_not_found"]);
 
-    fn answer(input: ShowInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let now = asked.now();
-        asked.look(|team| {
+    fn answer(
+        input: ShowInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
+        let now = request.now();
+        request.look(|team| {
             let shown = team.task_show(TaskShow {
                 task_id: input.task_id,
                 ..TaskShow::default()
@@ -176,10 +182,13 @@ impl Endpoint for Create {
         .status(201)
         .codes(&["dependency_cycle", "worker_not_found", "budget_exceeded"]);
 
-    fn answer(input: CreateInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        asked.actor.clone_from(&input.agent_id);
-        let team = asked.team()?;
-        asked.exchange(team, input.command(), |live, answer: &TaskAnswer, now| {
+    fn answer(
+        input: CreateInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
+        request.actor.clone_from(&input.agent_id);
+        let team = request.team()?;
+        request.exchange(team, input.command(), |live, answer: &TaskAnswer, now| {
             let task = task(live, &answer.task.id, now)?;
             Exchange::of(Create::FACTS.status, &OneTask { task })
         })
@@ -246,15 +255,18 @@ impl Endpoint for Claim {
         "budget_exceeded",
     ]);
 
-    fn answer(input: ClaimInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        let team = asked.team()?;
+    fn answer(
+        input: ClaimInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
+        let team = request.team()?;
         let job = team.claim_job(TaskClaim {
             task_id: input.task_id,
             worker: input.agent_id,
             expected_version: input.expected_version,
             lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
         });
-        asked.exchange(team, job, leased)
+        request.exchange(team, job, leased)
     }
 }
 
@@ -299,10 +311,13 @@ impl Endpoint for Renew {
     )
     .codes(HOLDING);
 
-    fn answer(input: RenewInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
+    fn answer(
+        input: RenewInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
         let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
         let renew = fence.renew(input.ttl_ms.unwrap_or(TTL_MS));
-        asked.exchange(asked.team()?, renew, renewed)
+        request.exchange(request.team()?, renew, renewed)
     }
 }
 
@@ -336,9 +351,12 @@ impl Endpoint for Complete {
     )
     .codes(HOLDING);
 
-    fn answer(input: CompleteInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
+    fn answer(
+        input: CompleteInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
         let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
-        asked.exchange(asked.team()?, fence.complete(input.result), finished)
+        request.exchange(request.team()?, fence.complete(input.result), finished)
     }
 }
 
@@ -368,9 +386,12 @@ impl Endpoint for Fail {
     const FACTS: Facts =
         Facts::post("/v1/tasks/{taskId}/fail", "failTask", "Fail a claimed task").codes(HOLDING);
 
-    fn answer(input: FailInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
+    fn answer(
+        input: FailInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
         let fence = fence((input.task_id, input.epoch), input.agent_id, input.force);
-        asked.exchange(asked.team()?, fence.fail(input.error), finished)
+        request.exchange(request.team()?, fence.fail(input.error), finished)
     }
 }
 

@@ -1,10 +1,10 @@
 //! The team that the token belongs to.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::input;
 use super::problem::Problem;
 use super::record::SCHEMA_VERSION;
+use super::request::RequestContext;
 use super::usage::Budget;
 use crate::reply::Reply;
 use schemars::JsonSchema;
@@ -47,7 +47,7 @@ struct Agent {
 /// `GET /v1/teams`.
 pub struct List;
 
-/// Nothing is asked.
+/// Nothing is request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -64,8 +64,8 @@ impl Endpoint for List {
     type Answer = Teams;
     const FACTS: Facts = Facts::get("/v1/teams", "listTeams", "The team of the token, in a list");
 
-    fn answer(_: Nothing, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(_: Nothing, request: &mut RequestContext<'_>) -> std::result::Result<Reply, Problem> {
+        request.look(|team| {
             Ok(Teams {
                 teams: vec![shape(team)?],
             })
@@ -96,11 +96,14 @@ impl Endpoint for Show {
     type Answer = OneTeam;
     const FACTS: Facts = Facts::get("/v1/teams/{team}", "getTeam", "The team of the token");
 
-    fn answer(input: ShowInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
-        if input.team != asked.call.team {
-            return Err(input::another_team(&input.team, asked.call));
+    fn answer(
+        input: ShowInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
+        if input.team != request.call.team {
+            return Err(input::another_team(&input.team, request.call));
         }
-        asked.look(|team| Ok(OneTeam { team: shape(team)? }))
+        request.look(|team| Ok(OneTeam { team: shape(team)? }))
     }
 }
 
@@ -179,7 +182,10 @@ impl Endpoint for SetUp {
     )
     .status(201);
 
-    fn answer(input: SetUpInput, asked: &mut Asked<'_>) -> std::result::Result<Reply, Problem> {
+    fn answer(
+        input: SetUpInput,
+        request: &mut RequestContext<'_>,
+    ) -> std::result::Result<Reply, Problem> {
         let agents = input.agents.unwrap_or_default().into_iter();
         let setup = TeamSetup {
             agents: agents
@@ -200,8 +206,8 @@ impl Endpoint for SetUp {
             let team = shown(live, &answer.team)?;
             Exchange::of(SetUp::FACTS.status, &OneTeam { team })
         };
-        let team = asked.team()?;
+        let team = request.team()?;
         let job = team.setup_job(setup);
-        asked.exchange(team, job, form)
+        request.exchange(team, job, form)
     }
 }

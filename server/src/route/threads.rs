@@ -1,9 +1,9 @@
 //! Threads: begun, posted to, read, searched, linked.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
 use super::record::moment;
+use super::request::RequestContext;
 use super::tasks::names;
 use crate::reply::Reply;
 use schemars::JsonSchema;
@@ -90,14 +90,14 @@ impl Endpoint for Start {
         .status(201)
         .codes(&["task_not_found", "worker_not_found", "budget_exceeded"]);
 
-    fn answer(input: StartInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+    fn answer(input: StartInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
         let start = ThreadStart {
             title: input.title,
             participants: input.participants.map(names),
             task_id: input.task_id,
             worker: input.agent_id,
         };
-        asked.exchange(asked.team()?, start, |_, answer: &ThreadAnswer, _| {
+        request.exchange(request.team()?, start, |_, answer: &ThreadAnswer, _| {
             Exchange::of(Start::FACTS.status, &one(answer))
         })
     }
@@ -129,8 +129,8 @@ impl Endpoint for Search {
     )
     .codes(&["cursor_unknown"]);
 
-    fn answer(input: SearchInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: SearchInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             let found = team.thread_search(&ThreadSearch {
                 query: input.q,
                 limit: input.limit,
@@ -174,7 +174,7 @@ impl Endpoint for Post {
     .status(201)
     .codes(&["thread_not_found", "worker_not_found", "budget_exceeded"]);
 
-    fn answer(input: PostInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+    fn answer(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
         let body = match (input.body, input.message) {
             (Some(_), Some(_)) => {
                 let message = "body and message are names of one field, of which one must be given";
@@ -189,7 +189,7 @@ impl Endpoint for Post {
             worker: input.agent_id,
             to: input.to.map(names),
         };
-        asked.exchange(asked.team()?, said, |_, answer: &ThreadPostAnswer, _| {
+        request.exchange(request.team()?, said, |_, answer: &ThreadPostAnswer, _| {
             let message = post(answer.message.clone());
             Exchange::of(Post::FACTS.status, &ThreadPostAnswer { message })
         })
@@ -221,8 +221,8 @@ impl Endpoint for Messages {
     )
     .codes(&["thread_not_found", "cursor_unknown"]);
 
-    fn answer(input: MessagesInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        tail(asked, input.thread_id, input.tail, input.cursor)
+    fn answer(input: MessagesInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        tail(request, input.thread_id, input.tail, input.cursor)
     }
 }
 
@@ -251,18 +251,18 @@ impl Endpoint for Tail {
     )
     .codes(&["thread_not_found", "cursor_unknown"]);
 
-    fn answer(input: TailInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        tail(asked, input.thread_id, input.limit, input.cursor)
+    fn answer(input: TailInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        tail(request, input.thread_id, input.limit, input.cursor)
     }
 }
 
 fn tail(
-    asked: &Asked<'_>,
+    request: &RequestContext<'_>,
     thread_id: String,
     limit: Option<usize>,
     cursor: Option<String>,
 ) -> Result<Reply, Problem> {
-    asked.look(|team| {
+    request.look(|team| {
         let tail = team.thread_tail(&ThreadTail {
             thread_id,
             limit,
@@ -301,13 +301,13 @@ impl Endpoint for Link {
     )
     .codes(&["task_not_found", "thread_not_found", "worker_not_found"]);
 
-    fn answer(input: LinkInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+    fn answer(input: LinkInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
         let link = ThreadLink {
             thread_id: input.thread_id,
             task_id: input.task_id,
             worker: input.agent_id,
         };
-        asked.exchange(asked.team()?, link, |_, answer: &ThreadAnswer, _| {
+        request.exchange(request.team()?, link, |_, answer: &ThreadAnswer, _| {
             Exchange::of(Link::FACTS.status, &one(answer))
         })
     }

@@ -1,8 +1,8 @@
 //! Tokens that agents used, and how many they may.
 
-use super::asked::Asked;
 use super::endpoint::{Endpoint, Facts};
 use super::problem::Problem;
+use super::request::RequestContext;
 use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Body {
     used: Used,
     /// By agents, sorted by name; after a report the one who reported
     agents: Vec<Agent>,
-    /// For the task that was asked for
+    /// For the task that was request for
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<Used>,
     /// How many may be used, where that was said
@@ -151,8 +151,8 @@ impl Endpoint for Show {
         "How many tokens were used, and may be",
     );
 
-    fn answer(input: ShowInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
-        asked.look(|team| {
+    fn answer(input: ShowInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
+        request.look(|team| {
             let answer = team.usage(&Usage {
                 worker: input.agent_id,
                 task_id: input.task_id,
@@ -196,7 +196,7 @@ impl Endpoint for Report {
     )
     .codes(&["worker_not_found", "task_not_found"]);
 
-    fn answer(input: ReportInput, asked: &mut Asked<'_>) -> Result<Reply, Problem> {
+    fn answer(input: ReportInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
         let report = ReportUsage {
             worker: input.agent_id,
             task_id: input.task_id,
@@ -204,7 +204,7 @@ impl Endpoint for Report {
             output_tokens: input.output_tokens,
             tokens: input.tokens,
         };
-        asked.exchange(asked.team()?, report, |_, answer: &UsageAnswer, _| {
+        request.exchange(request.team()?, report, |_, answer: &UsageAnswer, _| {
             Exchange::of(Report::FACTS.status, &Body::from(answer.clone()))
         })
     }

@@ -21,12 +21,12 @@ const REST: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Feed {
     team: String,
-    door: Mutex<Door>,
+    watcher: Mutex<Watcher>,
 }
 
 /// Where those wait who join.
 #[derive(Debug, Default)]
-struct Door {
+struct Watcher {
     waiting: Vec<Listener>,
     /// Whether the thread runs, which looks here again and again.
     runs: bool,
@@ -38,7 +38,7 @@ struct Presence<'a>(&'a Feed);
 impl Drop for Presence<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            *self.0.door() = Door::default();
+            *self.0.watcher() = Watcher::default();
         }
     }
 }
@@ -47,30 +47,30 @@ impl Feed {
     pub fn new(team: &str) -> Feed {
         Feed {
             team: team.to_owned(),
-            door: Mutex::default(),
+            watcher: Mutex::default(),
         }
     }
 
-    fn door(&self) -> MutexGuard<'_, Door> {
-        self.door.lock().unwrap_or_else(PoisonError::into_inner)
+    fn watcher(&self) -> MutexGuard<'_, Watcher> {
+        self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One more listens.
     pub fn join(self: &Arc<Feed>, served: &Arc<Served>, listener: Listener) -> Result<(), Problem> {
-        let mut door = self.door();
-        door.waiting.push(listener);
-        if door.runs {
+        let mut watcher = self.watcher();
+        watcher.waiting.push(listener);
+        if watcher.runs {
             return Ok(());
         }
         let (feed, served) = (self.clone(), served.clone());
         let thread = std::thread::Builder::new().name(format!("events of {}", self.team));
         match thread.spawn(move || feed.run(&served)) {
             Ok(_) => {
-                door.runs = true;
+                watcher.runs = true;
                 Ok(())
             }
             Err(error) => {
-                door.waiting.clear();
+                watcher.waiting.clear();
                 let message = format!("no thread can be started: {error}");
                 Err(Problem::new("busy", message))
             }
@@ -85,9 +85,9 @@ impl Feed {
             Ok(()) => return,
             Err(failure) => failure.to_string(),
         };
-        let mut door = self.door();
-        door.runs = false;
-        let waiting = std::mem::take(&mut door.waiting);
+        let mut watcher = self.watcher();
+        watcher.runs = false;
+        let waiting = std::mem::take(&mut watcher.waiting);
         for listener in listeners.into_iter().chain(waiting) {
             listener.cut(&why);
         }
@@ -114,11 +114,11 @@ impl Feed {
 
     /// Lets those in who wait, and those go who went. Whether anybody is left; if not, the thread has to end.
     fn admit(&self, served: &Served, listeners: &mut Vec<Listener>) -> bool {
-        let mut door = self.door();
-        listeners.append(&mut door.waiting);
+        let mut watcher = self.watcher();
+        listeners.append(&mut watcher.waiting);
         listeners.retain(|listener| !listener.is_gone());
-        door.runs = !listeners.is_empty() && !served.is_stopping();
-        door.runs
+        watcher.runs = !listeners.is_empty() && !served.is_stopping();
+        watcher.runs
     }
 }
 
@@ -157,11 +157,11 @@ fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
 
 /// Reads more of the past for one who is behind, if its queue has room. Whether it got on.
 fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
-    let Some(asked) = listener.wants() else {
+    let Some(request) = listener.wants() else {
         return Ok(false);
     };
-    let page = team.events(&asked)?;
-    Ok(listener.take_page(&page).is_ok() && page.next_after > asked.after)
+    let page = team.events(&request)?;
+    Ok(listener.take_page(&page).is_ok() && page.next_after > request.after)
 }
 
 #[cfg(test)]
@@ -173,7 +173,7 @@ mod tests {
     fn a_thread_that_panics_leaves_nobody_waiting() {
         let feed = Arc::new(Feed::new("demo"));
         let (listener, mut frames) = Listener::new(Replay::default(), 0);
-        *feed.door() = Door {
+        *feed.watcher() = Watcher {
             waiting: vec![listener],
             runs: true,
         };
@@ -183,7 +183,7 @@ mod tests {
             panic!("on purpose");
         });
         assert!(thread.join().is_err());
-        assert!(!feed.door().runs && feed.door().waiting.is_empty());
+        assert!(!feed.watcher().runs && feed.watcher().waiting.is_empty());
         // The stream says hello and ends.
         assert!(frames.try_recv().is_ok());
         assert_eq!(

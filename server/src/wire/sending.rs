@@ -1,9 +1,9 @@
 //! Bodies on their way out.
 
-use crate::door::Door;
-use crate::figures::Counted;
+use crate::metrics::Counted;
 use crate::reply::{Answer, Reply, Streamed};
-use crate::wire::pulse::Pulse;
+use crate::state::AppState;
+use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::MARK;
 use axum::body::Body;
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
@@ -30,17 +30,21 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
 }
 
 /// An answer of either sort. Streams end when the daemon does, or when their client's token is `revoked`.
-pub(crate) fn answered(answer: Answer, door: &Door, revoked: CancellationToken) -> Response<Body> {
+pub(crate) fn answered(
+    answer: Answer,
+    state: &AppState,
+    revoked: CancellationToken,
+) -> Response<Body> {
     match answer {
         Answer::Whole(reply) => whole(reply),
         Answer::Streamed(Streamed {
             content_type,
             headers,
             frames,
-            pulse: beat,
+            timeouts: beat,
         }) => {
-            let every = door.limits.pulse_time;
-            let drain = door.drain.clone();
+            let every = state.limits.pulse_time;
+            let drain = state.drain.clone();
             let over = async move {
                 tokio::select! {
                     () = drain.cancelled() => {}
@@ -54,7 +58,7 @@ pub(crate) fn answered(answer: Answer, door: &Door, revoked: CancellationToken) 
                 next: Box::pin(sleep(every)),
                 over: Box::pin(over),
                 ending: false,
-                _counted: door.figures.streaming(),
+                _counted: state.metrics.streaming(),
             };
             headed(StatusCode::OK, content_type, headers, Body::new(stream))
         }
@@ -99,12 +103,12 @@ pub(crate) fn guarded(response: &mut Response<Body>) {
 /// A body that tells the connection when it has been handed over.
 pub(crate) struct Told {
     inner: Body,
-    pulse: Arc<Pulse>,
+    timeouts: Arc<ConnectionTimeouts>,
 }
 
 impl Told {
-    pub fn new(inner: Body, pulse: Arc<Pulse>) -> Told {
-        Told { inner, pulse }
+    pub fn new(inner: Body, timeouts: Arc<ConnectionTimeouts>) -> Told {
+        Told { inner, timeouts }
     }
 }
 
@@ -128,7 +132,7 @@ impl HttpBody for Told {
 
 impl Drop for Told {
     fn drop(&mut self) {
-        self.pulse.answered();
+        self.timeouts.answered();
     }
 }
 

@@ -1,11 +1,11 @@
-//! A connection's bytes on their way, watched: what is read and written is told to its [`Pulse`].
+//! A connection's bytes on their way, watched: what is read and written is told to its [`ConnectionTimeouts`].
 //!
 //! Two things are mended on the way. What cannot be parsed is answered by the parser itself, without a body; it gets
 //! the body that every error has. And a connection is not closed before the client has had the time to read why:
 //! closing a socket that holds unread bytes would take back what was answered.
 
 use crate::reply::Reply;
-use crate::wire::pulse::Pulse;
+use crate::wire::timeouts::ConnectionTimeouts;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(crate) const MARK: &str = "x-content-type-options";
 #[derive(Debug)]
 pub(crate) struct Watched<T> {
     inner: T,
-    pulse: Arc<Pulse>,
+    timeouts: Arc<ConnectionTimeouts>,
     /// What is written in place of something else, and how much of it was.
     instead: Option<(Vec<u8>, usize)>,
     /// Whether our end was closed.
@@ -27,10 +27,10 @@ pub(crate) struct Watched<T> {
 }
 
 impl<T> Watched<T> {
-    pub fn new(inner: T, pulse: Arc<Pulse>) -> Watched<T> {
+    pub fn new(inner: T, timeouts: Arc<ConnectionTimeouts>) -> Watched<T> {
         Watched {
             inner,
-            pulse,
+            timeouts,
             instead: None,
             shut: false,
         }
@@ -50,7 +50,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Watched<T> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
         if let Some(new @ [_, ..]) = buf.filled().get(before..) {
-            self.pulse.heard(new);
+            self.timeouts.heard(new);
         }
         Poll::Ready(Ok(()))
     }
@@ -63,17 +63,17 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.instead.is_none() && !this.pulse.owes() {
-            this.instead = in_place_of(buf, &this.pulse).map(|bytes| (bytes, 0));
+        if this.instead.is_none() && !this.timeouts.owes() {
+            this.instead = in_place_of(buf, &this.timeouts).map(|bytes| (bytes, 0));
         }
         let Some((bytes, done)) = &mut this.instead else {
             let written = Pin::new(&mut this.inner).poll_write(cx, buf);
-            this.pulse.wrote(written.is_ready());
+            this.timeouts.wrote(written.is_ready());
             return written;
         };
         while let Some(rest @ [_, ..]) = bytes.get(*done..) {
             let written = Pin::new(&mut this.inner).poll_write(cx, rest);
-            this.pulse.wrote(written.is_ready());
+            this.timeouts.wrote(written.is_ready());
             match ready!(written)? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 some => *done += some,
@@ -86,7 +86,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(cx);
         if flushed.is_ready() {
-            self.pulse.flushed();
+            self.timeouts.flushed();
         }
         flushed
     }
@@ -96,7 +96,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
             ready!(Pin::new(&mut self.inner).poll_shutdown(cx))?;
             self.shut = true;
         }
-        self.pulse.lingers();
+        self.timeouts.lingers();
         let mut space = [0; 8192];
         loop {
             let mut buf = ReadBuf::new(&mut space);
@@ -109,12 +109,14 @@ impl<T: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<T> {
 }
 
 /// What the parser says of what it cannot parse, said as we say it. Nothing but what the parser says comes here.
-fn in_place_of(written: &[u8], pulse: &Pulse) -> Option<Vec<u8>> {
+fn in_place_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>> {
     let head = written.strip_prefix(b"HTTP/1.1 ")?;
     let status = std::str::from_utf8(head.get(..3)?).ok()?.parse().ok()?;
     let (reason, reply) = match status {
         // It does not take a length that is greater than its numbers get.
-        400 | 431 if pulse.is_too_much() => ("Content Too Large", too_large(pulse.body_bytes())),
+        400 | 431 if timeouts.is_too_much() => {
+            ("Content Too Large", too_large(timeouts.body_bytes()))
+        }
         400 => (
             "Bad Request",
             malformed("request must be well-formed HTTP/1.1"),

@@ -98,8 +98,8 @@ fn a_stream_ends_with_its_token_and_goes_on_under_the_next_one() {
     make();
     stand.rotate();
     // Shorter than what shows that a stream is alive, which would go on for ever.
-    let patience = Duration::from_secs(10);
-    stream.set_read_timeout(Some(patience)).unwrap();
+    let deadline = Duration::from_secs(10);
+    stream.set_read_timeout(Some(deadline)).unwrap();
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert!(text.ends_with("\r\n0\r\n\r\n"), "{text}");

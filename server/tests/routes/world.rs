@@ -7,7 +7,7 @@ use std::time::Duration;
 use teamlog_server::{Call, Method, Reply, Served, route};
 use teamlog_team::engine::storage::Memory;
 use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
-use teamlog_team::handle::deadline::Patience;
+use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 
@@ -152,7 +152,7 @@ pub fn call(method: Method, target: &str, body: &str) -> Call {
         trace_id: None,
         last_event_id: None,
         wants_stream: false,
-        patience: Patience::default(),
+        deadline: Deadline::default(),
         body: body.as_bytes().to_vec(),
     }
 }

@@ -148,8 +148,8 @@ fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
     let token = stand.token("demo");
     let mut known = Client::tcp(&daemon);
     assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
-    let mut strangers: Vec<_> = (0..600).map(|_| Client::tcp(&daemon)).collect();
-    for stranger in &mut strangers[300..] {
+    let mut unauthenticated: Vec<_> = (0..600).map(|_| Client::tcp(&daemon)).collect();
+    for stranger in &mut unauthenticated[300..] {
         stranger.say(b"GET /v1/x HTTP/1.1\r\n");
     }
     for _ in 0..20 {
@@ -157,7 +157,7 @@ fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
         assert_eq!(answer.status, 200);
     }
     assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
-    assert!(strangers[0].is_over());
+    assert!(unauthenticated[0].is_over());
     let numbers = Client::unix(&daemon).get("/metrics").body;
     let of = |series: &str| crate::numbers::value(&numbers, series);
     assert!(of("teamlog_connections{via=\"tcp\"}") <= 512);
@@ -169,17 +169,17 @@ fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
 fn who_has_asked_nothing_for_the_longest_time_goes_first() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| limits.connections = 3);
-    let mut strangers: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
+    let mut unauthenticated: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
     for at in [0, 1, 2, 0] {
-        assert_eq!(strangers[at].get("/healthz").status, 200);
+        assert_eq!(unauthenticated[at].get("/healthz").status, 200);
     }
     let mut guesser = Client::tcp(&daemon);
     assert_eq!(guesser.call("wrong", "GET /v1/x", "").status, 401);
-    assert!(strangers[1].is_over());
-    assert_eq!(strangers[0].get("/healthz").status, 200);
+    assert!(unauthenticated[1].is_over());
+    assert_eq!(unauthenticated[0].get("/healthz").status, 200);
     let mut last = Client::tcp(&daemon);
     assert_eq!(last.get("/healthz").status, 200);
-    assert!(strangers[2].is_over());
+    assert!(unauthenticated[2].is_over());
     assert_eq!(guesser.get("/healthz").status, 200);
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use teamlog_team::RootOptions;
-use teamlog_team::backup::dir::Vault;
+use teamlog_team::backup::dir::BackupDir;
 use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
@@ -140,8 +140,9 @@ fn what_an_operator_watches_is_told_of_each_team() {
         team.send_message(send).unwrap();
     }
     let elsewhere = tempfile::tempdir().unwrap();
-    let vault = Vault::create(elsewhere.path(), stand.dir.path(), RootOptions::default()).unwrap();
-    team.backup(&vault).unwrap();
+    let backup_dir =
+        BackupDir::create(elsewhere.path(), stand.dir.path(), RootOptions::default()).unwrap();
+    team.backup(&backup_dir).unwrap();
     let text = numbers();
     let of = |name: &str| value(&text, &series(name));
     assert_eq!((of("unread_messages"), of("dead_letters_total")), (3, 0));

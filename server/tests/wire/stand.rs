@@ -84,7 +84,7 @@ fn told(call: &Call) -> Answer {
     match path.as_slice() {
         ["v1", "api", "await-event" | "Team_Await_Event"] => {
             let since = Instant::now();
-            while since.elapsed() < PATIENCE && !call.patience.is_over() {
+            while since.elapsed() < PATIENCE && !call.deadline.is_over() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Reply::json(200, &()).into()
@@ -139,7 +139,7 @@ fn stream(every: u64) -> Streamed {
         content_type: "text/event-stream",
         headers: Vec::new(),
         frames,
-        pulse: b":\n\n",
+        timeouts: b":\n\n",
     }
 }
 
@@ -151,7 +151,7 @@ fn flood() -> Streamed {
         content_type: "text/event-stream",
         headers: Vec::new(),
         frames,
-        pulse: b"",
+        timeouts: b"",
     }
 }
 

@@ -13,27 +13,27 @@ use teamlog_engine::{Error, LogOptions};
 
 /// A directory of backups. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Vault {
+pub struct BackupDir {
     storage: Arc<dyn Storage>,
     /// Where it lies, absolute; `None` in memory.
     path: Option<PathBuf>,
     options: RootOptions,
 }
 
-impl Vault {
+impl BackupDir {
     /// Opens an existing directory.
     ///
     /// # Errors
     /// I/O, also where there is no such directory.
-    pub fn open(path: &Path, options: RootOptions) -> Result<Vault> {
+    pub fn open(path: &Path, options: RootOptions) -> Result<BackupDir> {
         let files = Files::open(path).map_err(Error::io("open", path))?;
-        Ok(Vault::at(path, files, options))
+        Ok(BackupDir::at(path, files, options))
     }
 
-    fn at(path: &Path, files: Files, options: RootOptions) -> Vault {
-        Vault {
+    fn at(path: &Path, files: Files, options: RootOptions) -> BackupDir {
+        BackupDir {
             path: path.canonicalize().ok(),
-            ..Vault::on(Arc::new(files), options)
+            ..BackupDir::on(Arc::new(files), options)
         }
     }
 
@@ -42,7 +42,7 @@ impl Vault {
     ///
     /// # Errors
     /// `invalid_input`; I/O.
-    pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<Vault> {
+    pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
         let root = data_root
             .canonicalize()
             .map_err(Error::io("open", data_root))?;
@@ -62,12 +62,12 @@ impl Vault {
         check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;
-        Ok(Vault::at(path, files, options))
+        Ok(BackupDir::at(path, files, options))
     }
 
-    /// A vault on any storage.
-    pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Vault {
-        Vault {
+    /// A backup_dir on any storage.
+    pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> BackupDir {
+        BackupDir {
             storage,
             path: None,
             options,
@@ -102,7 +102,7 @@ impl Vault {
         Ok(found)
     }
 
-    /// The backup of a team; or that of the vault's own directory, where that is itself the directory of one backup. Of a
+    /// The backup of a team; or that of the backup_dir's own directory, where that is itself the directory of one backup. Of a
     /// team whose log was replaced there is one of each log: `log` says which, else it is the one that was made last.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Vault {
     /// Checks every byte of a team's backup, of that log if one is named. Changes nothing.
     ///
     /// # Errors
-    /// As [`Vault::backup`]. Damage is an answer.
+    /// As [`BackupDir::backup`]. Damage is an answer.
     pub fn verify(&self, team: &str, log: Option<&str>) -> Result<Report> {
         Ok(self.backup(team, log)?.verify()?)
     }

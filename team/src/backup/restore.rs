@@ -1,10 +1,10 @@
 //! `restore`: a team from its backup, whole or not at all.
 
-use crate::backup::dir::Vault;
+use crate::backup::dir::BackupDir;
 use crate::backup::take::millis;
 use crate::failure::Result;
 use crate::handle::root::Root;
-use crate::handle::staged::Aside;
+use crate::handle::staged::StagedTeam;
 use crate::handle::team::Team;
 use crate::names;
 use crate::refusal::{Code, Refusal};
@@ -74,15 +74,15 @@ impl Root {
     ///
     /// # Errors
     /// `team_exists`, `backup_not_found`, `invalid_input`, `unsafe_file_system`; `Corrupt` where the backup is damaged; I/O.
-    pub fn restore(&self, restore: Restore, vault: &Vault) -> Result<RestoreAnswer> {
+    pub fn restore(&self, restore: Restore, backup_dir: &BackupDir) -> Result<RestoreAnswer> {
         let started = Instant::now();
         names::check_new("team", &restore.team)?;
         let from = restore.from.as_deref().unwrap_or(&restore.team);
-        let backup = vault.backup(from, restore.log.as_deref())?;
+        let backup = backup_dir.backup(from, restore.log.as_deref())?;
         if self.find(&restore.team)?.is_some() {
             return Err(exists(&restore).into());
         }
-        let aside = Aside::reserve(self, &restore.team, restore.allow_network_fs)?;
+        let aside = StagedTeam::reserve(self, &restore.team, restore.allow_network_fs)?;
         let (log, restored) = backup.restore(
             Arc::new(aside.storage().clone()),
             aside.dir(),

@@ -1,6 +1,6 @@
 //! `backup`: a copy of a team's log that goes on being one.
 
-use crate::backup::dir::Vault;
+use crate::backup::dir::BackupDir;
 use crate::backup::notes as backup_notes;
 use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
@@ -73,19 +73,19 @@ pub struct FailedBackup {
 }
 
 impl Team {
-    /// Brings the team's backup in the vault up to now. Takes no lock of the team: writers go on.
+    /// Brings the team's backup in the backup_dir up to now. Takes no lock of the team: writers go on.
     ///
     /// # Errors
-    /// `backup_diverged`; the log's, the vault's. The backup that was there still is.
-    pub fn backup(&self, vault: &Vault) -> Result<BackupAnswer> {
+    /// `backup_diverged`; the log's, the backup_dir's. The backup that was there still is.
+    pub fn backup(&self, backup_dir: &BackupDir) -> Result<BackupAnswer> {
         let started = Instant::now();
         let reader = self.reader()?;
         let now = self.options.clock.now();
-        let deadline = vault.options().lock_deadline;
+        let deadline = backup_dir.options().lock_deadline;
         let dir = Path::new(self.name());
-        let kept = backup::keep(&reader, vault.storage(), dir, now, deadline)
+        let kept = backup::keep(&reader, backup_dir.storage(), dir, now, deadline)
             .map_err(|error| diverged(self.name(), error))?;
-        if let Some(directory) = vault.path() {
+        if let Some(directory) = backup_dir.path() {
             backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory, now);
         }
         let manifest = &kept.manifest;
@@ -113,11 +113,11 @@ impl Root {
     ///
     /// # Errors
     /// I/O, where the teams cannot be listed.
-    pub fn backup_all(&self, vault: &Vault) -> Result<BackupAllAnswer> {
+    pub fn backup_all(&self, backup_dir: &BackupDir) -> Result<BackupAllAnswer> {
         let started = Instant::now();
         let (mut backups, mut failed) = (Vec::new(), Vec::new());
         for name in self.teams()? {
-            match self.team(&name).and_then(|team| team.backup(vault)) {
+            match self.team(&name).and_then(|team| team.backup(backup_dir)) {
                 Ok(answer) => backups.push(answer),
                 Err(failure) => failed.push(FailedBackup {
                     team: name,

@@ -3,7 +3,7 @@
 
 use super::fields::Who;
 use super::how::How;
-use super::said::{Report, Said};
+use super::payload::{Payload, Report};
 use super::{Event, missing_of};
 use crate::projections::bootstrap::{Case, Outcome, Run, State};
 use crate::refusal::Code;
@@ -58,7 +58,7 @@ pub const BREACHES: [BreachRow; 6] = [
         back_to: "nowhere; `TEAM_READY` where it is called a simulation although there is a team",
         fits: lead_alone,
         target: |run, report| match &report.said {
-            Said::LeadContent {
+            Payload::LeadContent {
                 simulation: true, ..
             } if run.state != State::Fallback => team_ready_or(run, run.state),
             _ => run.state,
@@ -101,9 +101,9 @@ fn before_running(run: &Run) -> bool {
 
 fn by_task(run: &Run, report: &Report) -> Option<String> {
     let by_task = match &report.said {
-        Said::Task => true,
-        Said::Launch { how, .. } => *how == How::ByTask,
-        Said::Relaunch { how, .. } => *how == Some(How::ByTask),
+        Payload::Task => true,
+        Payload::Launch { how, .. } => *how == How::ByTask,
+        Payload::Relaunch { how, .. } => *how == Some(How::ByTask),
         _ => false,
     };
     (by_task && before_running(run)).then(|| {
@@ -113,7 +113,7 @@ fn by_task(run: &Run, report: &Report) -> Option<String> {
 }
 
 fn partial(run: &Run, report: &Report) -> Option<String> {
-    let Said::Launch { members, .. } = &report.said else {
+    let Payload::Launch { members, .. } = &report.said else {
         return None;
     };
     if !matches!(run.state, State::MembersReady | State::CoreReady) {
@@ -166,21 +166,21 @@ fn unready(run: &Run) -> String {
 fn lead_alone(run: &Run, report: &Report) -> Option<String> {
     let fallen = run.state == State::Fallback;
     let what = match &report.said {
-        Said::LeadContent { role: Some(_), .. } if fallen => return None,
-        Said::LeadContent { .. } if fallen => "the lead wrote content without a role",
-        Said::LeadContent { .. } => "the lead wrote what is for domains or the core to write",
+        Payload::LeadContent { role: Some(_), .. } if fallen => return None,
+        Payload::LeadContent { .. } if fallen => "the lead wrote content without a role",
+        Payload::LeadContent { .. } => "the lead wrote what is for domains or the core to write",
         _ if fallen => return None,
-        Said::Feedback(review) if review.by == Who::Lead => {
+        Payload::Feedback(review) if review.by == Who::Lead => {
             "the lead reviewed in place of the obstruction theorist"
         }
-        Said::Round1(round) if round.by == Who::Lead => {
+        Payload::Round1(round) if round.by == Who::Lead => {
             "the lead completed the review in place of the obstruction theorist"
         }
-        Said::Gate { by: Who::Lead, .. } => {
+        Payload::Gate { by: Who::Lead, .. } => {
             "the lead cleared the gate in place of the obstruction theorist"
         }
-        Said::Faulty(_) if report.event.is_of_core() => "the lead stood in for the core",
-        Said::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
+        Payload::Faulty(_) if report.event.is_of_core() => "the lead stood in for the core",
+        Payload::ByWhom { by: Who::Lead } => "the lead stood in for the synthesizer",
         _ => return None,
     };
     Some(what.to_owned())
@@ -188,8 +188,8 @@ fn lead_alone(run: &Run, report: &Report) -> Option<String> {
 
 fn invalid_fallback(run: &Run, report: &Report) -> Option<String> {
     let enters = match &report.said {
-        Said::Fallback { .. } => true,
-        Said::Branch {
+        Payload::Fallback { .. } => true,
+        Payload::Branch {
             case: Some(Case::C),
             ..
         } => run.state == State::TeamProbed,

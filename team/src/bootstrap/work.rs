@@ -2,7 +2,7 @@
 
 use super::fields::Who;
 use super::how::How;
-use super::said::{Covered, Mapping, Review, Round1, verdict};
+use super::payload::{Covered, Mapping, Review, Round1, verdict};
 use super::verdict::{Accepted, Ruled, illegal, refuse};
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::{Core, Domain, Run, Verdict};

@@ -3,7 +3,7 @@
 
 use super::scene::Scene;
 use super::{Check, Health};
-use crate::backup::dir::Vault;
+use crate::backup::dir::BackupDir;
 use crate::handle::root::team_dir;
 use crate::shell::quoted;
 use serde_json::json;
@@ -57,7 +57,8 @@ fn known(scene: &Scene<'_>) -> (Vec<Known>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
     for directory in scene.backup_directories() {
         let options = scene.root.options().clone();
-        let opened = Vault::open(&directory, options).and_then(|vault| vault.backups(scene.team()));
+        let opened = BackupDir::open(&directory, options)
+            .and_then(|backup_dir| backup_dir.backups(scene.team()));
         match opened {
             Ok(backups) if backups.is_empty() => {
                 unusable.push(format!("{}: there is none", directory.display()));

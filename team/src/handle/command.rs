@@ -1,7 +1,7 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
 use crate::failure::{Failure, Result};
-use crate::handle::deadline::Patience;
+use crate::handle::deadline::Deadline;
 use crate::handle::team::{self, Team};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
@@ -32,7 +32,7 @@ pub struct Control {
     /// Whom the system takes the caller for, to be recorded where nobody says who does it.
     pub user: Option<String>,
     /// How long whoever asked waits.
-    pub patience: Patience,
+    pub deadline: Deadline,
     /// Where it is done from; no part of the request.
     pub origin: Origin,
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 /// How often whatever waits looks up.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// The patience of whoever asked; clones are the same one. By default there is no end to it.
+/// The deadline of whoever asked; clones are the same one. By default there is no end to it.
 #[derive(Debug, Clone, Default)]
-pub struct Patience(Option<Arc<Bounded>>);
+pub struct Deadline(Option<Arc<Bounded>>);
 
 struct Bounded {
     longest: Duration,
@@ -31,10 +31,10 @@ impl fmt::Debug for Bounded {
     }
 }
 
-impl Patience {
+impl Deadline {
     /// One that lasts no longer than that, and may end before.
-    pub fn of(longest: Duration) -> Patience {
-        Patience(Some(Arc::new(Bounded {
+    pub fn of(longest: Duration) -> Deadline {
+        Deadline(Some(Arc::new(Bounded {
             longest,
             ended: AtomicBool::new(false),
             look: None,
@@ -42,8 +42,8 @@ impl Patience {
     }
 
     /// One that lasts for as long as that says so.
-    pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Patience {
-        Patience(Some(Arc::new(Bounded {
+    pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
+        Deadline(Some(Arc::new(Bounded {
             longest: Duration::MAX,
             ended: AtomicBool::new(false),
             look: Some(Box::new(look)),
@@ -66,7 +66,7 @@ impl Patience {
         bounded.ended.load(Ordering::Acquire)
     }
 
-    /// A wait that is no longer than the patience; `field` says how long, in milliseconds.
+    /// A wait that is no longer than the deadline; `field` says how long, in milliseconds.
     ///
     /// # Errors
     /// `invalid_input`.
@@ -96,9 +96,9 @@ impl Patience {
     }
 }
 
-impl PartialEq for Patience {
+impl PartialEq for Deadline {
     /// Whether both are the same one.
-    fn eq(&self, other: &Patience) -> bool {
+    fn eq(&self, other: &Deadline) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,
             (Some(one), Some(other)) => Arc::ptr_eq(one, other),
@@ -107,4 +107,4 @@ impl PartialEq for Patience {
     }
 }
 
-impl Eq for Patience {}
+impl Eq for Deadline {}

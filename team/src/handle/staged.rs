@@ -14,7 +14,7 @@ use teamlog_engine::storage::Deferred;
 use teamlog_engine::{Error, Format, Log, NewLog};
 
 /// A team that nobody sees yet. Dropping it removes it.
-pub(crate) struct Aside {
+pub(crate) struct StagedTeam {
     root: Root,
     name: String,
     staging: Staging,
@@ -23,8 +23,8 @@ pub(crate) struct Aside {
     settled: bool,
 }
 
-impl Aside {
-    /// Creates an empty log aside. The handle to it is for filling it, and must be gone before [`Aside::settle`].
+impl StagedTeam {
+    /// Creates an empty log aside. The handle to it is for filling it, and must be gone before [`StagedTeam::settle`].
     ///
     /// # Errors
     /// `unsafe_file_system` unless `anywhere`; I/O.
@@ -34,8 +34,8 @@ impl Aside {
         format: Format,
         origin: &str,
         anywhere: bool,
-    ) -> Result<(Aside, Team)> {
-        let aside = Aside::reserve(root, name, anywhere)?;
+    ) -> Result<(StagedTeam, Team)> {
+        let aside = StagedTeam::reserve(root, name, anywhere)?;
         let new = NewLog {
             team: name.to_owned(),
             format,
@@ -53,8 +53,8 @@ impl Aside {
     /// A place for a log that is yet to be put there.
     ///
     /// # Errors
-    /// As [`Aside::begin`].
-    pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<Aside> {
+    /// As [`StagedTeam::begin`].
+    pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<StagedTeam> {
         let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();
         if !root.holds_teams()? {
@@ -69,7 +69,7 @@ impl Aside {
         if !anywhere {
             root.check_file_system()?;
         }
-        Ok(Aside {
+        Ok(StagedTeam {
             root: root.clone(),
             name: name.to_owned(),
             staging: Staging::begin(root, Purpose::New, name)?,
@@ -83,7 +83,7 @@ impl Aside {
         self.staging.dir()
     }
 
-    /// The storage to build it on: its syncs wait until [`Aside::settle`].
+    /// The storage to build it on: its syncs wait until [`StagedTeam::settle`].
     pub fn storage(&self) -> &Deferred {
         &self.storage
     }
@@ -134,7 +134,7 @@ fn in_the_way(kind: ErrorKind) -> bool {
     )
 }
 
-impl Drop for Aside {
+impl Drop for StagedTeam {
     fn drop(&mut self) {
         if !self.settled {
             // What cannot be removed is never taken for a team.

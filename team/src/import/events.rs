@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
-use crate::handle::staged::Aside;
+use crate::handle::staged::StagedTeam;
 use crate::handle::team::input_fault;
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::Found;
@@ -41,7 +41,7 @@ impl Root {
         }
         let format = import.format.unwrap_or_default();
         let anywhere = import.allow_network_fs;
-        let (aside, mut team) = Aside::begin(self, &import.team, format, "import", anywhere)?;
+        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
         let writer = team.lock()?.into_writer(());
         let mut lines = Lines::new(source);
         let mut count = 0;

@@ -6,7 +6,7 @@
 
 use crate::failure::{Failure, Result};
 use crate::handle::root::Root;
-use crate::handle::staged::Aside;
+use crate::handle::staged::StagedTeam;
 use crate::handle::team::{self, Team, input_fault};
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{Entry, Found, index, read};
@@ -81,7 +81,7 @@ impl Root {
         }
         let format = import.format.unwrap_or_default();
         let anywhere = import.allow_network_fs;
-        let (aside, mut team) = Aside::begin(self, &import.team, format, "import", anywhere)?;
+        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
         let writer = team.lock()?.into_writer(());
         let created = TeamCreated {
             members: agents(&entries),

@@ -4,7 +4,7 @@
 use crate::backup::take::millis;
 use crate::failure::Result;
 use crate::handle::root::Root;
-use crate::handle::staged::Aside;
+use crate::handle::staged::StagedTeam;
 use crate::handle::team::input_fault;
 use crate::import::report::Reasons;
 use crate::import::team_chat_history::{Item, history};
@@ -140,7 +140,7 @@ impl Root {
     fn record(&self, import: &ImportTeamChat, chat: &Chat, history: Vec<Item>) -> Result<u64> {
         let format = import.format.unwrap_or_default();
         let anywhere = import.allow_network_fs;
-        let (aside, mut team) = Aside::begin(self, &import.team, format, "import", anywhere)?;
+        let (aside, mut team) = StagedTeam::begin(self, &import.team, format, "import", anywhere)?;
         let writer = team.lock()?.into_writer(());
         let created = TeamCreated {
             members: members(chat),

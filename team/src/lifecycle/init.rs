@@ -2,7 +2,7 @@
 
 use crate::failure::Result;
 use crate::handle::root::Root;
-use crate::handle::staged::Aside;
+use crate::handle::staged::StagedTeam;
 use crate::handle::team::{Mutation, Team};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
@@ -83,7 +83,7 @@ impl Root {
         }
         let format = init.format.unwrap_or_default();
         let (aside, mut team) =
-            Aside::begin(self, &init.team, format, "init", init.allow_network_fs)?;
+            StagedTeam::begin(self, &init.team, format, "init", init.allow_network_fs)?;
         team.mutate(Creation(init.clone()))?;
         team.mend_views()?;
         drop(team);

@@ -73,13 +73,13 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `log_replaced`; the log's.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
-        let patience = self.control.patience.clone();
+        let deadline = self.control.deadline.clone();
         let timeout = match wait.timeout_ms.map(Duration::from_millis) {
-            Some(asked) => patience.check("timeout_ms", asked)?,
-            None => patience.within(TIMEOUT),
+            Some(asked) => deadline.check("timeout_ms", asked)?,
+            None => deadline.within(TIMEOUT),
         };
         // One that ends behind the end of time never ends.
-        let deadline = Instant::now().checked_add(timeout);
+        let end = Instant::now().checked_add(timeout);
         let known = wait.after_event_id.as_deref().map(str::trim);
         let known = known.filter(|known| !known.is_empty());
         let mut cursor = String::new();
@@ -112,15 +112,15 @@ impl Team {
                     event: Some(event),
                 });
             }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if left == Some(Duration::ZERO) || patience.is_over() {
+            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) || deadline.is_over() {
                 return Ok(AwaitEventAnswer {
                     status: AwaitStatus::Timeout,
                     cursor,
                     event: None,
                 });
             }
-            follower.wait(patience.step(left))?;
+            follower.wait(deadline.step(left))?;
         }
     }
 }

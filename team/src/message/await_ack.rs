@@ -5,7 +5,7 @@
 
 use crate::Recorded;
 use crate::failure::{Failure, Result};
-use crate::handle::deadline::Patience;
+use crate::handle::deadline::Deadline;
 use crate::handle::team::Team;
 use crate::lifecycle::tick::Round;
 use crate::message::dead_letter;
@@ -22,12 +22,12 @@ const WHILE_LOCKED: Duration = Duration::from_millis(100);
 impl Team {
     /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. A message that is known
     /// already and waits for its ack is waited for, too, so that a sender that was killed goes on when it is started
-    /// again; one that needs none is answered as a duplicate. One whose sender has no patience left is answered as it is:
+    /// again; one that needs none is answered as a duplicate. One whose sender has no deadline left is answered as it is:
     /// it is recorded, and goes on waiting for its ack.
     ///
     /// # Errors
     /// As [`Team::send`].
-    pub fn send_and_wait(&mut self, mut send: Send, patience: &Patience) -> Result<SendAnswer> {
+    pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = send.actor.clone().unwrap_or_else(|| send.from.clone());
         // Before the message, so that no ack comes unnoticed.
@@ -35,7 +35,7 @@ impl Team {
         let answer = self.send(send)?;
         match answer.status {
             SendStatus::Suppressed => Ok(answer),
-            _ => self.await_ack(answer, &actor, &mut watch, patience),
+            _ => self.await_ack(answer, &actor, &mut watch, deadline),
         }
     }
 
@@ -44,7 +44,7 @@ impl Team {
         mut answer: SendAnswer,
         actor: &str,
         watch: &mut Watch,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<SendAnswer> {
         let id = answer.message.id.clone();
         loop {
@@ -53,8 +53,8 @@ impl Team {
             };
             answer.delivery.get_or_insert_with(|| Terms::of(&delivery));
             match delivery.state {
-                State::Open if patience.is_over() => return Ok(answer),
-                State::Open => self.pass(&delivery, actor, watch, patience)?,
+                State::Open if deadline.is_over() => return Ok(answer),
+                State::Open => self.pass(&delivery, actor, watch, deadline)?,
                 State::Acked(seq) => {
                     answer.status = SendStatus::Acked;
                     answer.attempt = Some(delivery.attempt);
@@ -82,13 +82,13 @@ impl Team {
         delivery: &Delivery,
         actor: &str,
         watch: &mut Watch,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<()> {
         let now = self.options.clock.now();
         let left = delivery.due_at().micros().saturating_sub(now.micros());
         if left > 0 {
             let left = Duration::from_micros(left.unsigned_abs()).min(LOOK_AGAIN);
-            return doze(watch, left, patience);
+            return doze(watch, left, deadline);
         }
         let round = Round {
             now,
@@ -108,12 +108,12 @@ impl Team {
 }
 
 /// Waits until the log grows, the time is up or nobody waits any more.
-fn doze(watch: &mut Watch, left: Duration, patience: &Patience) -> Result<()> {
+fn doze(watch: &mut Watch, left: Duration, deadline: &Deadline) -> Result<()> {
     let since = Instant::now();
     loop {
         let left = left.saturating_sub(since.elapsed());
-        let woken = watch.wait(patience.step(Some(left)))?;
-        if woken || left.is_zero() || patience.is_over() {
+        let woken = watch.wait(deadline.step(Some(left)))?;
+        if woken || left.is_zero() || deadline.is_over() {
             return Ok(());
         }
     }

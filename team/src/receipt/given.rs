@@ -9,20 +9,20 @@ use teamlog_engine::{Receipt, Standing};
 
 /// A receipt, and its signature if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Presented {
+pub struct GivenReceipt {
     /// What it vouches for.
     pub receipt: Receipt,
     /// Who signed it, as it says itself.
     pub signed: Option<Signed>,
 }
 
-impl Presented {
+impl GivenReceipt {
     /// Reads a receipt as `head --json` prints it (the team's name may be left out), or any answer that holds one as
     /// its `receipt`.
     ///
     /// # Errors
     /// `invalid_input`.
-    pub fn read(text: &str) -> Result<Presented, Refusal> {
+    pub fn read(text: &str) -> Result<GivenReceipt, Refusal> {
         read(text).map_err(|error| {
             let rule = format!("must be a receipt as head --json prints it ({error})");
             Refusal::invalid("receipt", text.trim(), &rule)
@@ -46,7 +46,7 @@ impl Presented {
     }
 }
 
-fn read(text: &str) -> Result<Presented, serde_json::Error> {
+fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
     let mut fields: Map<String, Value> = serde_json::from_str(text)?;
     if let Some(Value::Object(receipt)) = fields.remove("receipt") {
         fields = receipt;
@@ -60,7 +60,7 @@ fn read(text: &str) -> Result<Presented, serde_json::Error> {
         }),
     };
     let receipt = serde_json::from_value(Value::Object(fields))?;
-    Ok(Presented { receipt, signed })
+    Ok(GivenReceipt { receipt, signed })
 }
 
 impl Team {

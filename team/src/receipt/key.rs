@@ -341,7 +341,7 @@ mod tests {
         let (start, _) = log.as_bytes().split_at(1009);
         assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
         // And as we do.
-        let presented = crate::Presented::read(&answer.to_string()).unwrap();
+        let presented = crate::GivenReceipt::read(&answer.to_string()).unwrap();
         let key = PublicKey::parse(documented("public key")).unwrap();
         assert_eq!(key.hex(), field("public_key"));
         presented.check(&key).unwrap();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Storage};
-use teamlog_team::handle::deadline::Patience;
+use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::lifecycle::config::ConfigChange;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::lifecycle::tick::Tick;
@@ -482,7 +482,7 @@ fn the_senders_death_loses_nothing() {
     assert_eq!(tick(&mut other), (1, 0));
     assert_eq!(ack(&mut other, "m1"), AckStatus::Acked);
     let again = other
-        .send_and_wait(durable("m1", 60, 1), &Patience::default())
+        .send_and_wait(durable("m1", 60, 1), &Deadline::default())
         .unwrap();
     assert_eq!(
         again.status,
@@ -500,7 +500,7 @@ fn who_waits_is_woken_by_the_ack() {
     let root = world.root.clone();
     let waiting = thread::spawn(move || {
         let mut team = root.team("demo").unwrap();
-        team.send_and_wait(durable("m1", 3600, 0), &Patience::default())
+        team.send_and_wait(durable("m1", 3600, 0), &Deadline::default())
             .unwrap()
     });
     let mut team = world.root.team("demo").unwrap();
@@ -519,7 +519,7 @@ fn who_has_no_patience_left_is_told_that_the_message_is_open() {
     let world = World::new();
     let mut team = world.demo();
     let looks = AtomicU64::new(0);
-    let twice = Patience::as_long_as(move || looks.fetch_add(1, Ordering::Relaxed) < 2);
+    let twice = Deadline::as_long_as(move || looks.fetch_add(1, Ordering::Relaxed) < 2);
     let answer = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
     assert_eq!(answer.status, SendStatus::Sent);
     assert!(answer.is_open());
@@ -531,7 +531,7 @@ fn who_has_no_patience_left_is_told_that_the_message_is_open() {
     assert_eq!(
         known.status,
         SendStatus::Acked,
-        "what is known needs no patience"
+        "what is known needs no deadline"
     );
     assert!(!known.is_open());
 }
@@ -552,7 +552,7 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
     team.send(durable("m1", 10, 1)).unwrap();
     world.later(MINUTE);
     let answer = team
-        .send_and_wait(durable("m1", 10, 1), &Patience::default())
+        .send_and_wait(durable("m1", 10, 1), &Deadline::default())
         .unwrap();
     assert_eq!(answer.status, SendStatus::DeadLetter);
     let letter = answer.dead_letter.unwrap();
@@ -579,7 +579,7 @@ fn waiting_for_what_needs_no_ack_is_a_duplicate() {
     })
     .unwrap();
     let answer = team
-        .send_and_wait(durable("m1", 10, 1), &Patience::default())
+        .send_and_wait(durable("m1", 10, 1), &Deadline::default())
         .unwrap();
     assert_eq!(answer.status, SendStatus::Duplicate);
 }

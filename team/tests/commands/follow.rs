@@ -311,11 +311,11 @@ fn a_long_absence_is_caught_up_with_by_pages() {
     let mut since = 0;
     let mut found = Vec::new();
     loop {
-        let patience = Wait {
+        let deadline = Wait {
             timeout: Some(Duration::ZERO),
             ..known("qa", since)
         };
-        let (status, seqs, last) = wait(&world, patience).join().unwrap();
+        let (status, seqs, last) = wait(&world, deadline).join().unwrap();
         assert!(seqs.len() <= 50);
         found.extend(seqs);
         since = last;

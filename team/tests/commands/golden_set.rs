@@ -19,7 +19,7 @@ use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::message::ack::Ack;
 use teamlog_team::message::send::{Require, Send};
 use teamlog_team::task::update::TaskUpdate;
-use teamlog_team::{RootOptions, Team, Vault, api};
+use teamlog_team::{BackupDir, RootOptions, Team, api};
 
 const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
@@ -550,12 +550,12 @@ fn moved(world: &World, format: Format) {
     world.memory.replace(&segment("torn"), &torn, true).unwrap();
     let mut team = world.root.team("torn").unwrap();
     team.send(message("lead", "dev")).unwrap();
-    let vault = Vault::on(Arc::new(Memory::new()), RootOptions::default());
-    begun("kept", format).backup(&vault).unwrap();
+    let backup_dir = BackupDir::on(Arc::new(Memory::new()), RootOptions::default());
+    begun("kept", format).backup(&backup_dir).unwrap();
     let restore = Restore {
         team: "restored".into(),
         from: Some("kept".into()),
         ..Restore::default()
     };
-    world.root.restore(restore, &vault).unwrap();
+    world.root.restore(restore, &backup_dir).unwrap();
 }

@@ -9,7 +9,7 @@ use teamlog_engine::Format;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_team::backup::restore::Restore;
 use teamlog_team::message::ack::Ack;
-use teamlog_team::{Code, Root, RootOptions, Team, Vault};
+use teamlog_team::{BackupDir, Code, Root, RootOptions, Team};
 
 /// A team with tasks, messages and an ack.
 fn lived(world: &World, format: Format) -> Team {
@@ -31,9 +31,12 @@ fn lived(world: &World, format: Format) -> Team {
     team
 }
 
-fn vault() -> (Arc<Memory>, Vault) {
+fn backup_dir() -> (Arc<Memory>, BackupDir) {
     let memory = Arc::new(Memory::new());
-    (memory.clone(), Vault::on(memory, RootOptions::default()))
+    (
+        memory.clone(),
+        BackupDir::on(memory, RootOptions::default()),
+    )
 }
 
 /// What `status` says of the team, the log and the number of events apart.
@@ -84,25 +87,25 @@ fn a_converted_team_says_what_it_said_before() {
 fn a_restored_team_says_what_the_backup_held() {
     let world = World::new();
     let mut team = lived(&world, Format::Jsonl);
-    let (_, vault) = vault();
-    let first = team.backup(&vault).unwrap();
+    let (_, backup_dir) = backup_dir();
+    let first = team.backup(&backup_dir).unwrap();
     assert_eq!((first.previous_seq, first.seq), (None, 12 + 1));
     let before = said(&mut team);
     team.send(message("qa", "dev")).unwrap();
 
     refused(
-        world.root.restore(restore("demo"), &vault),
+        world.root.restore(restore("demo"), &backup_dir),
         Code::TeamExists,
     );
     refused(
-        world.root.restore(restore("nobody"), &vault),
+        world.root.restore(restore("nobody"), &backup_dir),
         Code::BackupNotFound,
     );
     let copy = Restore {
         from: Some("demo".into()),
         ..restore("copy")
     };
-    let answer = world.root.restore(copy, &vault).unwrap();
+    let answer = world.root.restore(copy, &backup_dir).unwrap();
     assert!(!answer.same_log);
     assert_eq!(answer.last_seq, first.seq + 1);
     let mut copy = world.root.team("copy").unwrap();
@@ -114,7 +117,7 @@ fn a_restored_team_says_what_the_backup_held() {
 
     // In another root the team comes back as it was, log id and receipts included.
     let other = World::new();
-    let answer = other.root.restore(restore("demo"), &vault).unwrap();
+    let answer = other.root.restore(restore("demo"), &backup_dir).unwrap();
     assert!(answer.same_log);
     let mut back = other.root.team("demo").unwrap();
     assert_eq!(said(&mut back), before);
@@ -125,8 +128,8 @@ fn a_restored_team_says_what_the_backup_held() {
     assert!(!back.verify(Some(&late)).unwrap().ok);
     // It goes on; and the original's backup refuses to become its own.
     back.send(message("dev", "lead")).unwrap();
-    team.backup(&vault).unwrap();
-    let refusal = refused(back.backup(&vault), Code::BackupDiverged);
+    team.backup(&backup_dir).unwrap();
+    let refusal = refused(back.backup(&backup_dir), Code::BackupDiverged);
     assert!(refusal.message.contains("a past of team"), "{refusal}");
 }
 
@@ -138,16 +141,16 @@ fn all_teams_are_backed_up_and_one_that_fails_keeps_no_other_from_it() {
         let init = teamlog_team::lifecycle::init::Init::of(name);
         world.root.init(init).unwrap();
     }
-    let (memory, vault) = vault();
-    let all = world.root.backup_all(&vault).unwrap();
+    let (memory, backup_dir) = backup_dir();
+    let all = world.root.backup_all(&backup_dir).unwrap();
     assert_eq!((all.status, all.backups.len()), ("ok", 3));
-    assert_eq!(vault.teams().unwrap(), ["alpha", "demo", "omega"]);
-    for team in vault.teams().unwrap() {
-        assert!(vault.verify(&team, None).unwrap().ok);
+    assert_eq!(backup_dir.teams().unwrap(), ["alpha", "demo", "omega"]);
+    for team in backup_dir.teams().unwrap() {
+        assert!(backup_dir.verify(&team, None).unwrap().ok);
     }
     let path = Path::new("demo/backup.json");
     memory.corrupt(path, 20, 1).unwrap();
-    let all = world.root.backup_all(&vault).unwrap();
+    let all = world.root.backup_all(&backup_dir).unwrap();
     assert_eq!((all.status, all.backups.len()), ("partial", 2));
     assert_eq!(all.failed[0].team, "demo");
 }
@@ -157,8 +160,8 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
     for name in ["demo", "copy"] {
         let world = World::new();
         let mut team = lived(&world, Format::Jsonl);
-        let (_, vault) = vault();
-        team.backup(&vault).unwrap();
+        let (_, backup_dir) = backup_dir();
+        team.backup(&backup_dir).unwrap();
         let digest = settled_digest(&mut team);
         let how = Restore {
             from: Some("demo".into()),
@@ -170,7 +173,7 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
             let faulty = Faulty::new(Arc::new(memory.clone()));
             faulty.arm(call, Fault::Stop);
             let root = Root::on(Arc::new(faulty.clone()), world.root.options().clone());
-            let done = root.restore(how.clone(), &vault);
+            let done = root.restore(how.clone(), &backup_dir);
             if faulty.count() <= call {
                 assert_eq!(done.unwrap().events, 13);
                 break;
@@ -181,7 +184,7 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
                 let teams = root.teams().unwrap();
                 if teams.is_empty() {
                     none += 1;
-                    root.restore(how.clone(), &vault).unwrap();
+                    root.restore(how.clone(), &backup_dir).unwrap();
                 } else {
                     whole += 1;
                 }
@@ -209,11 +212,11 @@ fn a_directory_of_backups_lies_outside_the_data_root() {
         "data/../data/b",
         "new/../data/b",
     ] {
-        let made = Vault::create(&home.path().join(inside), &root, RootOptions::default());
+        let made = BackupDir::create(&home.path().join(inside), &root, RootOptions::default());
         refused(made.map(drop), Code::InvalidInput);
     }
     assert!(!root.join("b").exists());
     let outside = home.path().join("backups/nightly");
-    Vault::create(&outside, &root, RootOptions::default()).unwrap();
+    BackupDir::create(&outside, &root, RootOptions::default()).unwrap();
     assert!(outside.is_dir());
 }

@@ -7,7 +7,7 @@ use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::append::Append;
 use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::message::send::{Send, SendStatus};
-use teamlog_team::{Code, Presented, Root};
+use teamlog_team::{Code, GivenReceipt, Root};
 
 #[test]
 fn status_counts_what_is_unread_blocked_and_stale() {
@@ -239,7 +239,7 @@ fn verify_finds_the_log_whole_and_a_receipt_holds() {
     team.send(message("lead", "dev")).unwrap();
     let receipt = json(&team.head().unwrap()).to_string();
     team.send(message("lead", "dev")).unwrap();
-    let receipt = Presented::read(&receipt).unwrap().receipt;
+    let receipt = GivenReceipt::read(&receipt).unwrap().receipt;
     let answer = team.verify(Some(&receipt)).unwrap();
     assert!(answer.ok, "{answer:?}");
     assert_eq!((answer.events, answer.last_seq, answer.segments), (3, 3, 1));
@@ -252,7 +252,7 @@ fn verify_finds_the_log_whole_and_a_receipt_holds() {
     assert!(!answer.problems.is_empty());
     for text in ["", "{}", "{\"log\":1}"] {
         refused(
-            Presented::read(text).map_err(Into::into),
+            GivenReceipt::read(text).map_err(Into::into),
             Code::InvalidInput,
         );
     }

@@ -2,9 +2,9 @@
 
 use crate::command::stamp::Stamp;
 use crate::context::Context;
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::artifact;
-use crate::surroundings::Surroundings;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use teamlog_team::Team;
@@ -55,7 +55,7 @@ impl Put {
             worker: self.agent.or_else(|| context.actor()),
             replace: self.replace,
         };
-        let input = ArtifactFile::new(put, bytes(context.surroundings(), &self.file)?);
+        let input = ArtifactFile::new(put, bytes(context.env(), &self.file)?);
         let asked = (&*self.team, "artifact-put");
         self.stamp.carry_out(
             context,
@@ -87,10 +87,10 @@ fn is_stdin(file: &Path) -> bool {
 }
 
 /// All of a file, or more than an artifact may have.
-fn bytes(surroundings: &Surroundings, file: &Path) -> Result<Vec<u8>, CommandError> {
+fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     let mut from: Box<dyn Read> = match is_stdin(file) {
-        true => Box::new(surroundings.stdin()),
-        false => Box::new(super::open(surroundings, "FILE", file)?),
+        true => Box::new(env.stdin()),
+        false => Box::new(super::open(env, "FILE", file)?),
     };
     let mut bytes = Vec::new();
     Read::take(&mut from, ARTIFACT_BYTES_MAX + 1)

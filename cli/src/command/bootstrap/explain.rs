@@ -28,7 +28,7 @@ pub struct Explain {
 
 impl Explain {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let data = given::maybe_object(context.surroundings(), "data", self.data.as_deref())?;
+        let data = given::maybe_object(context.env(), "data", self.data.as_deref())?;
         let mut team = context.team(&self.team)?;
         let answer = team.bootstrap_explain(BootstrapExplain {
             run: self.run,

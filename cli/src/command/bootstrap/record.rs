@@ -37,7 +37,7 @@ impl Record {
         let input = BootstrapRecord {
             run: self.run,
             event: self.event,
-            data: given::maybe_object(context.surroundings(), "data", self.data.as_deref())?,
+            data: given::maybe_object(context.env(), "data", self.data.as_deref())?,
         };
         let asked = (&*self.team, "bootstrap-record");
         let run = Team::bootstrap_record;

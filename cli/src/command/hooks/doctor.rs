@@ -302,7 +302,7 @@ fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
 }
 
 fn codex_home(context: &Context) -> Result<PathBuf, CommandError> {
-    match context.surroundings().var_set("CODEX_HOME") {
+    match context.env().var_set("CODEX_HOME") {
         Some(home) => Ok(PathBuf::from(home)),
         None => Ok(top(context, None, true)?.join(".codex")),
     }

@@ -51,7 +51,7 @@ pub struct Outcome {
 impl Outcome {
     pub fn run(self, context: &mut Context) -> Ending {
         if let Some(input) = &self.input {
-            let state = given::object(context.surroundings(), "input", input)?;
+            let state = given::object(context.env(), "input", input)?;
             context.answer(&reading::read(&state)?, prompt::reading)?;
             return Ok(Exit::Done);
         }

@@ -92,7 +92,7 @@ impl Prompt {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = match self.text {
             Some(text) => text,
-            None => given::stdin(context.surroundings(), "prompt")?,
+            None => given::stdin(context.env(), "prompt")?,
         };
         let submitted = match self.hook {
             true => Submitted::read(input)?,

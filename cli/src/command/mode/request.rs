@@ -38,7 +38,7 @@ impl Fields {
     /// The input is no JSON object.
     pub fn all(self, context: &Context) -> Result<Option<Map<String, Value>>, CommandError> {
         let input = self.input;
-        let input = input.map(|text| given::object(context.surroundings(), "input", &text));
+        let input = input.map(|text| given::object(context.env(), "input", &text));
         let mut fields = input.transpose()?.unwrap_or_default();
         fields.extend(self.set);
         Ok(Some(fields).filter(|fields| !fields.is_empty()))

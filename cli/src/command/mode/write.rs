@@ -38,7 +38,7 @@ pub struct Write {
 
 impl Write {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut input = given::object(context.surroundings(), "input", &self.input)?;
+        let mut input = given::object(context.env(), "input", &self.input)?;
         self.meant.put_into(&mut input, context)?;
         given::named(&mut input, "mode", self.mode)?;
         let asked = (&*self.team, "mode-write");

@@ -36,7 +36,7 @@ pub struct Post {
 impl Post {
     pub fn run(self, context: &mut Context) -> Outcome {
         let body = match &*self.body {
-            "-" => given::stdin(context.surroundings(), "TEXT")?,
+            "-" => given::stdin(context.env(), "TEXT")?,
             _ => self.body,
         };
         let input = ThreadPost {

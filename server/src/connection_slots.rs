@@ -1,5 +1,5 @@
-//! Places for connections: so many and no more. Where none is left, whoever never showed a valid token makes room, the
-//! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
+//! ConnectionSlots for connections: so many and no more. Where none is left, whoever never showed a valid token makes room, the
+//! one first that has request nothing for the longest time. So nobody who reaches the port can keep out those who are let
 //! in by a token: to hold a place against them takes a token too.
 
 use std::collections::BTreeMap;
@@ -8,27 +8,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// The places of one way in.
+/// The slots of one way in.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     free: Arc<Semaphore>,
     all: u32,
-    strangers: Mutex<Strangers>,
+    unauthenticated: Mutex<Unauthenticated>,
 }
 
-/// Those who showed no token, by when they last asked something.
+/// Those who showed no token, by when they last request something.
 #[derive(Debug, Default)]
-struct Strangers {
+struct Unauthenticated {
     turn: u64,
     waiting: BTreeMap<u64, CancellationToken>,
 }
 
-impl Places {
-    pub fn new(all: usize) -> Arc<Places> {
-        Arc::new(Places {
+impl ConnectionSlots {
+    pub fn new(all: usize) -> Arc<ConnectionSlots> {
+        Arc::new(ConnectionSlots {
             free: Arc::new(Semaphore::new(all)),
             all: u32::try_from(all).unwrap_or(u32::MAX),
-            strangers: Mutex::default(),
+            unauthenticated: Mutex::default(),
         })
     }
 
@@ -39,7 +39,7 @@ impl Places {
 
     /// Sends a stranger away; whether there was one. Its place is free once its connection has ended.
     pub fn make_room(&self) -> bool {
-        match self.strangers().waiting.pop_first() {
+        match self.unauthenticated().waiting.pop_first() {
             Some((_, away)) => {
                 away.cancel();
                 true
@@ -59,24 +59,24 @@ impl Places {
     }
 
     /// Whoever came, and has yet to show a token.
-    pub fn stranger(self: &Arc<Places>) -> Arc<Guest> {
+    pub fn stranger(self: &Arc<ConnectionSlots>) -> Arc<Connection> {
         let away = CancellationToken::new();
-        let turn = self.strangers().add(away.clone());
-        Arc::new(Guest {
-            places: Some(self.clone()),
+        let turn = self.unauthenticated().add(away.clone());
+        Arc::new(Connection {
+            slots: Some(self.clone()),
             turn: AtomicU64::new(turn),
             away,
         })
     }
 
-    fn strangers(&self) -> MutexGuard<'_, Strangers> {
-        self.strangers
+    fn unauthenticated(&self) -> MutexGuard<'_, Unauthenticated> {
+        self.unauthenticated
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Strangers {
+impl Unauthenticated {
     fn add(&mut self, away: CancellationToken) -> u64 {
         self.turn += 1;
         self.waiting.insert(self.turn, away);
@@ -86,18 +86,18 @@ impl Strangers {
 
 /// Whoever is at the other end of a connection.
 #[derive(Debug)]
-pub(crate) struct Guest {
+pub(crate) struct Connection {
     /// None for one who needs no token to stay.
-    places: Option<Arc<Places>>,
+    slots: Option<Arc<ConnectionSlots>>,
     turn: AtomicU64,
     away: CancellationToken,
 }
 
-impl Guest {
+impl Connection {
     /// One who may stay without a token.
-    pub fn at_home() -> Arc<Guest> {
-        Arc::new(Guest {
-            places: None,
+    pub fn at_home() -> Arc<Connection> {
+        Arc::new(Connection {
+            slots: None,
             turn: AtomicU64::default(),
             away: CancellationToken::new(),
         })
@@ -105,17 +105,18 @@ impl Guest {
 
     /// A request has begun: others have been idle for longer.
     pub fn asks(&self) {
-        let Some(places) = &self.places else { return };
-        let mut strangers = places.strangers();
-        if let Some(away) = strangers.waiting.remove(&self.turn()) {
-            self.turn.store(strangers.add(away), Ordering::Relaxed);
+        let Some(slots) = &self.slots else { return };
+        let mut unauthenticated = slots.unauthenticated();
+        if let Some(away) = unauthenticated.waiting.remove(&self.turn()) {
+            self.turn
+                .store(unauthenticated.add(away), Ordering::Relaxed);
         }
     }
 
     /// A valid token was shown: this one stays.
     pub fn is_known(&self) {
-        if let Some(places) = &self.places {
-            places.strangers().waiting.remove(&self.turn());
+        if let Some(slots) = &self.slots {
+            slots.unauthenticated().waiting.remove(&self.turn());
         }
     }
 
@@ -124,13 +125,13 @@ impl Guest {
         self.away.cancelled().await;
     }
 
-    /// Read and written under the lock of the strangers only.
+    /// Read and written under the lock of the unauthenticated only.
     fn turn(&self) -> u64 {
         self.turn.load(Ordering::Relaxed)
     }
 }
 
-impl Drop for Guest {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.is_known();
     }
@@ -142,8 +143,8 @@ mod tests {
 
     #[test]
     fn whoever_asked_nothing_for_the_longest_time_goes_first_and_the_known_stay() {
-        let places = Places::new(4);
-        let guests: Vec<_> = (0..4).map(|_| places.stranger()).collect();
+        let slots = ConnectionSlots::new(4);
+        let guests: Vec<_> = (0..4).map(|_| slots.stranger()).collect();
         guests[0].asks();
         guests[1].is_known();
         // Who is known does not become a stranger again by asking.
@@ -153,21 +154,21 @@ mod tests {
             gone.collect()
         };
         for expected in [&[2][..], &[2, 3], &[0, 2, 3]] {
-            assert!(places.make_room());
+            assert!(slots.make_room());
             assert_eq!(gone(), expected);
         }
-        assert!(!places.make_room());
+        assert!(!slots.make_room());
         assert_eq!(gone(), [0, 2, 3]);
     }
 
     #[test]
     fn who_left_makes_no_room() {
-        let places = Places::new(1);
-        drop(places.stranger());
-        assert!(!places.make_room());
-        let home = Guest::at_home();
+        let slots = ConnectionSlots::new(1);
+        drop(slots.stranger());
+        assert!(!slots.make_room());
+        let home = Connection::at_home();
         home.asks();
-        assert!(!places.make_room());
+        assert!(!slots.make_room());
         assert!(!home.away.is_cancelled());
     }
 }

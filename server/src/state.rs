@@ -1,35 +1,35 @@
 //! What every connection shares.
 
 use crate::admission::bearer::Guesses;
-use crate::berths::Berths;
-use crate::figures::Figures;
+use crate::local_slots::LocalSlots;
+use crate::metrics::Metrics;
 use crate::options::{Answering, Limits};
+use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
 use crate::takeover::TakeOver;
-use crate::turns::Turns;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 /// What every connection shares.
-pub(crate) struct Door {
+pub(crate) struct AppState {
     pub served: Arc<Served>,
     pub runtimes: Arc<Runtimes>,
     pub answer: Answering,
     pub take_over: Option<Arc<dyn TakeOver>>,
     pub limits: Limits,
     pub pool: Pool,
-    pub turns: Turns,
+    pub per_team_limit: PerTeamLimit,
     /// For calls that wait for something to happen, so that they keep no other from being answered.
     pub patient: Pool,
-    pub figures: Figures,
+    pub metrics: Metrics,
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.
     pub bodies: Arc<Semaphore>,
-    /// Places for connections that are taken over.
-    pub berths: Arc<Berths>,
+    /// ConnectionSlots for connections that are taken over.
+    pub local_slots: Arc<LocalSlots>,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,
     /// Whether signals stop the daemon.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 /// The state of a connection, told by what reads and writes it and by what answers.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct ConnectionTimeouts {
     state: Mutex<State>,
     limits: Limits,
 }
@@ -36,9 +36,9 @@ enum Phase {
     Lingering(Instant),
 }
 
-impl Pulse {
-    pub fn new(limits: Limits) -> Pulse {
-        Pulse {
+impl ConnectionTimeouts {
+    pub fn new(limits: Limits) -> ConnectionTimeouts {
+        ConnectionTimeouts {
             state: Mutex::new(State {
                 phase: Phase::Silent(Instant::now()),
                 stalled: None,
@@ -75,7 +75,7 @@ impl Pulse {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn asked(&self) -> Result<(), Fault> {
+    pub fn request(&self) -> Result<(), Fault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
         state.owes = true;

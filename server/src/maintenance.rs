@@ -18,7 +18,7 @@ const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 /// See the module.
-pub(crate) struct Keeper {
+pub(crate) struct Maintenance {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     /// Where to look for new teams; nowhere, if only some are served.
@@ -30,19 +30,19 @@ pub(crate) struct Keeper {
     root: Root,
 }
 
-impl Keeper {
+impl Maintenance {
     pub fn new(
         options: &ServeOptions,
         teams_dir: &Path,
         served: Arc<Served>,
         runtimes: Arc<Runtimes>,
-    ) -> Keeper {
-        let patience = RootOptions {
+    ) -> Maintenance {
+        let deadline = RootOptions {
             lock_deadline: LOCK_PATIENCE.min(served.root().options().lock_deadline),
             ..served.root().options().clone()
         };
-        Keeper {
-            root: served.root().with_options(patience),
+        Maintenance {
+            root: served.root().with_options(deadline),
             served,
             runtimes,
             watched: options.teams.is_empty().then(|| teams_dir.to_owned()),

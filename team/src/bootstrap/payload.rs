@@ -16,7 +16,7 @@ pub struct Report {
     /// The event.
     pub event: Event,
     /// What was said.
-    pub said: Said,
+    pub said: Payload,
     /// What was said, as it was given.
     pub data: Map<String, Value>,
     /// What is only kept with it.
@@ -25,7 +25,7 @@ pub struct Report {
 
 /// What was said with an event.
 #[derive(Debug, Clone)]
-pub enum Said {
+pub enum Payload {
     /// Something with a fault, of what may violate the contract whatever else is said with it: an event that comes too
     /// early, or one of the core's that the lead signs.
     Faulty(Box<Refusal>),
@@ -185,7 +185,7 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
         Err(fault) => Err(fault),
     };
     let said = match said {
-        Err(fault) if is_breach => Said::Faulty(Box::new(fault)),
+        Err(fault) if is_breach => Payload::Faulty(Box::new(fault)),
         said => said?,
     };
     Ok(Report {
@@ -218,69 +218,69 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     })
 }
 
-fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
+fn said(event: Event, fields: Fields) -> Result<Payload, Refusal> {
     let obstruction = Who::Core(Core::Obstruction);
     let by = |default: Who| Ok::<_, Refusal>(fields.who("by")?.unwrap_or(default));
     Ok(match event {
-        Event::TeamCreateReturned => Said::Probe(probed(&fields)?),
-        Event::BranchTaken => Said::Branch {
+        Event::TeamCreateReturned => Payload::Probe(probed(&fields)?),
+        Event::BranchTaken => Payload::Branch {
             case: case(&fields)?,
             team_name: fields.maybe_id("team_name")?,
         },
-        Event::FallbackEntered => Said::Fallback {
+        Event::FallbackEntered => Payload::Fallback {
             reason: fields.text("reason")?,
         },
         Event::RosterBuilt => roster(&fields)?,
         Event::TeamLaunched => launch(&fields)?,
-        Event::TaskLaunched => Said::Task,
-        Event::LaunchUnavailable => Said::Unavailable {
+        Event::TaskLaunched => Payload::Task,
+        Event::LaunchUnavailable => Payload::Unavailable {
             raw: fields.value("raw").map(as_text),
         },
-        Event::CorePinged => Said::Ping {
+        Event::CorePinged => Payload::Ping {
             to: fields.cores("to")?.unwrap_or_else(|| Core::ALL.to_vec()),
         },
-        Event::CoreReadyAck => Said::Ready {
+        Event::CoreReadyAck => Payload::Ready {
             from: fields.who("from")?.unwrap_or(Who::Lead),
             launch: fields.whole("launch")?,
         },
         Event::CoreHandshakeTimedOut => {
             fields.cores("missing")?;
-            Said::HandshakeTimedOut
+            Payload::HandshakeTimedOut
         }
-        Event::CoreRelaunched => Said::Relaunch {
+        Event::CoreRelaunched => Payload::Relaunch {
             missing: fields.cores("missing")?,
             how: how(&fields)?,
         },
-        Event::RunningEntered => Said::Running {
+        Event::RunningEntered => Payload::Running {
             evidence: evidence(fields)?,
         },
-        Event::SwarmDeclared => Said::Declared,
-        Event::SkeletonSent => Said::Skeleton,
-        Event::DomainStarted => Said::Domain {
+        Event::SwarmDeclared => Payload::Declared,
+        Event::SkeletonSent => Payload::Skeleton,
+        Event::DomainStarted => Payload::Domain {
             domain: fields.id("domain")?,
         },
-        Event::MappingResult => Said::Mapping(mapping(&fields)?),
+        Event::MappingResult => Payload::Mapping(mapping(&fields)?),
         Event::LeadContent => {
             word(&fields, "kind", &CONTENTS)?;
-            Said::LeadContent {
+            Payload::LeadContent {
                 role: fields.text("role")?,
                 simulation: fields.switch("simulation")?,
             }
         }
         Event::DeliveryAck => {
             word(&fields, "status", &RECEIVED)?;
-            Said::Ack {
+            Payload::Ack {
                 by: fields.who("by")?.unwrap_or(Who::Lead),
                 domain: fields.id("domain")?,
                 message_id: fields.id("message_id")?,
             }
         }
-        Event::DeliveryAckTimeout => Said::AckTimeout {
+        Event::DeliveryAckTimeout => Payload::AckTimeout {
             missing: fields.core("missing_ack")?,
             domain: fields.id("domain")?,
             message_id: fields.maybe_id("message_id")?,
         },
-        Event::ObstructionFeedback => Said::Feedback(Review {
+        Event::ObstructionFeedback => Payload::Feedback(Review {
             by: by(obstruction)?,
             domain: fields.id("domain")?,
             round: fields.whole("round")?,
@@ -288,28 +288,28 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             reason: fields.text("reason")?,
             fix_requests: fields.value("fix_requests").cloned(),
         }),
-        Event::Round1Complete => Said::Round1(round1(&fields, by(obstruction)?)?),
-        Event::DomainExcluded => Said::Exclude {
+        Event::Round1Complete => Payload::Round1(round1(&fields, by(obstruction)?)?),
+        Event::DomainExcluded => Payload::Exclude {
             domain: fields.id("domain")?,
             reason: fields.text("reason")?,
         },
-        Event::RevisionSubmitted => Said::Revision {
+        Event::RevisionSubmitted => Payload::Revision {
             domain: fields.id("domain")?,
             round: fields.whole("round")?,
         },
-        Event::GateCleared => Said::Gate {
+        Event::GateCleared => Payload::Gate {
             by: by(obstruction)?,
             summary: fields.map("clear_summary")?,
             conditions: fields.values("conditions_for_final_synthesis")?,
         },
-        Event::FinalSynthesisRequested => Said::Request { by: by(Who::Lead)? },
+        Event::FinalSynthesisRequested => Payload::Request { by: by(Who::Lead)? },
         Event::FinalSynthesisAck | Event::SynthesisResult => {
             word(&fields, "status", &ACCEPTED)?;
-            Said::ByWhom {
+            Payload::ByWhom {
                 by: by(Who::Core(Core::Synthesizer))?,
             }
         }
-        Event::MemberAdded => Said::Join {
+        Event::MemberAdded => Payload::Join {
             domain: fields.id("domain")?,
             how: how(&fields)?,
         },
@@ -319,7 +319,7 @@ fn said(event: Event, fields: Fields) -> Result<Said, Refusal> {
             for taken in [SIGNAL, "run"] {
                 said.remove(taken);
             }
-            Said::Signal { signal, said }
+            Payload::Signal { signal, said }
         }
     })
 }
@@ -427,7 +427,7 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
 }
 
 /// `core` and `domains`, or `members` with both.
-fn roster(fields: &Fields) -> Result<Said, Refusal> {
+fn roster(fields: &Fields) -> Result<Payload, Refusal> {
     let (mut core, mut domains) = (None, fields.list("domains")?);
     if let Some(names) = fields.list("core")? {
         let (both, others) = split(names);
@@ -451,10 +451,10 @@ fn roster(fields: &Fields) -> Result<Said, Refusal> {
                 .collect(),
         );
     }
-    Ok(Said::Roster { core, domains })
+    Ok(Payload::Roster { core, domains })
 }
 
-fn launch(fields: &Fields) -> Result<Said, Refusal> {
+fn launch(fields: &Fields) -> Result<Payload, Refusal> {
     let Some(how) = how(fields)? else {
         return Err(no_method(""));
     };
@@ -462,7 +462,7 @@ fn launch(fields: &Fields) -> Result<Said, Refusal> {
     for name in ["members", "core", "domains"] {
         members.extend(fields.list(name)?.into_iter().flatten());
     }
-    Ok(Said::Launch { how, members })
+    Ok(Payload::Launch { how, members })
 }
 
 /// Under `evidence`, or as what is said itself.

@@ -1,21 +1,21 @@
-//! Turns of each team at the threads that answer: a team that is slow, because its disk or whoever holds its lock is,
+//! PerTeamLimit of each team at the threads that answer: a team that is slow, because its disk or whoever holds its lock is,
 //! never has all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The turns of all teams.
+/// The per_team_limit of all teams.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct PerTeamLimit {
     each: usize,
     teams: Mutex<BTreeMap<String, Arc<Semaphore>>>,
 }
 
-impl Turns {
+impl PerTeamLimit {
     /// So many for each team.
-    pub fn new(each: usize) -> Turns {
-        Turns {
+    pub fn new(each: usize) -> PerTeamLimit {
+        PerTeamLimit {
             each,
             teams: Mutex::default(),
         }
@@ -29,12 +29,12 @@ impl Turns {
     fn of(&self, team: &str) -> Arc<Semaphore> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
         match teams.get(team) {
-            Some(turns) => turns.clone(),
+            Some(per_team_limit) => per_team_limit.clone(),
             None => {
                 // Only names of teams that are served come so far.
-                let turns = Arc::new(Semaphore::new(self.each));
-                teams.insert(team.to_owned(), turns.clone());
-                turns
+                let per_team_limit = Arc::new(Semaphore::new(self.each));
+                teams.insert(team.to_owned(), per_team_limit.clone());
+                per_team_limit
             }
         }
     }
@@ -55,11 +55,13 @@ mod tests {
 
     #[test]
     fn a_team_that_has_all_its_turns_waits_and_no_other_does() {
-        let turns = Turns::new(2);
-        let mut taken: Vec<_> = (0..2).map(|_| now(turns.next("slow")).unwrap()).collect();
-        assert!(now(turns.next("slow")).is_none());
-        assert!(now(turns.next("other")).is_some());
+        let per_team_limit = PerTeamLimit::new(2);
+        let mut taken: Vec<_> = (0..2)
+            .map(|_| now(per_team_limit.next("slow")).unwrap())
+            .collect();
+        assert!(now(per_team_limit.next("slow")).is_none());
+        assert!(now(per_team_limit.next("other")).is_some());
         taken.pop();
-        assert!(now(turns.next("slow")).is_some());
+        assert!(now(per_team_limit.next("slow")).is_some());
     }
 }

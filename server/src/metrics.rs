@@ -2,10 +2,10 @@
 
 mod teams;
 
-use crate::door::Door;
 use crate::front::Via;
 use crate::reply::{Answer, Reply};
 use crate::served::Condition;
+use crate::state::AppState;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -38,7 +38,7 @@ struct Way {
 }
 
 /// The numbers.
-pub(crate) struct Figures {
+pub(crate) struct Metrics {
     registry: Registry,
     answers: Family<Status, Counter>,
     refusals: Family<Code, Counter>,
@@ -58,9 +58,9 @@ pub(crate) struct Figures {
     teams: Arc<Teams>,
 }
 
-impl Figures {
-    pub fn new() -> Figures {
-        let mut figures = Figures {
+impl Metrics {
+    pub fn new() -> Metrics {
+        let mut metrics = Metrics {
             registry: Registry::with_prefix("teamlog"),
             answers: Family::default(),
             refusals: Family::default(),
@@ -79,8 +79,8 @@ impl Figures {
             unready: Gauge::default(),
             teams: Arc::default(),
         };
-        figures.register();
-        figures
+        metrics.register();
+        metrics
     }
 
     fn register(&mut self) {
@@ -197,13 +197,13 @@ impl Figures {
     ///
     /// # Errors
     /// None that a string has.
-    pub fn text(&self, door: &Door) -> Result<String, fmt::Error> {
-        let served = &door.served;
-        let (waiting, running) = door.pool.load();
-        set(&self.patient, door.patient.load().1);
+    pub fn text(&self, state: &AppState) -> Result<String, fmt::Error> {
+        let served = &state.served;
+        let (waiting, running) = state.pool.load();
+        set(&self.patient, state.patient.load().1);
         set(&self.waiting, waiting);
         set(&self.running, running);
-        let (forwarded, forwarded_waiting) = door.berths.load();
+        let (forwarded, forwarded_waiting) = state.local_slots.load();
         set(&self.forwarded, forwarded);
         set(&self.forwarded_waiting, forwarded_waiting);
         let conditions = served.conditions();

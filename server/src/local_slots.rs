@@ -1,25 +1,25 @@
-//! Places for connections that were taken over: some for those that work, others for those that wait for something outside
+//! ConnectionSlots for connections that were taken over: some for those that work, others for those that wait for something outside
 //! of the daemon, so that whoever waits keeps nobody from doing what is waited for.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The places.
+/// The slots.
 #[derive(Debug)]
-pub(crate) struct Berths {
-    working: Pier,
-    waiting: Pier,
+pub(crate) struct LocalSlots {
+    working: Slots,
+    waiting: Slots,
 }
 
 #[derive(Debug)]
-struct Pier {
+struct Slots {
     free: Arc<Semaphore>,
     all: u32,
 }
 
-impl Pier {
-    fn new(all: usize) -> Pier {
-        Pier {
+impl Slots {
+    fn new(all: usize) -> Slots {
+        Slots {
             free: Arc::new(Semaphore::new(all)),
             all: u32::try_from(all).unwrap_or(u32::MAX),
         }
@@ -35,21 +35,21 @@ impl Pier {
     }
 }
 
-impl Berths {
+impl LocalSlots {
     /// So many for those that work, and so many for those that wait.
-    pub fn new(working: usize, waiting: usize) -> Arc<Berths> {
-        Arc::new(Berths {
-            working: Pier::new(working),
-            waiting: Pier::new(waiting),
+    pub fn new(working: usize, waiting: usize) -> Arc<LocalSlots> {
+        Arc::new(LocalSlots {
+            working: Slots::new(working),
+            waiting: Slots::new(waiting),
         })
     }
 
     /// A place to work at, if one is free.
-    pub fn take(self: &Arc<Berths>) -> Option<Berth> {
-        Some(Berth {
+    pub fn take(self: &Arc<LocalSlots>) -> Option<LocalSlot> {
+        Some(LocalSlot {
             held: self.working.take()?,
             waits: false,
-            berths: self.clone(),
+            local_slots: self.clone(),
         })
     }
 
@@ -69,17 +69,17 @@ impl Berths {
 
 /// A place.
 #[derive(Debug)]
-pub(crate) struct Berth {
+pub(crate) struct LocalSlot {
     held: OwnedSemaphorePermit,
     waits: bool,
-    berths: Arc<Berths>,
+    local_slots: Arc<LocalSlots>,
 }
 
-impl Berth {
+impl LocalSlot {
     /// Leaves the place to somebody who works, for one among those that wait; whether there is one.
     pub fn wait(&mut self) -> bool {
         if !self.waits
-            && let Some(place) = self.berths.waiting.take()
+            && let Some(place) = self.local_slots.waiting.take()
         {
             self.held = place;
             self.waits = true;
@@ -91,7 +91,7 @@ impl Berth {
     /// team's lock must not be kept from its end by those that wait for the lock.
     pub fn work(&mut self) {
         if self.waits
-            && let Some(place) = self.berths.working.take()
+            && let Some(place) = self.local_slots.working.take()
         {
             self.held = place;
             self.waits = false;
@@ -105,24 +105,24 @@ mod tests {
 
     #[test]
     fn whoever_waits_leaves_its_place_to_others_and_is_never_kept_from_working_on() {
-        let berths = Berths::new(1, 1);
-        let mut one = berths.take().unwrap();
-        assert!(berths.take().is_none());
-        assert_eq!(berths.load(), (1, 0));
+        let local_slots = LocalSlots::new(1, 1);
+        let mut one = local_slots.take().unwrap();
+        assert!(local_slots.take().is_none());
+        assert_eq!(local_slots.load(), (1, 0));
         assert!(one.wait());
         assert!(one.wait(), "it has its place already");
-        assert_eq!(berths.load(), (0, 1));
-        let mut other = berths.take().unwrap();
+        assert_eq!(local_slots.load(), (0, 1));
+        let mut other = local_slots.take().unwrap();
         assert!(!other.wait(), "there is one place to wait at");
         one.work();
-        assert!(berths.take().is_none());
+        assert!(local_slots.take().is_none());
         drop(other);
-        // It could not go back, and holds one of the places until its end.
+        // It could not go back, and holds one of the slots until its end.
         assert!(one.waits);
         one.work();
-        assert!(berths.take().is_none());
+        assert!(local_slots.take().is_none());
         drop(one);
-        assert!(berths.take().unwrap().wait());
+        assert!(local_slots.take().unwrap().wait());
     }
 
     #[test]
@@ -131,18 +131,22 @@ mod tests {
             .enable_time()
             .build()
             .unwrap();
-        let is_empty = |berths: &Arc<Berths>| {
+        let is_empty = |local_slots: &Arc<LocalSlots>| {
             let soon = std::time::Duration::from_millis(1);
-            runtime.block_on(async { tokio::time::timeout(soon, berths.empty()).await.is_ok() })
+            runtime.block_on(async {
+                tokio::time::timeout(soon, local_slots.empty())
+                    .await
+                    .is_ok()
+            })
         };
-        let berths = Berths::new(2, 2);
-        let (mut one, other) = (berths.take().unwrap(), berths.take().unwrap());
+        let local_slots = LocalSlots::new(2, 2);
+        let (mut one, other) = (local_slots.take().unwrap(), local_slots.take().unwrap());
         assert!(one.wait());
         drop(other);
-        assert!(!is_empty(&berths), "one waits");
+        assert!(!is_empty(&local_slots), "one waits");
         one.work();
-        assert!(!is_empty(&berths), "one works");
+        assert!(!is_empty(&local_slots), "one works");
         drop(one);
-        assert!(is_empty(&berths));
+        assert!(is_empty(&local_slots));
     }
 }

@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::forward::{Child, Cut, Ended, ForwardIo, ForwardedCall, Terminals, frame};
-use teamlog_team::handle::deadline::Patience;
+use teamlog_team::handle::deadline::Deadline;
 
 /// What a command sees of a process. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
+pub struct ProcessEnv {
     terminals: Terminals,
     whose: Whose,
     only_team: Option<String>,
@@ -80,10 +80,10 @@ const PREFIXES: [&str; 3] = ["TEAMLOG_", "PI_", "CLICOLOR"];
 /// How often to look whether a program has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-impl Surroundings {
+impl ProcessEnv {
     /// Those of this process.
-    pub fn of_process() -> Surroundings {
-        Surroundings {
+    pub fn of_process() -> ProcessEnv {
+        ProcessEnv {
             terminals: Terminals {
                 stdin: io::stdin().is_terminal(),
                 stdout: io::stdout().is_terminal(),
@@ -95,8 +95,8 @@ impl Surroundings {
     }
 
     /// Those of a process that forwarded its call.
-    pub fn of_caller(call: &ForwardedCall, io: Arc<dyn ForwardIo>) -> Surroundings {
-        Surroundings {
+    pub fn of_caller(call: &ForwardedCall, io: Arc<dyn ForwardIo>) -> ProcessEnv {
+        ProcessEnv {
             terminals: call.terminals,
             whose: Whose::Callers(Arc::new(Caller {
                 program: call.program.clone(),
@@ -110,8 +110,8 @@ impl Surroundings {
 
     /// The same where the team that is meant when none is named has been looked for.
     #[must_use]
-    pub fn with_only_team(self, team: String) -> Surroundings {
-        Surroundings {
+    pub fn with_only_team(self, team: String) -> ProcessEnv {
+        ProcessEnv {
             only_team: Some(team),
             ..self
         }
@@ -243,10 +243,10 @@ impl Surroundings {
 
     /// The same, where somebody has read so much of standard input already; `whole`: to its end.
     #[must_use]
-    pub fn having_read(self, bytes: Vec<u8>, whole: bool) -> Surroundings {
+    pub fn having_read(self, bytes: Vec<u8>, whole: bool) -> ProcessEnv {
         match self.whose {
             Whose::Callers(_) => self,
-            Whose::Ours(_) => Surroundings {
+            Whose::Ours(_) => ProcessEnv {
                 whose: Whose::Ours(Arc::new(Own {
                     read: bytes,
                     whole,
@@ -298,17 +298,17 @@ impl Surroundings {
         }
     }
 
-    /// Does what waits for others to do something, with the patience of whoever typed the command; `None` where as many
+    /// Does what waits for others to do something, with the deadline of whoever typed the command; `None` where as many
     /// wait already as may, and nothing was done.
-    pub fn waiting<A>(&self, act: impl FnOnce(&Patience) -> A) -> Option<A> {
+    pub fn waiting<A>(&self, act: impl FnOnce(&Deadline) -> A) -> Option<A> {
         let Whose::Callers(caller) = &self.whose else {
-            return Some(act(&Patience::default()));
+            return Some(act(&Deadline::default()));
         };
         if !caller.io.begin_wait() {
             return None;
         }
         let io = caller.io.clone();
-        let done = act(&Patience::as_long_as(move || io.is_awaited()));
+        let done = act(&Deadline::as_long_as(move || io.is_awaited()));
         caller.io.end_wait();
         Some(done)
     }
@@ -387,7 +387,7 @@ fn counts(name: &OsStr) -> bool {
 
 /// Standard output.
 #[derive(Debug)]
-pub struct Out(Surroundings);
+pub struct Out(ProcessEnv);
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

@@ -21,7 +21,7 @@ pub const WARNING: &str = "X-Budget-Warning";
 pub const NOTE: &str = "X-Teamlog-Note";
 
 /// What a handler has at hand.
-pub struct Asked<'a> {
+pub struct RequestContext<'a> {
     /// The root; its notes are those of this call.
     pub root: Root,
     pub call: &'a Call,
@@ -32,18 +32,18 @@ pub struct Asked<'a> {
     canonical: String,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestContext<'a> {
     pub fn new(
         served: &'a Served,
         call: &'a Call,
         facts: &'a Facts,
         canonical: String,
-    ) -> Asked<'a> {
+    ) -> RequestContext<'a> {
         let options = RootOptions {
             notes: Notes::default(),
             ..served.root().options().clone()
         };
-        Asked {
+        RequestContext {
             root: served.root().with_options(options),
             call,
             facts,
@@ -136,7 +136,7 @@ pub fn after(mut reply: Reply, team: &mut Team) -> Reply {
     if team.repeated() {
         reply = reply.header(REPLAYED, "true");
     }
-    // What was asked is done; a warning that cannot be had changes nothing of that.
+    // What was request is done; a warning that cannot be had changes nothing of that.
     match team.budget_warning() {
         Ok(Some(warning)) => reply.header(WARNING, warning),
         _ => reply,
