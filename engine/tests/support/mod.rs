@@ -89,3 +89,15 @@ pub fn events(log: &Log) -> Vec<Event<'static>> {
 pub fn segment(format: Format) -> PathBuf {
     Path::new("teams/demo/events").join(format!("2026-11-21.{}", format.extension()))
 }
+
+/// Copies a directory of the real file system with all that is in it.
+pub fn copy_dir(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_dir(&entry.path(), &to.join(entry.file_name())),
+            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}

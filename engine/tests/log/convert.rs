@@ -1,12 +1,9 @@
 //! Conversion: the same groups in the other format; and whatever it is stopped at, the old log or the new one is there, whole.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use support::*;
 use teamlog_engine::convert::{ARCHIVE_DIR, CONVERTED};
 use teamlog_engine::segment::{EVENTS_DIR, SegmentName};
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};

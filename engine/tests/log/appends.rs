@@ -1,14 +1,12 @@
 //! The log as its users see it: append, order, rotation, reading, receipts.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "its main is for whoever runs it")]
-#[path = "../examples/embed.rs"]
+#[path = "../../examples/embed.rs"]
 mod embed;
-mod support;
 
+use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::{Cause, Durability, Error, EventId, Json, NewEvent, Timestamp};
@@ -27,7 +25,7 @@ fn a_short_program_keeps_a_log_of_its_own() {
     assert_eq!(lines, [r#"1 note_taken "it is \"green\"""#]);
     let again = embed::noted(&notes, "twice").unwrap_err();
     assert!(again.to_string().contains("log"), "{again}");
-    let lines = include_str!("../examples/embed.rs").lines().count();
+    let lines = include_str!("../../examples/embed.rs").lines().count();
     assert!(lines < 40, "{lines}");
 }
 
@@ -583,7 +581,7 @@ fn a_receipt_shows_what_was_changed_or_cut() {
             first.digest
         );
         let backup = tempfile::tempdir().unwrap();
-        copy(dir.path(), backup.path());
+        copy_dir(dir.path(), backup.path());
         {
             let writer = writer(&log);
             clock.advance(86_400_000_000);
@@ -623,19 +621,6 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         moved.segment = first.segment.clone();
         let report = restored.verify(Some(&moved)).unwrap();
         assert!(!report.ok, "{report:?}");
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            std::fs::create_dir(&target).unwrap();
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
     }
 }
 

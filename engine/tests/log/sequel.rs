@@ -1,10 +1,7 @@
 //! Jobs in two steps: the second one sees what the first one recorded, and both lie in one group.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::{
     CommitError, Durability, Event, Head, Json, Log, NewEvent, Place, State, Writer,

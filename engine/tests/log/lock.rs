@@ -1,13 +1,10 @@
 //! Exclusion: whatever is done to the lock file, there is one writer at a time, and nothing is acknowledged by one whose
 //! lock was lost or whose segment somebody else wrote to.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use support::*;
 use teamlog_engine::lock::LOCK_FILE;
 use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Faulty, Files, LockError, Memory, Open, Storage};
@@ -295,12 +292,7 @@ type Deed = fn(&Path);
 fn replace_directory(root: &Path) {
     let (team, aside) = (root.join(dir()), root.join("teams/aside"));
     std::fs::rename(&team, &aside).unwrap();
-    let copied = std::process::Command::new("cp")
-        .arg("-a")
-        .arg(&aside)
-        .arg(&team)
-        .status();
-    assert!(copied.unwrap().success());
+    copy_dir(&aside, &team);
 }
 
 #[test]

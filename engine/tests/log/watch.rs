@@ -1,14 +1,11 @@
 //! Waiting for a log to grow: nothing is missed, nothing is polled, whatever takes the files' place.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{FORMATS, create, dir, events, options, said, writer};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use support::{FORMATS, create, dir, events, options, said, writer};
 use teamlog_engine::head::HEAD_FILE;
 use teamlog_engine::identity::LOG_FILE;
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
@@ -219,7 +216,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
             world.storage.remove_dir_all(old).unwrap();
         });
         while stirred(&mut watch) {}
-        append(&support::open(&world.storage, &options().1));
+        append(&crate::support::open(&world.storage, &options().1));
         assert!(watch.wait(Some(Duration::from_secs(4))).unwrap());
     });
 }

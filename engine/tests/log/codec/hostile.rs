@@ -1,6 +1,6 @@
 //! Bytes that are not frames: none panics, none is taken for one.
 
-use crate::events::{FORMATS, alone, bare, event, full};
+use super::events::{FORMATS, alone, bare, event, full};
 use proptest::prelude::*;
 use teamlog_engine::codec::{
     FrameError, SegmentHeader, decode, encode_group, envelope, extent, next_candidate,

@@ -1,14 +1,11 @@
 //! The chain of digests: a sealed segment that somebody changed, with CRCs that fit, is noticed by whoever relies on what
 //! lies before.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::forge::{self, chain_again, change_an_event};
+use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::forge::{self, chain_again, change_an_event};
-use support::*;
 use teamlog_engine::backup;
 use teamlog_engine::chain::DIGESTS_FILE;
 use teamlog_engine::storage::{Files, Memory, Storage};

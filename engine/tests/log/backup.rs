@@ -1,13 +1,10 @@
 //! Backups: the same bytes, only what is new, and whatever a run is stopped at, the backup before or the new one.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use support::*;
 use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE, RESTORED};
 use teamlog_engine::codec::SegmentHeader;
 use teamlog_engine::segment::EVENTS_DIR;

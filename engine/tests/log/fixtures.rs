@@ -1,13 +1,10 @@
 //! Golden directories: logs of every released format version open for ever, and damage is named as it always was.
 //!
 //! `fixtures/README.md` says how each was made. They are opened from a copy.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, LogOptions, NewEvent, Timestamp};
 
@@ -26,17 +23,6 @@ fn opened(fixture: &str) -> (tempfile::TempDir, Log) {
     let storage: Arc<dyn Storage> = Arc::new(Files::open(copy.path()).unwrap());
     let log = Log::open(storage, &dir(), options().1).unwrap();
     (copy, log)
-}
-
-fn copy_dir(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        match entry.file_type().unwrap().is_dir() {
-            true => copy_dir(&entry.path(), &to.join(entry.file_name())),
-            false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
-        }
-    }
 }
 
 fn public(log: &Log) -> Vec<u8> {
@@ -112,7 +98,7 @@ fn damage_in_the_middle_is_named() {
 }
 
 /// Makes the fixtures of the present format version. Run by hand, once per version:
-/// `cargo test -p teamlog-engine --test fixtures -- --ignored`.
+/// `cargo test -p teamlog-engine --test log -- --ignored fixtures::make`.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

@@ -1,11 +1,8 @@
 //! A log of 200 events with every bit flipped in turn, and cut at every byte: nothing is silent.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, Log};
 

@@ -1,11 +1,8 @@
 //! A read never needs to write: whatever cannot be written while a reader opens a log, it answers up to the head, and the
 //! next writer loses nothing.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, SeededIds};

@@ -1,19 +1,14 @@
 //! Cutting and salvaging: originals are kept, a crash at any call leaves the log as it was or as it is to be, and what is
 //! left verifies.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "repair/batches.rs"]
 mod batches;
-#[path = "repair/cuts.rs"]
 mod cuts;
-#[path = "repair/salvages.rs"]
 mod salvages;
-mod support;
 
+use crate::support::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::repair::{Salvaged, salvage};
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::verify::Report;

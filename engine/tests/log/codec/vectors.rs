@@ -1,7 +1,7 @@
 //! Frames and headers written out by hand, so that no change of the code changes the formats unseen.
 //! The checksums were computed with another implementation of CRC-32 (`zlib`).
 
-use crate::events::{alone, bare, full, part};
+use super::events::{alone, bare, full, part};
 use teamlog_engine::Format;
 use teamlog_engine::codec::{
     Frame, Predecessor, SegmentHeader, canonical_len, decode, encode_group, public_json,

@@ -2,18 +2,11 @@
 //!
 //! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
 //! Where strace is missing or may not trace, the tests say so and pass.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test fails by panicking, and says why it skips"
-)]
 
-mod support;
-
+use crate::support::{FORMATS, create, open, options, said, writer};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use support::{FORMATS, create, open, options, said, writer};
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::{Durability, Format, LogOptions};
 use tempfile::TempDir;
@@ -109,7 +102,12 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     }
     let output = strace()
         .arg(std::env::current_exe().unwrap())
-        .args(["traced_steps", "--exact", "--ignored", "--nocapture"])
+        .args([
+            "syscalls::traced_steps",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+        ])
         .env(ROOT, root)
         .env(STEPS, steps)
         .output()

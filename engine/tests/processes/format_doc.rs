@@ -1,14 +1,11 @@
 //! Holds the documents against the code: the worked example of `docs/format.md` is what the engine writes and
 //! reads, every constant that it names has that value, the reader that was written from it understands real
 //! logs, and `docs/durability.md` prints the table by which recovery decides.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use support::*;
 use teamlog_engine::recovery::table::ROWS;
 use teamlog_engine::storage::{Files, Memory, Open, Storage};
 use teamlog_engine::{Cause, Durability, Format, Json, Log, LogOptions, NewEvent, RefKind, codec};

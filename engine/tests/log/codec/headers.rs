@@ -1,6 +1,6 @@
 //! Segment headers: round trips, damage, and versions to come.
 
-use crate::events::{FORMATS, identifier};
+use super::events::{FORMATS, identifier};
 use proptest::prelude::*;
 use teamlog_engine::Format;
 use teamlog_engine::codec::{FrameError, Predecessor, SegmentHeader};

@@ -1,12 +1,9 @@
 //! A failed sync is known as one, wherever it is, and stays known: nobody can tell then what the disk holds.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use support::*;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};

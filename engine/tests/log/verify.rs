@@ -1,12 +1,9 @@
 //! Every kind of problem that `verify` knows is made on a real log, in both formats, and found, and nothing but it.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::forge::{self, Segment, chain_again, change_an_event};
+use crate::support::*;
 use std::path::Path;
 use std::sync::Arc;
-use support::forge::{self, Segment, chain_again, change_an_event};
-use support::*;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::codec::SegmentHeader;
 use teamlog_engine::storage::{Memory, Storage};

@@ -1,16 +1,13 @@
 //! Power loss and death at every call to the storage: what was acknowledged is there, what is there was attempted,
 //! appends are whole or absent, and the log goes on.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "crash/again.rs"]
 mod again;
-mod support;
 
+use crate::support::*;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use support::*;
 use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::{Durability, Format, IdSource, Log, LogOptions, SeededIds};

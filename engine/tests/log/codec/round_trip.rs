@@ -1,6 +1,6 @@
 //! What goes in comes out, in both formats, and means the same in both.
 
-use crate::events::{FORMATS, alone, bare, event, full, part};
+use super::events::{FORMATS, alone, bare, event, full, part};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use teamlog_engine::codec::{

@@ -1,6 +1,6 @@
 //! Event ids: they encode the time, and they strictly increase.
 
-use crate::events::event_id;
+use super::events::event_id;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use teamlog_engine::{EventId, IdSource, RandomIds, SeededIds, Timestamp};

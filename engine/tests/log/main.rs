@@ -1,0 +1,20 @@
+//! The log from outside, on both formats: its bytes, its promises, and what becomes of them after crashes and damage.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod appends;
+mod backup;
+mod chain;
+mod codec;
+mod convert;
+mod crash;
+mod fixtures;
+mod flips;
+mod lock;
+mod reads;
+mod repair;
+mod sequel;
+#[path = "../support/mod.rs"]
+mod support;
+mod unsynced;
+mod verify;
+mod watch;

@@ -1,0 +1,12 @@
+//! Tests that start other processes. They are apart from those that take locks: between its fork and its exec, a child
+//! holds every lock of its parent.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and says why it skips"
+)]
+
+mod format_doc;
+#[path = "../support/mod.rs"]
+mod support;
+mod syscalls;
