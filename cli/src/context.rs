@@ -22,7 +22,7 @@ use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
 use teamlog_team::handle::command::Origin;
 use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::mode::rules::denial::session_option;
-use teamlog_team::projections::modes::is_session_id;
+use teamlog_team::projections::mode::is_session_id;
 use teamlog_team::shell::quoted;
 use teamlog_team::{BackupDir, Failure, GivenReceipt, Root, RootOptions, Team, names};
 

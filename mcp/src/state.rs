@@ -109,7 +109,7 @@ asks! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use teamlog_team::projections::modes::Mode;
+    use teamlog_team::projections::mode::Mode;
 
     #[test]
     fn every_tool_says_what_it_takes_and_two_of_them_change_something() {

@@ -6,8 +6,8 @@
 use crate::error::Result;
 use crate::fact::{Fact, Sent};
 use crate::live::Live;
-use crate::messages::InboxQuery;
-use crate::views::{Home, inbox_line, inbox_line_bytes, inbox_line_is};
+use crate::message::{self, InboxQuery};
+use crate::views::Home;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use teamlog_engine::event::RefKind;
@@ -207,7 +207,7 @@ impl Pass<'_> {
             let mail = self.mail.entry(sent.to.clone()).or_default();
             at = mail.bytes;
             mail.received += 1;
-            mail.bytes += inbox_line_bytes(event, sent.envelope.len(), &sent.from);
+            mail.bytes += message::view::line_bytes(event, sent.envelope.len(), &sent.from);
         }
         self.messages += 1;
         if !self.messages.is_multiple_of(self.message_stride) {
@@ -260,8 +260,8 @@ impl Pass<'_> {
             return Ok(());
         }
         self.line.clear();
-        inbox_line(event, sent.envelope(event), &sent.from, &mut self.line);
-        let same = inbox_line_is(&self.home, &sent.to, at, &self.line)?;
+        message::view::line(event, sent.envelope(event), &sent.from, &mut self.line);
+        let same = message::view::line_is(&self.home, &sent.to, at, &self.line)?;
         inbox.expect(same, || {
             format!(
                 "inboxes/{}.jsonl does not hold message {} as the log does",

@@ -1,39 +1,29 @@
 //! Facts: what the events that folds know say, decoded from their stored shapes.
 //!
-//! Only the files of this folder know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
+//! Only the files `event.rs` (and `stored.rs`) know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
-pub mod artifact;
-pub mod bootstrap;
-mod delivery;
-mod imported;
-mod mail;
-pub mod mode;
-mod response;
-mod stored;
-pub mod supervision;
-mod task;
-pub mod thread;
-pub mod usage;
-pub mod worker;
+pub(crate) mod stored;
 
-pub use bootstrap::{BootstrapAct, BootstrapFact};
-pub use delivery::{ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry};
-pub use imported::TaskImported;
-pub use mail::{DispatchMoved, DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked};
-pub use mode::ModeFact;
-pub use response::ResponseStored;
-pub use task::{
-    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+use crate::artifact::event::ArtifactStored;
+use crate::bootstrap::event::BootstrapFact;
+use crate::delivery::event::{
+    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
 };
-pub use thread::ThreadFact;
-pub use usage::UsageFact;
-pub use worker::WorkerFact;
-
 use crate::error::{Error, Result};
+use crate::message::event::MailFact;
 use crate::message::{Message, MessageType, Priority};
-use crate::tasks::Status;
-use crate::vocabulary;
+use crate::mode::event::ModeFact;
+use crate::response::event::ResponseStored;
+use crate::task::Status;
+use crate::task::event::TaskFact;
+use crate::task::imported::TaskImported;
+use crate::thread::event::ThreadFact;
+use crate::usage::event::UsageFact;
+use crate::worker::event::WorkerFact;
+use crate::{
+    artifact, bootstrap, delivery, message, mode, response, task, thread, usage, vocabulary, worker,
+};
 use std::ops::Range;
 use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
@@ -77,7 +67,7 @@ pub enum Fact {
     /// What is said of tokens.
     Usage(Box<UsageFact>),
     /// `artifact_stored`.
-    ArtifactStored(Box<artifact::ArtifactStored>),
+    ArtifactStored(Box<ArtifactStored>),
     /// `response_stored`.
     ResponseStored(ResponseStored),
     /// `team_closed`.
@@ -203,39 +193,39 @@ impl Fact {
             "message_suppressed" => {
                 Ok(stored::withheld(payload).map_or(Fact::Counted, Fact::WakeUpWithheld))
             }
-            "delivery_required" => delivery::required(payload).map(Fact::DeliveryRequired),
-            "delivery_retry" => delivery::retry(payload).map(Fact::DeliveryRetry),
-            "delivery_acked" => delivery::acked(payload).map(Fact::DeliveryAcked),
-            "delivery_dead_letter" => delivery::dead(payload).map(Fact::DeliveryDead),
-            "config_changed" => delivery::config(payload).map(Fact::ConfigChanged),
+            "delivery_required" => delivery::event::required(payload).map(Fact::DeliveryRequired),
+            "delivery_retry" => delivery::event::retry(payload).map(Fact::DeliveryRetry),
+            "delivery_acked" => delivery::event::acked(payload).map(Fact::DeliveryAcked),
+            "delivery_dead_letter" => delivery::event::dead(payload).map(Fact::DeliveryDead),
+            "config_changed" => delivery::event::config(payload).map(Fact::ConfigChanged),
             "task_imported" => {
                 TaskImported::parse(payload).map(|task| Fact::TaskImported(Box::new(task)))
             }
-            "response_stored" => response::parse(payload).map(Fact::ResponseStored),
-            artifact::STORED => {
-                artifact::parse(payload).map(|stored| Fact::ArtifactStored(Box::new(stored)))
+            "response_stored" => response::event::parse(payload).map(Fact::ResponseStored),
+            artifact::event::STORED => {
+                artifact::event::parse(payload).map(|stored| Fact::ArtifactStored(Box::new(stored)))
             }
             "team_closed" => stored::team_closed(payload).map(Fact::TeamClosed),
-            kind if task::KINDS.contains(&kind) => {
-                task::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))
+            kind if task::event::KINDS.contains(&kind) => {
+                task::event::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))
             }
-            kind if worker::KINDS.contains(&kind) => {
-                worker::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
+            kind if worker::event::KINDS.contains(&kind) => {
+                worker::event::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
             }
-            kind if bootstrap::KINDS.contains(&kind) => {
-                bootstrap::parse(kind, payload).map(|fact| Fact::Bootstrap(Box::new(fact)))
+            kind if bootstrap::event::KINDS.contains(&kind) => {
+                bootstrap::event::parse(kind, payload).map(|fact| Fact::Bootstrap(Box::new(fact)))
             }
-            kind if mail::KINDS.contains(&kind) => {
-                mail::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))
+            kind if message::event::KINDS.contains(&kind) => {
+                message::event::parse(kind, payload).map(|fact| Fact::Mail(Box::new(fact)))
             }
-            kind if mode::KINDS.contains(&kind) => {
-                mode::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
+            kind if mode::event::KINDS.contains(&kind) => {
+                mode::event::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
             }
-            kind if thread::KINDS.contains(&kind) => {
-                thread::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
+            kind if thread::event::KINDS.contains(&kind) => {
+                thread::event::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
             }
-            kind if usage::KINDS.contains(&kind) => {
-                usage::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
+            kind if usage::event::KINDS.contains(&kind) => {
+                usage::event::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
             }
             _ => Ok(Fact::Counted),
         };

@@ -4,8 +4,9 @@
 //! What concerns everybody is noted once and merged in when somebody reads.
 
 use crate::error::Result;
-use crate::fact::thread::ThreadAct;
-use crate::fact::{Fact, TaskAct};
+use crate::fact::Fact;
+use crate::task::event::TaskAct;
+use crate::thread::event::ThreadAct;
 use crate::tx::{Projection, Recorded, Rows, Tx, end_of, numbered};
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, RefKind};

@@ -12,9 +12,9 @@ pub use found::Found;
 pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
 
 use crate::error::{Error, Result};
+use crate::pipeline::{self, Tail};
 use crate::tx::Rows;
 use crate::views::{Mended, Views};
-use crate::workers::{self, Tail};
 use teamlog_engine::derived::{Anchor, Overlay, Store};
 use teamlog_engine::{Event, Head, Log, Place, Reader, State, Timestamp};
 
@@ -171,7 +171,7 @@ impl Live {
             return Ok(());
         }
         let changes = vec![self.overlay.changes().collect()];
-        if let Some(store) = workers::write_run(self.overlay.store(), &self.tail, changes)? {
+        if let Some(store) = pipeline::write_run(self.overlay.store(), &self.tail, changes)? {
             self.overlay.flushed(store);
             self.tail = Tail::default();
         }
@@ -216,7 +216,7 @@ pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
 impl State for Live {
     fn apply(&mut self, events: &[Event<'static>]) -> teamlog_engine::Result<()> {
         for event in events {
-            workers::fold(&mut self.overlay, event)?;
+            pipeline::fold(&mut self.overlay, event)?;
             self.folded = event.seq;
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! How the stored shapes describe themselves in the schemas of answers. The shapes that are written by hand are
 //! described by hand, beside the name lists that their rules use.
 
-use crate::fact::supervision::ApprovalStatus;
-use crate::fact::worker::{AckStatus, WorkerState};
 use crate::message::{Message, MessageType, Priority};
-use crate::tasks::Status;
+use crate::task::Status;
+use crate::worker::event::{AckStatus, WorkerState};
+use crate::worker::supervision::ApprovalStatus;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 use std::borrow::Cow;

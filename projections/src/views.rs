@@ -16,36 +16,21 @@
 //! The writer of the log writes them after the head, then the cursor; whoever writes next mends what lies between. None
 //! is synced: a file is as good as its length and the log behind it.
 
-mod bootstrap;
 mod check;
 mod cursor;
-mod dead_letter;
-mod inbox;
-mod mend;
-mod mode;
-mod task;
-mod team;
-mod threads;
-mod worker;
+pub(crate) mod mend;
 
-pub(crate) use bootstrap::mend as mend_bootstrap;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
-pub(crate) use dead_letter::mend as mend_dead_letters;
-pub(crate) use inbox::{
-    Inboxes, line as inbox_line, line_bytes as inbox_line_bytes, line_is as inbox_line_is,
-};
-pub(crate) use mend::{clear, mend_inboxes, mend_tasks, mend_team};
-pub(crate) use mode::mend as mend_modes;
-pub(crate) use threads::mend as mend_threads;
-pub(crate) use worker::mend as mend_workers;
 
 use crate::error::{Error, Result};
-use crate::fact::thread::ThreadAct;
-use crate::fact::{Fact, UsageFact, WorkerFact};
+use crate::fact::Fact;
 use crate::live::Live;
-use crate::modes::Scope;
-use crate::settings::Setting;
-use crate::{messages, tasks};
+use crate::mode::Scope;
+use crate::team::settings::Setting;
+use crate::thread::event::ThreadAct;
+use crate::usage::event::UsageFact;
+use crate::worker::event::WorkerFact;
+use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -130,10 +115,10 @@ struct Touched {
     inboxes: BTreeMap<String, Vec<u8>>,
     /// The events of new dead letters.
     dead_letters: Vec<u64>,
-    workers: worker::TouchedParts,
+    workers: worker::view::TouchedParts,
     modes: BTreeSet<Scope>,
     runs: BTreeSet<String>,
-    threads: threads::TouchedThreads,
+    threads: thread::view::TouchedThreads,
     /// Views came into being.
     all: bool,
 }
@@ -165,21 +150,21 @@ impl Touched {
                 self.tasks.insert(task.task_id);
             }
             Fact::MessageSent(sent) => {
-                let known = messages::message(live.rows(), &sent.id)?;
+                let known = message::fold::message(live.rows(), &sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
                     let envelope = sent.envelope(event);
                     let lines = self.inboxes.entry(sent.to).or_default();
-                    inbox::line(event, envelope, &sent.from, lines);
+                    message::view::line(event, envelope, &sent.from, lines);
                 }
                 if let (Some(task), Some(_)) = (sent.task_id, sent.change)
-                    && !tasks::superseded(live.rows(), event.seq)?
+                    && !task::superseded(live.rows(), event.seq)?
                 {
                     self.tasks.insert(task);
                 }
             }
             Fact::Worker(fact) => {
                 self.team |= matches!(*fact, WorkerFact::Identity(..));
-                if let Some((worker, part)) = worker::touched(&fact) {
+                if let Some((worker, part)) = worker::view::touched(&fact) {
                     self.workers
                         .entry(worker.to_owned())
                         .or_default()
@@ -198,7 +183,7 @@ impl Touched {
                     ThreadAct::Posted(posted) => Some(posted),
                     _ => None,
                 };
-                threads::note(
+                thread::view::note(
                     &mut self.threads,
                     live,
                     event,
@@ -294,20 +279,25 @@ impl Views {
         }
         if !touched.workers.is_empty() {
             let reader = live.log().reader()?;
-            mended.add(worker::write(live, &reader, &self.home, &touched.workers)?);
+            mended.add(worker::view::write(
+                live,
+                &reader,
+                &self.home,
+                &touched.workers,
+            )?);
         }
         if !touched.modes.is_empty() {
-            mended.add(mode::write(live, &self.home, &touched.modes)?);
+            mended.add(mode::view::write(live, &self.home, &touched.modes)?);
         }
         if !touched.runs.is_empty() {
-            mended.add(bootstrap::write(live, &self.home, &touched.runs)?);
+            mended.add(bootstrap::view::write(live, &self.home, &touched.runs)?);
         }
         if !touched.threads.is_empty() {
-            mended.add(threads::write(live, &self.home, &touched.threads)?);
+            mended.add(thread::view::write(live, &self.home, &touched.threads)?);
         }
         if !touched.dead_letters.is_empty() {
             let reader = live.log().reader()?;
-            mended.add(dead_letter::append(
+            mended.add(delivery::view::append(
                 live,
                 &reader,
                 &self.home,
@@ -318,14 +308,14 @@ impl Views {
     }
 
     fn tasks(&self, live: &Live, ids: &BTreeSet<String>) -> Result<Mended> {
-        if !self.home.exists(task::DIR)? {
+        if !self.home.exists(task::view::DIR)? {
             return mend::mend_tasks(live, &self.home);
         }
         let mut text = Vec::new();
         for id in ids {
             if let Some(task) = live.task(id)? {
-                task::text(&task, &mut text);
-                let path = task::path(&self.home.path(task::DIR), id);
+                task::view::text(&task, &mut text);
+                let path = task::view::path(&self.home.path(task::view::DIR), id);
                 self.home
                     .storage
                     .replace(&path, &text, false)
@@ -339,13 +329,13 @@ impl Views {
     }
 
     fn inboxes(&self, live: &Live, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
-        if !self.home.exists(inbox::DIR)? {
+        if !self.home.exists(message::view::DIR)? {
             return mend::mend_inboxes(live, &live.log().reader()?, &self.home);
         }
         for (agent, lines) in lines {
             let whole = live.agent(agent)?.view_bytes;
-            if !inbox::append(&self.home, agent, lines, whole)? {
-                inbox::rebuild(live, &live.log().reader()?, &self.home, agent)?;
+            if !message::view::append(&self.home, agent, lines, whole)? {
+                message::view::rebuild(live, &live.log().reader()?, &self.home, agent)?;
             }
         }
         Ok(Mended {

@@ -26,9 +26,8 @@ pub use fields::DOMAINS_MAX;
 pub use payload::{Report, read};
 pub use verdict::{Accepted, Breached, Verdict};
 
-use crate::projections::bootstrap::{Core, Run, State};
-use crate::projections::fact::BootstrapAct;
-use crate::projections::fact::bootstrap;
+use crate::projections::bootstrap::event::BootstrapAct;
+use crate::projections::bootstrap::{Core, Run, State, event};
 use crate::refusal::{Code, Refusal};
 use payload::Payload;
 use teamlog_engine::Timestamp;
@@ -86,13 +85,13 @@ pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
 }
 
 /// The violation that a handshake is which timed out by itself.
-pub fn handshake_breach(run: &Run) -> bootstrap::Breach {
+pub fn handshake_breach(run: &Run) -> event::Breach {
     let missing: Vec<&str> = run
         .unready()
         .iter()
         .map(|core| core.ready_signal())
         .collect();
-    bootstrap::Breach {
+    event::Breach {
         code: Code::BreachCoreNotReady.as_str().to_owned(),
         event: Event::CoreHandshakeTimedOut.name().to_owned(),
         data: serde_json::Map::new(),

@@ -181,7 +181,7 @@ impl Demo {
         );
         self.check(
             "the late update rolled nothing back: T-1 is completed",
-            status == projections::tasks::Status::Completed,
+            status == projections::task::Status::Completed,
         );
         Ok(())
     }
@@ -363,7 +363,7 @@ fn indented(line: String) -> String {
     }
 }
 
-fn task_status(team: &mut Team) -> Result<projections::tasks::Status, CommandError> {
+fn task_status(team: &mut Team) -> Result<projections::task::Status, CommandError> {
     let answer = team.task_show(TaskShow {
         task_id: TASK.to_owned(),
         ..TaskShow::default()

@@ -10,7 +10,7 @@ use teamlog_team::mode::clear::ModeCleared;
 use teamlog_team::mode::rules::shown::{ModeAnswer, ModeShown};
 use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 
 /// What became of a request: `forge  active  starting  in session s-1`.
 pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {

@@ -6,7 +6,7 @@ use teamlog_team::mode::rules::outcome::{Lifecycle, RunOutcome};
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::reading::Reading;
 use teamlog_team::mode::rules::transition::{Kind, Transition};
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 
 /// The paragraph for the agent, and what is active.
 pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {

@@ -6,7 +6,7 @@ use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time, timeline};
 use teamlog_team::engine::{Json, Timestamp};
 use teamlog_team::projections::Task;
-use teamlog_team::projections::tasks::Status;
+use teamlog_team::projections::task::Status;
 use teamlog_team::task::list::TasksAnswer;
 use teamlog_team::task::listed::Listed;
 use teamlog_team::task::report;

@@ -8,7 +8,7 @@ use crate::render::table::{Cell, lines, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::threads::{PostShown, ThreadShown};
+use teamlog_team::projections::thread::{PostShown, ThreadShown};
 use teamlog_team::thread::post::ThreadPostAnswer;
 use teamlog_team::thread::search::ThreadSearchAnswer;
 use teamlog_team::thread::start::ThreadAnswer;

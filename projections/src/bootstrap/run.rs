@@ -5,7 +5,7 @@
 //! of running.
 
 use super::{Case, Core, Evidence, Method, State, Verdict};
-use crate::fact::bootstrap::{BootstrapAct, Breach, Delivered, Feedback, Probe};
+use crate::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::Timestamp;

@@ -18,7 +18,7 @@ use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
     check_id, check_name,
 };
-use crate::tasks::Status;
+use crate::task::Status;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
-pub(super) type Decoded<T> = Result<T, String>;
+pub(crate) type Decoded<T> = Result<T, String>;
 
 /// How the payload of `message_sent` begins.
 const SENT_OPENING: &str = "{\"message\":";
@@ -136,27 +136,27 @@ struct StoredDuplicate<'a> {
     to: &'a str,
 }
 
-pub(super) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
     serde_json::from_str(payload).map_err(|error| error.to_string())
 }
 
 /// Our own shapes always serialise within the limits: short strings, no numbers but small ones, no nesting.
-pub(super) fn write(value: &impl Serialize) -> Json {
+pub(crate) fn write(value: &impl Serialize) -> Json {
     match Json::of(value) {
         Ok(json) => json,
         Err(error) => unreachable!("a stored shape did not serialise: {error}"),
     }
 }
 
-pub(super) fn name(field: &'static str, value: &str) -> Decoded<()> {
+pub(crate) fn name(field: &'static str, value: &str) -> Decoded<()> {
     check_name(field, value, Names::Imported).map_err(|error| error.to_string())
 }
 
-pub(super) fn id(field: &'static str, value: &str) -> Decoded<()> {
+pub(crate) fn id(field: &'static str, value: &str) -> Decoded<()> {
     check_id(field, value).map_err(|error| error.to_string())
 }
 
-pub(super) fn team_created(payload: &str) -> Decoded<TeamCreated> {
+pub(crate) fn team_created(payload: &str) -> Decoded<TeamCreated> {
     let StoredTeam {
         members,
         open,
@@ -172,7 +172,7 @@ pub(super) fn team_created(payload: &str) -> Decoded<TeamCreated> {
     })
 }
 
-pub(super) fn team_created_json(fact: &TeamCreated) -> Json {
+pub(crate) fn team_created_json(fact: &TeamCreated) -> Json {
     write(&StoredTeam {
         members: fact.members.clone(),
         open: fact.open,
@@ -180,7 +180,7 @@ pub(super) fn team_created_json(fact: &TeamCreated) -> Json {
     })
 }
 
-pub(super) fn members_added(payload: &str) -> Decoded<MembersAdded> {
+pub(crate) fn members_added(payload: &str) -> Decoded<MembersAdded> {
     let StoredMembers { members } = read(payload)?;
     members
         .iter()
@@ -188,24 +188,24 @@ pub(super) fn members_added(payload: &str) -> Decoded<MembersAdded> {
     Ok(MembersAdded { members })
 }
 
-pub(super) fn members_added_json(fact: &MembersAdded) -> Json {
+pub(crate) fn members_added_json(fact: &MembersAdded) -> Json {
     write(&StoredMembers {
         members: fact.members.clone(),
     })
 }
 
-pub(super) fn team_closed(payload: &str) -> Decoded<TeamClosed> {
+pub(crate) fn team_closed(payload: &str) -> Decoded<TeamClosed> {
     let StoredClosed { reason } = read(payload)?;
     Ok(TeamClosed { reason })
 }
 
-pub(super) fn team_closed_json(fact: &TeamClosed) -> Json {
+pub(crate) fn team_closed_json(fact: &TeamClosed) -> Json {
     write(&StoredClosed {
         reason: fact.reason.clone(),
     })
 }
 
-pub(super) fn envelope(payload: &str) -> Decoded<&str> {
+pub(crate) fn envelope(payload: &str) -> Decoded<&str> {
     Ok(enveloped(payload)?.message.get())
 }
 
@@ -219,7 +219,7 @@ fn enveloped(payload: &str) -> Decoded<StoredSent<'_>> {
 }
 
 /// Who an envelope says that it is from.
-pub(super) fn sender(envelope: &str) -> Decoded<String> {
+pub(crate) fn sender(envelope: &str) -> Decoded<String> {
     #[derive(Deserialize)]
     struct From {
         from: String,
@@ -227,7 +227,7 @@ pub(super) fn sender(envelope: &str) -> Decoded<String> {
     Ok(read::<From>(envelope)?.from)
 }
 
-pub(super) fn message(payload: &str) -> Decoded<Message> {
+pub(crate) fn message(payload: &str) -> Decoded<Message> {
     let envelope = Envelope::parse(envelope(payload)?).map_err(|error| error.to_string())?;
     if envelope.id.is_none() || envelope.created_at.is_none() {
         return Err("the message has no id or no time".to_owned());
@@ -240,7 +240,7 @@ pub(super) fn message(payload: &str) -> Decoded<Message> {
 const UNREAD: &str = "unread";
 
 /// Who was not sent a wake-up by a `message_suppressed` event because of an unread one. Most say something else.
-pub(super) fn withheld(payload: &str) -> Option<String> {
+pub(crate) fn withheld(payload: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Recipient {
         #[serde(rename = "type")]
@@ -264,7 +264,7 @@ fn sole_envelope(payload: &str) -> Option<&str> {
     (text.starts_with('{') && text.ends_with('}')).then_some(text)
 }
 
-pub(super) fn sent(payload: &str) -> Decoded<Sent> {
+pub(crate) fn sent(payload: &str) -> Decoded<Sent> {
     // As we write it, the envelope needs no search.
     if let Some(text) = sole_envelope(payload)
         && let Ok(stored) = read(text)
@@ -387,7 +387,7 @@ fn present(raw: Option<&RawValue>) -> Option<String> {
         .map(str::to_owned)
 }
 
-pub(super) fn acked(payload: &str) -> Decoded<MessageAcked> {
+pub(crate) fn acked(payload: &str) -> Decoded<MessageAcked> {
     let stored: StoredAck<'_> = read(payload)?;
     id("message_id", &stored.message_id)?;
     name("agent", &stored.agent)?;
@@ -397,14 +397,14 @@ pub(super) fn acked(payload: &str) -> Decoded<MessageAcked> {
     })
 }
 
-pub(super) fn acked_json(fact: &MessageAcked) -> Json {
+pub(crate) fn acked_json(fact: &MessageAcked) -> Json {
     write(&StoredAck {
         message_id: Cow::Borrowed(&fact.message_id),
         agent: Cow::Borrowed(&fact.agent),
     })
 }
 
-pub(super) fn rejected_json(fact: &MessageAcked, why: AckRefused, expected: Option<&str>) -> Json {
+pub(crate) fn rejected_json(fact: &MessageAcked, why: AckRefused, expected: Option<&str>) -> Json {
     write(&StoredRejection {
         message_id: &fact.message_id,
         agent: &fact.agent,

@@ -4,7 +4,7 @@
 use super::Live;
 use super::load::{derived_dir, open, past};
 use crate::error::Result;
-use crate::workers::{self, Bulk, Progress, Tail};
+use crate::pipeline::{self, Bulk, Progress, Tail};
 use std::sync::Arc;
 use teamlog_engine::derived::{Overlay, Store, Table};
 use teamlog_engine::storage::Storage;
@@ -75,7 +75,7 @@ impl Live {
             .create_dir(reader.dir())
             .map_err(teamlog_engine::Error::io("create", reader.dir()))?;
         let store = Store::aside(scratch, &dir, log.options().lock_deadline)?;
-        let folded = workers::fold_all(reader, store, Bulk::new(workers), None, progress)?;
+        let folded = pipeline::fold_all(reader, store, Bulk::new(workers), None, progress)?;
         let mut overlay = Overlay::new(folded.store);
         for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
             match value {

@@ -2,7 +2,7 @@
 
 use super::Live;
 use crate::error::{Error, Result};
-use crate::workers::{self, Bulk, PROJECTIONS, Tail};
+use crate::pipeline::{self, Bulk, PROJECTIONS, Tail};
 use std::io;
 use std::path::{Path, PathBuf};
 use teamlog_engine::derived::{Overlay, Store, Table};
@@ -169,7 +169,7 @@ fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
 }
 
 fn bulk(reader: &Reader, store: Store) -> Result<(Overlay, Tail)> {
-    let folded = workers::fold_all(reader, store, Bulk::new(DECODERS), None, &mut |_| {})?;
+    let folded = pipeline::fold_all(reader, store, Bulk::new(DECODERS), None, &mut |_| {})?;
     let mut overlay = Overlay::new(folded.store);
     for (key, value) in folded.unwritten.iter().flat_map(Table::changes) {
         match value {
@@ -188,7 +188,7 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     }
     for read in reader.events(covered.map(|anchor| anchor.place)) {
         let (place, crc, event) = read?;
-        workers::fold(&mut overlay, &event)?;
+        pipeline::fold(&mut overlay, &event)?;
         tail.push(&event, place, crc);
     }
     Ok((overlay, tail))

@@ -1,29 +1,29 @@
 //! Questions to the state. Times and seqs of a page are bounds that the caller chooses; none walks over history.
 
 use super::{Counts, Live};
-use crate::activity::{self, Activity};
-use crate::artifacts::{self, Artifact};
+use crate::artifact::event::ArtifactKind;
+use crate::artifact::{self, Artifact};
 use crate::bootstrap::{self, Run};
-use crate::deliveries::{self, DeadLetter, Delivery, Due};
+use crate::delivery::{self, DeadLetter, Delivery, Due};
 use crate::error::Result;
-use crate::fact::artifact::ArtifactKind;
-use crate::fact::supervision::{Approval, Baseline};
-use crate::fact::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
-use crate::fact::{self, ResponseStored};
 use crate::feed::{self, FeedPage};
-use crate::message::{Message, MessageType};
-use crate::messages::{
+use crate::message::{
     self, AgentInfo, Dispatch, InboxQuery, LastSent, MailCounts, Marks, MessageInfo, SameMail,
     SeqPage, Unacked, UnreadMail,
 };
-use crate::modes::{self, Mode, ModeScope, ModeState, Scope, SessionLife};
-use crate::responses;
-use crate::settings::{self, Policy, Setting, Value};
-use crate::staff::{self, Noted};
-use crate::tasks::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
+use crate::message::{Message, MessageType};
+use crate::mode::{self, Mode, ModeScope, ModeState, Scope, SessionLife};
+use crate::response::event::ResponseStored;
+use crate::task::{self, HeldResources, Task, TaskCounts, TaskFilter, TaskPage};
+use crate::team::settings::{self, Policy, Setting, Value};
 use crate::team::{self, TeamInfo};
-use crate::threads::{self, Thread};
+use crate::thread::{self, Thread};
 use crate::usage::{self, BudgetInfo, Used, Whose};
+use crate::worker::activity::{self, Activity};
+use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
+use crate::worker::supervision::{Approval, Baseline};
+use crate::worker::{self, Noted};
+use crate::{fact, response};
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp};
@@ -123,7 +123,7 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn response(&self, key: &str) -> Result<Option<ResponseStored>> {
-        responses::under(self.rows(), key)
+        response::under(self.rows(), key)
     }
 
     // --- deliveries -----------------------------------------------------------------------------
@@ -133,7 +133,7 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn delivery(&self, message_id: &str) -> Result<Option<Delivery>> {
-        deliveries::delivery(self.rows(), message_id)
+        delivery::delivery(self.rows(), message_id)
     }
     /// The first `limit` things that are due by `now`, of one message or of all, in order of time.
     ///
@@ -145,28 +145,28 @@ impl Live {
         message_id: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Due>> {
-        deliveries::due_by(self.rows(), now, message_id, limit)
+        delivery::due_by(self.rows(), now, message_id, limit)
     }
     /// When the next attempt of any delivery ends.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn next_due(&self) -> Result<Option<Timestamp>> {
-        deliveries::next_due(self.rows())
+        delivery::next_due(self.rows())
     }
     /// A dead letter by its id.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
-        deliveries::by_id(self.rows(), id)
+        delivery::by_id(self.rows(), id)
     }
     /// The dead letter that an event recorded.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn dead_letter_at(&self, seq: u64) -> Result<Option<DeadLetter>> {
-        deliveries::by_seq(self.rows(), seq)
+        delivery::by_seq(self.rows(), seq)
     }
     /// The newest `limit` dead letters before event `before`, of one recipient or of all.
     ///
@@ -178,7 +178,7 @@ impl Live {
         before: Option<u64>,
         limit: usize,
     ) -> Result<SeqPage> {
-        deliveries::dead_letters(self.rows(), agent, before, limit)
+        delivery::dead_letters(self.rows(), agent, before, limit)
     }
 
     // --- messages -------------------------------------------------------------------------------
@@ -188,70 +188,70 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn message(&self, id: &str) -> Result<Option<MessageInfo>> {
-        messages::message(self.rows(), id)
+        message::fold::message(self.rows(), id)
     }
     /// An agent's inbox in numbers; zeros for one that never got anything.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn agent(&self, name: &str) -> Result<AgentInfo> {
-        messages::agent(self.rows(), name)
+        message::fold::agent(self.rows(), name)
     }
     /// All agents that have an inbox, sorted by name.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn agents(&self) -> Result<Vec<AgentInfo>> {
-        messages::agents(self.rows())
+        message::fold::agents(self.rows())
     }
     /// A page of an inbox: the newest `limit` messages, oldest of the page first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
-        messages::inbox(self.rows(), agent, query)
+        message::fold::inbox(self.rows(), agent, query)
     }
     /// A page of the messages of an inbox that are not delivered: the newest `limit` before `before`, oldest first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
-        messages::undelivered(self.rows(), agent, before, limit)
+        message::fold::undelivered(self.rows(), agent, before, limit)
     }
     /// What became of a message beside its ack.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn marks(&self, message_id: &str) -> Result<Marks> {
-        messages::marks(self.rows(), message_id)
+        message::marks(self.rows(), message_id)
     }
     /// The oldest plain mail of that sender, recipient and body that is not delivered.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
-        messages::same(self.rows(), from, to, body)
+        message::same(self.rows(), from, to, body)
     }
     /// How many messages of an agent are not delivered, and how many requests to tell it are open.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
-        messages::counts(self.rows(), agent)
+        message::counts(self.rows(), agent)
     }
     /// A dispatch request by its id.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn dispatch(&self, request_id: &str) -> Result<Option<Dispatch>> {
-        messages::dispatch(self.rows(), request_id)
+        message::dispatch(self.rows(), request_id)
     }
     /// How many messages are listed as unread of an agent, counted one by one: for checks.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn unread_count(&self, agent: &str) -> Result<u64> {
-        messages::unread_count(self.rows(), agent)
+        message::fold::unread_count(self.rows(), agent)
     }
     /// When a message of that type was last sent to `to` about that task (for the cooldown).
     ///
@@ -263,42 +263,42 @@ impl Live {
         task_id: Option<&str>,
         kind: MessageType,
     ) -> Result<Option<LastSent>> {
-        messages::last_sent(self.rows(), to, task_id, kind)
+        message::fold::last_sent(self.rows(), to, task_id, kind)
     }
     /// The id of the message that an event recorded, while nobody acknowledged it.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
-        messages::unread_id(self.rows(), seq)
+        message::unread_id(self.rows(), seq)
     }
     /// The newest unread messages of an agent, wake-ups apart, at most `limit` of each.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn unread_mail(&self, agent: &str, limit: usize) -> Result<UnreadMail> {
-        messages::unread_mail(self.rows(), agent, limit)
+        message::unread_mail(self.rows(), agent, limit)
     }
     /// Requests to tell somebody something that are open, by their ids.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn open_dispatches(&self, limit: usize) -> Result<Vec<Dispatch>> {
-        messages::open_dispatches(self.rows(), limit)
+        message::open_dispatches(self.rows(), limit)
     }
     /// Deliveries that wait for their ack, the next one that is due first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
-        deliveries::open(self.rows(), limit)
+        delivery::open(self.rows(), limit)
     }
     /// The oldest messages that were recorded before `before` and never acknowledged, oldest first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn stale_messages(&self, before: Timestamp, limit: usize) -> Result<Vec<Unacked>> {
-        messages::unacked(self.rows(), before, limit)
+        message::fold::unacked(self.rows(), before, limit)
     }
 
     // --- tasks ----------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn task(&self, id: &str) -> Result<Option<Task>> {
-        tasks::task(self.rows(), id)
+        task::task(self.rows(), id)
     }
     /// Tasks in natural order, behind the one with id `after` (which need not exist).
     ///
@@ -320,28 +320,28 @@ impl Live {
         after: Option<&str>,
         limit: usize,
     ) -> Result<TaskPage> {
-        tasks::list(self.rows(), filter, after, limit)
+        task::list(self.rows(), filter, after, limit)
     }
     /// Whether all dependencies of a task are completed.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn ready(&self, task: &Task) -> Result<bool> {
-        tasks::deps_completed(self.rows(), task)
+        task::deps_completed(self.rows(), task)
     }
     /// Those of these dependencies that are not completed, in order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
-        tasks::open_deps(self.rows(), deps)
+        task::open_deps(self.rows(), deps)
     }
     /// Those of these dependencies that failed or were canceled, in order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn lost_deps(&self, deps: &[String]) -> Result<Vec<String>> {
-        tasks::lost_deps(self.rows(), deps)
+        task::lost_deps(self.rows(), deps)
     }
     /// The first of these dependencies that would lead back to the task `id`, as the way there and back; only the task
     /// and the dependency where that is longer than anybody looks.
@@ -349,77 +349,77 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn dependency_cycle(&self, id: &str, deps: &[String]) -> Result<Option<Vec<String>>> {
-        tasks::cycle(self.rows(), id, deps)
+        task::cycle(self.rows(), id, deps)
     }
     /// Tasks that have the task `id` among their dependencies.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn dependents(&self, id: &str) -> Result<Vec<Task>> {
-        tasks::dependents(self.rows(), id)
+        task::dependents(self.rows(), id)
     }
     /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn freed_tasks(&self, limit: usize) -> Result<Vec<Task>> {
-        tasks::freed(self.rows(), limit)
+        task::freed(self.rows(), limit)
     }
     /// The ids of the tasks that holders of claims completed after `since`, in natural order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
-        tasks::completed_since(self.rows(), since)
+        task::completed_since(self.rows(), since)
     }
     /// Claimed tasks whose lease ran out by `now`, the earliest first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        tasks::leases_until(self.rows(), now, limit)
+        task::leases_until(self.rows(), now, limit)
     }
     /// What a holder's live claims hold of paths, in natural order of the tasks.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
-        tasks::held_by(self.rows(), holder)
+        task::held_by(self.rows(), holder)
     }
     /// What all live claims hold of paths, holder by holder.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
-        tasks::all_held(self.rows())
+        task::all_held(self.rows())
     }
     /// How many leases run at `now`. Reads as many entries.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
-        tasks::lease_count(self.rows(), now)
+        task::lease_count(self.rows(), now)
     }
     /// Who holds a lease that runs at `now`. Reads as many tasks.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn lease_holders(&self, now: Timestamp) -> Result<BTreeSet<String>> {
-        tasks::lease_holders(self.rows(), now)
+        task::lease_holders(self.rows(), now)
     }
     /// When the next lease runs out.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn next_lease(&self) -> Result<Option<Timestamp>> {
-        tasks::next_lease(self.rows())
+        task::next_lease(self.rows())
     }
     /// A number that is the id of no task, larger than all that are.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn next_task_number(&self) -> Result<u64> {
-        tasks::next_number(self.rows())
+        task::next_number(self.rows())
     }
     /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
     /// what is for anybody and what is assigned to it.
@@ -432,14 +432,14 @@ impl Live {
         after: Option<&Task>,
         limit: usize,
     ) -> Result<TaskPage> {
-        tasks::can_start(self.rows(), agent, after, limit)
+        task::can_start(self.rows(), agent, after, limit)
     }
     /// How many tasks can be taken up, by that agent if one is named.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn ready_count(&self, agent: Option<&str>) -> Result<u64> {
-        tasks::ready_count(self.rows(), agent)
+        task::ready_count(self.rows(), agent)
     }
     /// Unfinished tasks of an owner that it cannot go on with, since they are blocked or a dependency is not completed;
     /// in natural order.
@@ -452,49 +452,49 @@ impl Live {
         after: Option<&str>,
         limit: usize,
     ) -> Result<TaskPage> {
-        tasks::waiting(self.rows(), owner, after, limit)
+        task::waiting(self.rows(), owner, after, limit)
     }
     /// How many those are.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn waiting_count(&self, owner: &str) -> Result<u64> {
-        tasks::waiting_count(self.rows(), owner)
+        task::waiting_count(self.rows(), owner)
     }
     /// How many tasks of an owner are in each state.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
-        tasks::owned(self.rows(), owner)
+        task::owned(self.rows(), owner)
     }
     /// How many tasks are in each state.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn task_counts(&self) -> Result<TaskCounts> {
-        tasks::counts(self.rows())
+        task::counts(self.rows())
     }
     /// Tasks in state `blocked` or reported blocked, in natural order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {
-        tasks::blocked(self.rows(), after, limit)
+        task::blocked(self.rows(), after, limit)
     }
     /// Unfinished tasks last updated before `before`, longest untouched first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
-        tasks::stale(self.rows(), before, limit)
+        task::stale(self.rows(), before, limit)
     }
     /// Whether the message recorded by that event came too late and changed nothing.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
-        tasks::superseded(self.rows(), seq)
+        task::superseded(self.rows(), seq)
     }
 
     // --- the staff ------------------------------------------------------------------------------
@@ -504,91 +504,91 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn identity(&self, worker: &str) -> Result<Option<Noted<Identity>>> {
-        staff::identity(self.rows(), worker)
+        worker::identity(self.rows(), worker)
     }
     /// A worker's last sign of life.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn heartbeat(&self, worker: &str) -> Result<Option<Noted<Heartbeat>>> {
-        staff::heartbeat(self.rows(), worker)
+        worker::heartbeat(self.rows(), worker)
     }
     /// What a worker last said that it does.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn worker_status(&self, worker: &str) -> Result<Option<Noted<StatusChange>>> {
-        staff::status(self.rows(), worker)
+        worker::status(self.rows(), worker)
     }
     /// The event that holds a worker's instructions.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn worker_inbox(&self, worker: &str) -> Result<Option<u64>> {
-        staff::inbox(self.rows(), worker)
+        worker::inbox(self.rows(), worker)
     }
     /// Who last asked a worker to stop.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn shutdown_request(&self, worker: &str) -> Result<Option<Noted<ShutdownRequest>>> {
-        staff::shutdown_request(self.rows(), worker)
+        worker::shutdown_request(self.rows(), worker)
     }
     /// What a worker last said to that.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn shutdown_ack(&self, worker: &str) -> Result<Option<Noted<ShutdownAck>>> {
-        staff::shutdown_ack(self.rows(), worker)
+        worker::shutdown_ack(self.rows(), worker)
     }
     /// The event that told of a worker's last becoming idle.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn last_idle(&self, worker: &str) -> Result<Option<u64>> {
-        staff::last_idle(self.rows(), worker)
+        worker::last_idle(self.rows(), worker)
     }
     /// What a worker's progress is measured from.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn baseline(&self, worker: &str) -> Result<Option<Noted<Baseline>>> {
-        staff::baseline(self.rows(), worker)
+        worker::baseline(self.rows(), worker)
     }
     /// What a reviewer last decided on a task.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn approval(&self, task: &str) -> Result<Option<Noted<Approval>>> {
-        staff::approval(self.rows(), task)
+        worker::approval(self.rows(), task)
     }
-    /// The last reported event of that type, which is one of [`staff::TEAM_WIDE`].
+    /// The last reported event of that type, which is one of [`worker::TEAM_WIDE`].
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn last_reported(&self, kind: &str) -> Result<Option<u64>> {
-        staff::last_reported(self.rows(), kind)
+        worker::last_reported(self.rows(), kind)
     }
     /// The event that holds the monitor's snapshot.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn monitor_snapshot(&self) -> Result<Option<u64>> {
-        staff::monitor_snapshot(self.rows())
+        worker::monitor_snapshot(self.rows())
     }
     /// The event that tells what was last seen of the leader.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn leader_attention(&self) -> Result<Option<u64>> {
-        staff::last_reported(self.rows(), staff::ATTENTION)
+        worker::last_reported(self.rows(), worker::ATTENTION)
     }
     /// How far the team is; `None` where nobody said.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn phase(&self) -> Result<Option<Noted<String>>> {
-        staff::phase(self.rows())
+        worker::phase(self.rows())
     }
 
     // --- modes ----------------------------------------------------------------------------------
@@ -598,49 +598,49 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn mode_state(&self, scope: &Scope, mode: Mode) -> Result<Option<ModeState>> {
-        modes::state(self.rows(), scope, mode)
+        mode::state(self.rows(), scope, mode)
     }
     /// The states of a scope in short; `None` where nothing is known of it.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn mode_scope(&self, scope: &Scope) -> Result<Option<ModeScope>> {
-        modes::scope_of(self.rows(), scope)
+        mode::scope_of(self.rows(), scope)
     }
     /// Sessions of which any mode is known, in order, from behind `after` on.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn mode_sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
-        modes::sessions(self.rows(), after, limit)
+        mode::sessions(self.rows(), after, limit)
     }
     /// Sessions in which a mode is active, in order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn active_sessions(&self) -> Result<Vec<String>> {
-        modes::active_sessions(self.rows())
+        mode::active_sessions(self.rows())
     }
     /// The life of a session; `None` where it never gave a sign of it.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn session_life(&self, session: &str) -> Result<Option<SessionLife>> {
-        modes::life(self.rows(), session)
+        mode::life(self.rows(), session)
     }
     /// Sessions that gave a sign of life, in order, from behind `after` on.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
-        modes::lives(self.rows(), after, limit)
+        mode::lives(self.rows(), after, limit)
     }
     /// Sessions that hold a state of a mode, in order.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
-        modes::holders(self.rows(), mode)
+        mode::holders(self.rows(), mode)
     }
 
     // --- the bootstrap --------------------------------------------------------------------------
@@ -699,28 +699,28 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
-        threads::thread(self.rows(), id)
+        thread::thread(self.rows(), id)
     }
     /// Threads whose ids come before `before`, the last one first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
-        threads::before(self.rows(), before, limit)
+        thread::before(self.rows(), before, limit)
     }
     /// The newest `limit` messages of a thread before event `before`, oldest first.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
-        threads::posts(self.rows(), id, before, limit)
+        thread::posts(self.rows(), id, before, limit)
     }
     /// A number that is the id of no thread, larger than all that are.
     ///
     /// # Errors
     /// I/O, `Derived`.
     pub fn next_thread_number(&self) -> Result<u64> {
-        threads::next_number(self.rows())
+        thread::next_number(self.rows())
     }
     /// The first `limit` events behind `since` that an agent is told, oldest first.
     ///
@@ -761,7 +761,7 @@ impl Live {
     /// # Errors
     /// I/O, `Derived`.
     pub fn artifact(&self, name: &str) -> Result<Option<Artifact>> {
-        artifacts::artifact(self.rows(), name)
+        artifact::artifact(self.rows(), name)
     }
     /// Artifacts by name, of one kind or of all, from behind `after` on.
     ///
@@ -773,7 +773,7 @@ impl Live {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Artifact>> {
-        artifacts::list(self.rows(), kind, after, limit)
+        artifact::list(self.rows(), kind, after, limit)
     }
 
     // --- events ---------------------------------------------------------------------------------
@@ -789,7 +789,7 @@ impl Live {
         before: Option<u64>,
         limit: usize,
     ) -> Result<SeqPage> {
-        messages::page(
+        message::fold::page(
             self.rows(),
             &key::series(key::POSTINGS + kind as u8, value.as_bytes()),
             before,

@@ -3,7 +3,7 @@
 use super::unapplied::unapplied;
 use super::{InvalidMessage, Message, MessageType, Names, NotApplied, Unapplied};
 use crate::fields::Fields;
-use crate::tasks::Status;
+use crate::task::Status;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
 
 /// Errors show so many characters of a value.

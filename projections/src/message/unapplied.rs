@@ -4,7 +4,7 @@
 use super::rules::{quoted, shown, statuses};
 use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
-use crate::tasks::Status;
+use crate::task::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;

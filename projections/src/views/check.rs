@@ -1,12 +1,11 @@
 //! Looking at the view files without touching them: against the state, and each by itself.
 
 use super::cursor::Cursor;
-use super::{Home, bootstrap, dead_letter, failed, inbox, mend, mode, task, team, threads, worker};
-use crate::deliveries;
+use super::{Home, failed, mend};
 use crate::error::Result;
 use crate::live::Live;
-use crate::modes::{Mode, Scope};
-use crate::{messages, staff, tasks};
+use crate::mode::{Mode, Scope};
+use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
 use serde::de::IgnoredAny;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -20,7 +19,7 @@ const FAULTS_MAX: usize = 20;
 /// Text is compared in pieces of this size.
 const PIECE_BYTES: usize = 1 << 20;
 /// Directories whose files are lines of JSON.
-const LINE_DIRS: [&str; 3] = [inbox::DIR, dead_letter::DIR, threads::DIR];
+const LINE_DIRS: [&str; 3] = [message::view::DIR, delivery::view::DIR, thread::view::DIR];
 
 /// A view that is not what the state says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,73 +143,73 @@ impl ViewsSource {
     }
 
     fn workers(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
-        let workers = staff::workers(live.rows())?;
+        let workers = worker::workers(live.rows())?;
         for name in &workers {
-            let dir = worker::dir(name);
+            let dir = worker::view::dir(name);
             let mut names = BTreeSet::new();
-            for part in staff::parts(live.rows(), name)? {
-                if let Some(text) = worker::text(live, reader, name, part)? {
-                    let file = format!("{dir}/{}", worker::file_name(part));
+            for part in worker::parts(live.rows(), name)? {
+                if let Some(text) = worker::view::text(live, reader, name, part)? {
+                    let file = format!("{dir}/{}", worker::view::file_name(part));
                     let compared = self.compare(&file, &text)?;
                     found.compared(file, compared);
-                    names.insert(worker::file_name(part).to_owned());
+                    names.insert(worker::view::file_name(part).to_owned());
                 }
             }
             self.others(&dir, &names, found)?;
         }
-        self.others(worker::DIR, &workers, found)
+        self.others(worker::view::DIR, &workers, found)
     }
 
     fn modes(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {
         let mut sessions = BTreeSet::new();
         self.scope(live, &Scope::Root, found)?;
-        for scope in mode::scopes(live)? {
+        for scope in mode::view::scopes(live)? {
             if let Some(session) = scope.session() {
                 sessions.insert(session.to_owned());
                 self.scope(live, &scope, found)?;
             }
         }
-        self.others(mode::SESSIONS, &sessions, found)
+        self.others(mode::view::SESSIONS, &sessions, found)
     }
 
     fn scope(&self, live: &Live, scope: &Scope, found: &mut ViewsFound) -> Result<()> {
-        let (dir, files) = (mode::dir(scope), mode::files(live, scope)?);
+        let (dir, files) = (mode::view::dir(scope), mode::view::files(live, scope)?);
         for (name, text) in &files {
             let file = format!("{dir}/{name}");
             let compared = self.compare(&file, text)?;
             found.compared(file, compared);
         }
-        self.others(&dir, &mode::names(scope, &files), found)
+        self.others(&dir, &mode::view::names(scope, &files), found)
     }
 
     fn runs(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {
         let mut names = BTreeSet::new();
-        for run in crate::bootstrap::all(live.rows()) {
+        for run in bootstrap::all(live.rows()) {
             let run = run?;
-            let name = bootstrap::file_name(&run.run);
-            let file = format!("{}/{name}", bootstrap::DIR);
-            let compared = self.compare(&file, &bootstrap::text(&run))?;
+            let name = bootstrap::view::file_name(&run.run);
+            let file = format!("{}/{name}", bootstrap::view::DIR);
+            let compared = self.compare(&file, &bootstrap::view::text(&run))?;
             found.compared(file, compared);
             names.insert(name);
         }
-        self.others(bootstrap::DIR, &names, found)
+        self.others(bootstrap::view::DIR, &names, found)
     }
 
     fn threads(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
         let mut names = BTreeSet::new();
-        for one in crate::threads::all(live.rows()) {
+        for one in thread::all(live.rows()) {
             let one = one?;
-            let name = threads::file_name(&one.id);
-            let file = format!("{}/{name}", threads::DIR);
-            let compared = self.compare(&file, &threads::text(&one))?;
+            let name = thread::view::file_name(&one.id);
+            let file = format!("{}/{name}", thread::view::DIR);
+            let compared = self.compare(&file, &thread::view::text(&one))?;
             found.compared(file, compared);
             names.insert(name);
             if one.messages > 0 {
-                let name = threads::lines_name(&one.id);
-                let file = format!("{}/{name}", threads::DIR);
+                let name = thread::view::lines_name(&one.id);
+                let file = format!("{}/{name}", thread::view::DIR);
                 let path = self.home.path(&file);
                 let mut lines = Comparison::of(self, &path)?;
-                threads::each_piece(live, reader, &one.id, |text| {
+                thread::view::each_piece(live, reader, &one.id, |text| {
                     lines.take(text).map(|()| true)
                 })?;
                 let compared = lines.end()?;
@@ -218,7 +217,7 @@ impl ViewsSource {
                 names.insert(name);
             }
         }
-        self.others(threads::DIR, &names, found)
+        self.others(thread::view::DIR, &names, found)
     }
 
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.
@@ -288,7 +287,7 @@ impl ViewsSource {
         let Some(info) = live.team()? else {
             return Ok(());
         };
-        let text = team::text(&self.home.team, &info, live)?;
+        let text = team::view::text(&self.home.team, &info, live)?;
         found.compared(mend::TEAM.to_owned(), self.compare(mend::TEAM, &text)?);
         Ok(())
     }
@@ -296,30 +295,30 @@ impl ViewsSource {
     fn tasks(&self, live: &Live, found: &mut ViewsFound) -> Result<()> {
         let mut names = BTreeSet::new();
         let mut text = Vec::new();
-        for task in tasks::all(live.rows()) {
+        for task in task::all(live.rows()) {
             let task = task?;
-            let name = task::file_name(&task.task_id);
-            let file = format!("{}/{name}", task::DIR);
-            task::text(&task, &mut text);
+            let name = task::view::file_name(&task.task_id);
+            let file = format!("{}/{name}", task::view::DIR);
+            task::view::text(&task, &mut text);
             let compared = self.compare(&file, &text)?;
             found.compared(file, compared);
             names.insert(name);
         }
-        self.others(task::DIR, &names, found)
+        self.others(task::view::DIR, &names, found)
     }
 
     fn inboxes(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
         let mut names = BTreeSet::new();
         for agent in live.agents()? {
-            let name = inbox::file_name(&agent.name);
-            let file = format!("{}/{name}", inbox::DIR);
+            let name = message::view::file_name(&agent.name);
+            let file = format!("{}/{name}", message::view::DIR);
             let path = self.home.path(&file);
             let mut comparison = Comparison::of(self, &path)?;
             let mut text = Vec::new();
-            for seq in messages::inbox_seqs(live.rows(), &agent.name) {
+            for seq in message::fold::inbox_seqs(live.rows(), &agent.name) {
                 let seq = seq?;
                 if let Some(event) = live.event(reader, seq)? {
-                    inbox::line_of(&event, &mut text)?;
+                    message::view::line_of(&event, &mut text)?;
                 }
                 if text.len() >= PIECE_BYTES {
                     comparison.take(&text)?;
@@ -330,18 +329,18 @@ impl ViewsSource {
             found.compared(file, comparison.end()?);
             names.insert(name);
         }
-        self.others(inbox::DIR, &names, found)
+        self.others(message::view::DIR, &names, found)
     }
 
     fn dead_letters(&self, live: &Live, reader: &Reader, found: &mut ViewsFound) -> Result<()> {
         let mut names = BTreeSet::new();
-        let dir = self.home.path(dead_letter::DIR);
-        for day in deliveries::days(live.rows())? {
-            let name = dead_letter::file_name(&day);
-            let file = format!("{}/{name}", dead_letter::DIR);
+        let dir = self.home.path(delivery::view::DIR);
+        for day in delivery::days(live.rows())? {
+            let name = delivery::view::file_name(&day);
+            let file = format!("{}/{name}", delivery::view::DIR);
             let compared = match self.home.exists(&file)? {
                 false => Compared::Missing,
-                true if dead_letter::is_whole(live, reader, &self.home, &dir, &day)? => {
+                true if delivery::view::is_whole(live, reader, &self.home, &dir, &day)? => {
                     Compared::Same
                 }
                 true => Compared::Differs,
@@ -349,7 +348,7 @@ impl ViewsSource {
             found.compared(file, compared);
             names.insert(name);
         }
-        self.others(dead_letter::DIR, &names, found)
+        self.others(delivery::view::DIR, &names, found)
     }
 
     /// Files that no task, agent or day accounts for.
@@ -374,8 +373,8 @@ impl ViewsSource {
             snapshot_version: u64,
         }
         let mut snapshots = BTreeMap::new();
-        for name in self.names(task::DIR)? {
-            let path = self.home.path(task::DIR).join(&name);
+        for name in self.names(task::view::DIR)? {
+            let path = self.home.path(task::view::DIR).join(&name);
             let mut text = Vec::new();
             self.open(&path)?
                 .reader()
@@ -403,7 +402,7 @@ impl ViewsSource {
         struct Entry {
             skill: String,
         }
-        let name = format!("{}/{}", mode::dir(scope), mode::SKILLS);
+        let name = format!("{}/{}", mode::view::dir(scope), mode::view::SKILLS);
         if !self.home.exists(&name)? {
             return Ok(None);
         }

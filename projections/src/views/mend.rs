@@ -1,11 +1,12 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
-use super::inbox::{self, Inboxes};
-use super::{Home, Mended, bootstrap, dead_letter, failed, mode, task, team, threads, worker};
+use super::{Home, Mended, failed};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
-use crate::tasks::{self, Task};
+use crate::message::view::Inboxes;
+use crate::task::Task;
+use crate::{bootstrap, delivery, message, mode, task, team, worker};
 use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -15,16 +16,16 @@ use std::thread;
 use teamlog_engine::Reader;
 use teamlog_engine::storage::Open;
 
-pub(super) const TEAM: &str = "team.json";
+pub(crate) const TEAM: &str = "team.json";
 /// The directories of views.
-pub(super) const VIEW_DIRS: [&str; 7] = [
-    task::DIR,
-    inbox::DIR,
-    dead_letter::DIR,
-    worker::DIR,
-    mode::DIR,
-    bootstrap::DIR,
-    threads::DIR,
+pub(crate) const VIEW_DIRS: [&str; 7] = [
+    task::view::DIR,
+    message::view::DIR,
+    delivery::view::DIR,
+    worker::view::DIR,
+    mode::view::DIR,
+    bootstrap::view::DIR,
+    crate::thread::view::DIR,
 ];
 /// Threads that write task views.
 const WRITERS: usize = 2;
@@ -34,15 +35,15 @@ const PORTION: usize = 128;
 const COMPARED_BYTES_MAX: u64 = 4 << 20;
 
 /// Brings every view in line.
-pub(super) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
     mended.add(mend_inboxes(live, reader, home)?);
-    mended.add(dead_letter::mend(live, reader, home)?);
-    mended.add(worker::mend(live, reader, home)?);
-    mended.add(mode::mend(live, home)?);
-    mended.add(bootstrap::mend(live, home)?);
-    mended.add(threads::mend(live, reader, home)?);
+    mended.add(delivery::view::mend(live, reader, home)?);
+    mended.add(worker::view::mend(live, reader, home)?);
+    mended.add(mode::view::mend(live, home)?);
+    mended.add(bootstrap::view::mend(live, home)?);
+    mended.add(crate::thread::view::mend(live, reader, home)?);
     Ok(mended)
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
-    let text = team::text(&home.team, &info, live)?;
+    let text = team::view::text(&home.team, &info, live)?;
     put(home, &home.path(TEAM), &text).map(Mended::one)
 }
 
@@ -74,13 +75,13 @@ pub(crate) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<
 
 /// Brings `tasks/` in line: where it is missing, it is built beside and renamed whole.
 pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
-    let place = home.path(task::DIR);
-    if home.exists(task::DIR)? {
+    let place = home.path(task::view::DIR);
+    if home.exists(task::view::DIR)? {
         let (mut mended, names) = each_task(live, &|task, text| {
-            task::text(task, text);
-            put(home, &task::path(&place, &task.task_id), text)
+            task::view::text(task, text);
+            put(home, &task::view::path(&place, &task.task_id), text)
         })?;
-        mended.removed += remove_others(home, task::DIR, &names)?;
+        mended.removed += remove_others(home, task::view::DIR, &names)?;
         return Ok(mended);
     }
     let aside = home.path("tasks.new");
@@ -94,8 +95,8 @@ pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
         .create_dir(&aside)
         .map_err(failed("create", &aside))?;
     let (mended, _) = each_task(live, &|task, text| {
-        task::text(task, text);
-        let path = task::path(&aside, &task.task_id);
+        task::view::text(task, text);
+        let path = task::view::path(&aside, &task.task_id);
         let file = home
             .storage
             .open(&path, Open::CreateNew)
@@ -157,9 +158,9 @@ fn feed(
     mut send: impl FnMut(Vec<Task>) -> bool,
 ) -> Result<()> {
     let mut portion = Vec::with_capacity(PORTION);
-    for task in tasks::all(live.rows()) {
+    for task in task::all(live.rows()) {
         let task = task?;
-        names.insert(task::file_name(&task.task_id));
+        names.insert(task::view::file_name(&task.task_id));
         portion.push(task);
         if portion.len() == PORTION && !send(std::mem::take(&mut portion)) {
             break;
@@ -193,7 +194,7 @@ fn write_all(
 }
 
 /// Writes a file whose content differs; whether it did.
-pub(super) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
+pub(crate) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
     match home.storage.read(path, COMPARED_BYTES_MAX) {
         Ok(there) if there == text => return Ok(false),
         Ok(_) => {}
@@ -207,7 +208,7 @@ pub(super) fn put(home: &Home, path: &Path, text: &[u8]) -> Result<bool> {
 }
 
 /// Removes what is in a view directory and not among `names`; says how many files that were.
-pub(super) fn remove_others(home: &Home, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
+pub(crate) fn remove_others(home: &Home, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
     let dir = home.path(dir);
     let mut removed = 0;
     for name in home.storage.list(&dir).map_err(failed("list", &dir))? {

@@ -2,11 +2,11 @@
 
 use crate::support::*;
 use teamlog_engine::{Json, NewEvent};
-use teamlog_projections::fact::{
-    Fact, Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact,
-    TaskUpdated,
+use teamlog_projections::fact::Fact;
+use teamlog_projections::task::event::{
+    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
-use teamlog_projections::tasks::{Claim, ClaimState};
+use teamlog_projections::task::{Claim, ClaimState};
 use teamlog_projections::{Priority, Status, Task};
 
 fn held(epoch: u64) -> Held {

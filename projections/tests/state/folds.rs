@@ -3,7 +3,7 @@
 use crate::support::*;
 use teamlog_engine::{Format, RefKind};
 use teamlog_projections::fact::MembersAdded;
-use teamlog_projections::messages::InboxQuery;
+use teamlog_projections::message::InboxQuery;
 use teamlog_projections::{Live, MessageType, Priority, Status, TaskFilter};
 
 #[test]

@@ -10,17 +10,19 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Json, Log, NewEvent};
-use teamlog_projections::fact::TaskImported;
-use teamlog_projections::fact::{
-    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry, DispatchStep,
-    Held, Lease, Mark, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact,
-    TaskUpdated,
+use teamlog_projections::delivery::event::{
+    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
 };
 use teamlog_projections::live::derived_dir;
-use teamlog_projections::messages::MessageInfo;
-use teamlog_projections::rehydrate::rehydrate_with;
-use teamlog_projections::settings::{Form, Setting, Value};
-use teamlog_projections::workers::Bulk;
+use teamlog_projections::message::MessageInfo;
+use teamlog_projections::message::event::{DispatchStep, Mark};
+use teamlog_projections::pipeline::Bulk;
+use teamlog_projections::rebuild::rehydrate_with;
+use teamlog_projections::task::event::{
+    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
+use teamlog_projections::task::imported::TaskImported;
+use teamlog_projections::team::settings::{Form, Setting, Value};
 use teamlog_projections::{Live, Message, MessageType, Policy, Priority};
 
 #[derive(Debug, Clone)]

@@ -2,10 +2,10 @@
 
 use crate::support::*;
 use teamlog_engine::{NewEvent, Timestamp};
-use teamlog_projections::fact::{
+use teamlog_projections::message::event::{
     DispatchMoved, DispatchRequested, DispatchStep, Mark, MessageMarked,
 };
-use teamlog_projections::messages::{Dispatch, DispatchStatus, InboxQuery, MessageInfo, SeqPage};
+use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo, SeqPage};
 use teamlog_projections::{Live, Message, MessageType};
 
 /// A message as events about it need it.

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_engine::{Format, NewEvent, RefKind};
 use teamlog_projections::Live;
-use teamlog_projections::fact::mode::{Change, ModeTransitioned};
-use teamlog_projections::modes::{Mode, ModeState, Scope, run_state, skills_state};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::mode::event::{Change, ModeTransitioned};
+use teamlog_projections::mode::{Mode, ModeState, Scope, run_state, skills_state};
+use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::views::{Mended, ViewsSource};
 
 const ON: &str = r#"{"active":true,"current_phase":"starting","run_outcome":"continue"}"#;

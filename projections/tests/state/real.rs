@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use teamlog_engine::storage::Files;
 use teamlog_engine::{Durability, Format, NewEvent};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::{Envelope, Names};
 
 fn history() -> Option<String> {

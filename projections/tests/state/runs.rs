@@ -4,10 +4,11 @@ use crate::support::*;
 use serde_json::{Map, Value, json};
 use teamlog_engine::{NewEvent, Timestamp};
 use teamlog_projections::Live;
+use teamlog_projections::bootstrap::event::{
+    BootstrapAct, BootstrapFact, Breach, Delivered, Feedback, Probe,
+};
 use teamlog_projections::bootstrap::{Case, Core, Evidence, Method, Outcome, State, Verdict};
-use teamlog_projections::fact::bootstrap::{Breach, Delivered, Feedback, Probe};
-use teamlog_projections::fact::{BootstrapAct, BootstrapFact};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::views::ViewsSource;
 
 const DOMAINS: [&str; 3] = ["a", "b", "c"];

@@ -4,10 +4,10 @@ use crate::support::*;
 use std::path::Path;
 use teamlog_engine::Format;
 use teamlog_projections::Live;
-use teamlog_projections::fact::supervision::{Baseline, Baselines};
-use teamlog_projections::fact::worker::{StatusChange, WorkerState, inbox_content};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::views::{Mended, ViewsSource};
+use teamlog_projections::worker::event::{StatusChange, WorkerState, inbox_content};
+use teamlog_projections::worker::supervision::{Baseline, Baselines};
 
 const PARTS: [&str; 6] = [
     "heartbeat.json",

@@ -8,18 +8,18 @@ use teamlog_engine::{
     Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
     Timestamp, Writer,
 };
-use teamlog_projections::fact::mode::{
+use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
+use teamlog_projections::mode::event::{
     Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SkillsSynced,
 };
-use teamlog_projections::fact::supervision::{
-    Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
-};
-use teamlog_projections::fact::worker::{
+use teamlog_projections::mode::{Mode, ModeEntry, Scope};
+use teamlog_projections::worker::event::{
     AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
     inbox_written,
 };
-use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
-use teamlog_projections::modes::{Mode, ModeEntry, Scope};
+use teamlog_projections::worker::supervision::{
+    Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
+};
 use teamlog_projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
@@ -598,7 +598,7 @@ pub fn check_modes(live: &Live) {
     }
 }
 
-fn check_entry(state: &teamlog_projections::modes::ModeState, entry: &ModeEntry) {
+fn check_entry(state: &teamlog_projections::mode::ModeState, entry: &ModeEntry) {
     assert_eq!(state.is_active(), entry.active);
     assert_eq!(state.phase(), entry.phase.as_deref());
     assert_eq!((state.seq, state.activated), (entry.seq, entry.activated));

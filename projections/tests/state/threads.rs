@@ -3,13 +3,11 @@
 use crate::support::*;
 use serde_json::json;
 use teamlog_engine::NewEvent;
-use teamlog_projections::fact::thread::{Posted, ThreadAct, ThreadStarted};
-use teamlog_projections::fact::{
-    Held, Lease, TaskAct, TaskClaimed, TaskCreated, TaskFact, ThreadFact,
-};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::rebuild::rehydrate;
+use teamlog_projections::task::event::{Held, Lease, TaskAct, TaskClaimed, TaskCreated, TaskFact};
+use teamlog_projections::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
 use teamlog_projections::views::ViewsSource;
-use teamlog_projections::{Live, Priority, threads};
+use teamlog_projections::{Live, Priority, thread};
 
 /// Any event of a thread at any time.
 pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
@@ -27,7 +25,7 @@ pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
         }),
     };
     let fact = ThreadFact {
-        thread_id: threads::id(9_999 + u64::from(thread)),
+        thread_id: thread::id(9_999 + u64::from(thread)),
         act,
     };
     fact.event(by, None, (what == 4).then_some("tr_4"))
@@ -53,7 +51,7 @@ pub fn check_threads(live: &Live) {
         );
     }
     let next = live.next_thread_number().unwrap();
-    assert_eq!(live.thread(&threads::id(next)).unwrap(), None);
+    assert_eq!(live.thread(&thread::id(next)).unwrap(), None);
 }
 
 /// A feed read entry by entry is the feed read at once.

@@ -3,9 +3,9 @@
 use crate::support::*;
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
-use teamlog_projections::fact::artifact::{ArtifactKind, ArtifactStored};
-use teamlog_projections::fact::usage::{Budget, SoftLimitReached, UsageReported};
+use teamlog_projections::artifact::event::{ArtifactKind, ArtifactStored};
 use teamlog_projections::usage::Whose;
+use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageReported};
 
 /// Anything that is said of tokens and artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {

@@ -4,7 +4,7 @@ use crate::support::*;
 use std::path::Path;
 use teamlog_engine::storage::Open;
 use teamlog_engine::{Durability, Format};
-use teamlog_projections::rehydrate::rehydrate;
+use teamlog_projections::rebuild::rehydrate;
 use teamlog_projections::views::Mended;
 use teamlog_projections::{Live, MessageType};
 

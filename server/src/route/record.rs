@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::tasks::Claim;
+use teamlog_team::projections::task::Claim;
 use teamlog_team::projections::{self, Priority, Status};
 use teamlog_team::task::record::value;
 

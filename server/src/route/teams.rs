@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_team::handle::exchange::Form;
 use teamlog_team::lifecycle::setup::{AgentSetup, ROLE, TeamSetup, TeamSetupAnswer};
 use teamlog_team::projections::Live;
-use teamlog_team::projections::fact::worker::Identity;
+use teamlog_team::projections::worker::event::Identity;
 use teamlog_team::usage::report::{BudgetShown, SetBudget};
 use teamlog_team::{Exchange, Result, Team};
 

@@ -9,7 +9,7 @@ use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_team::Exchange;
-use teamlog_team::projections::threads::{PostShown, ThreadShown};
+use teamlog_team::projections::thread::{PostShown, ThreadShown};
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::post::{ThreadPost, ThreadPostAnswer};
 use teamlog_team::thread::search::ThreadSearch;

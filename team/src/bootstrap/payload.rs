@@ -5,8 +5,8 @@ use super::fields::{Fields, Who, invalid, names_in, split};
 use super::how::{How, how, no_method};
 use super::message::{self, SIGNAL};
 use super::{path, probe};
+use crate::projections::bootstrap::event::Probe;
 use crate::projections::bootstrap::{Case, Core, Outcome, Verdict};
-use crate::projections::fact::bootstrap::Probe;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
 

@@ -9,7 +9,7 @@
 //! Anything else is not recognised, and never guessed at.
 
 use crate::projections::bootstrap::Outcome;
-use crate::projections::fact::bootstrap::Probe;
+use crate::projections::bootstrap::event::Probe;
 use serde_json::{Map, Value};
 
 /// What an answer says where there are no teams.

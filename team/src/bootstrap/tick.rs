@@ -5,7 +5,7 @@ use crate::bootstrap::start::event;
 use crate::failure::Result;
 use crate::handle::team::{Mutation, Team};
 use crate::projections::Live;
-use crate::projections::fact::BootstrapAct;
+use crate::projections::bootstrap::event::BootstrapAct;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Map;

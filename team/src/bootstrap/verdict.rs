@@ -1,7 +1,7 @@
 //! What becomes of a report.
 
+use crate::projections::bootstrap::event::BootstrapAct;
 use crate::projections::bootstrap::{Run, State};
-use crate::projections::fact::BootstrapAct;
 use crate::refusal::{Code, Refusal};
 
 /// What becomes of a report.

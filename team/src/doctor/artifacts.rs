@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use super::{Check, Health};
 use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
-use crate::projections::artifacts::Artifact;
+use crate::projections::artifact::Artifact;
 use serde_json::{Value, json};
 
 const NAME: &str = "artifacts";

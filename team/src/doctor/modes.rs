@@ -12,8 +12,8 @@
 use super::scene::{Scene, keeps_views};
 use super::{Check, Health};
 use crate::mode::rules::denial::session_option;
-use crate::projections::modes::{Mode, ModeEntry, ModeScope, Scope, skills_state};
-use crate::projections::settings::Setting;
+use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, skills_state};
+use crate::projections::team::settings::Setting;
 use crate::projections::views::ViewsSource;
 use crate::projections::{Live, Result};
 use serde_json::{Value, json};

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::team::{Team, input_fault};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
-use crate::projections::rehydrate::{Progress, rehydrate};
+use crate::projections::rebuild::{Progress, rehydrate};
 use serde::Serialize;
 use teamlog_engine::repair::{CUT, CutPlan};
 

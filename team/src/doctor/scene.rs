@@ -67,7 +67,7 @@ impl<'a> Scene<'a> {
         });
         let fresh = with(&reader, |reader| {
             let mut tell =
-                |at: crate::projections::rehydrate::Progress| progress(at.events, at.total);
+                |at: crate::projections::rebuild::Progress| progress(at.events, at.total);
             let scratch = Arc::new(Memory::new());
             Live::fresh(log.as_ref()?, reader, scratch, super::cores(), &mut tell).map_err(said)
         });

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use teamlog_engine::{Durability, Event, NewEvent, RefKind, Timestamp};
 use teamlog_projections::Live;
-use teamlog_projections::fact::ResponseStored;
+use teamlog_projections::response::event::ResponseStored;
 
 /// Kinds that follow from what any command, or time, did.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];

@@ -7,7 +7,7 @@ use crate::import::team_chat_events::OldEvent;
 use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::fact::MessageAcked;
-use crate::projections::messages::MessageInfo;
+use crate::projections::message::MessageInfo;
 use crate::projections::{Message, MessageType};
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::{NewEvent, Timestamp};

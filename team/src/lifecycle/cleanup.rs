@@ -6,13 +6,12 @@
 use crate::failure::Result;
 use crate::handle::command::{Act, Ruling};
 use crate::handle::team::{Mutation, Team};
-use crate::lifecycle::closing;
-use crate::lifecycle::membership;
+use crate::lifecycle::{closing, membership};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::fact::TeamClosed;
-use crate::projections::fact::supervision::{PhaseChanged, ShutdownGated};
-use crate::projections::fact::worker::AckStatus;
-use crate::projections::tasks::TaskCounts;
+use crate::projections::task::TaskCounts;
+use crate::projections::worker::event::AckStatus;
+use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 use crate::projections::{Live, Setting, Status};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;

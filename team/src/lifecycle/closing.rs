@@ -13,12 +13,13 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::end as mode_end;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
-use crate::projections::fact::mode::SessionEnd;
-use crate::projections::fact::{DeliveryDead, DispatchMoved, DispatchStep, TaskAct};
-use crate::projections::messages::{Dispatch, MessageInfo};
+use crate::projections::delivery::event::DeliveryDead;
+use crate::projections::message::event::{DispatchMoved, DispatchStep};
+use crate::projections::message::{Dispatch, MessageInfo};
+use crate::projections::mode::event::SessionEnd;
+use crate::projections::task::event::TaskAct;
 use crate::projections::{Live, MessageType, Status};
-use crate::task::blocking;
-use crate::task::holding;
+use crate::task::{blocking, holding};
 use std::collections::BTreeSet;
 use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
 

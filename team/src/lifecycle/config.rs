@@ -1,14 +1,13 @@
 //! `config`: the settings of a team. A setting is changed by an event; one that nobody set has its default.
 
-use crate::Recorded;
 use crate::failure::Result;
 use crate::handle::team::{Mutation, Team};
 use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::ConfigChanged;
-use crate::projections::settings::{Setting, Value};
+use crate::projections::delivery::event::ConfigChanged;
+use crate::projections::team::settings::{Setting, Value};
 use crate::refusal::{Code, Refusal};
+use crate::{Recorded, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{NewEvent, Timestamp};

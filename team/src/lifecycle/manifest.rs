@@ -4,8 +4,8 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
-use crate::projections::fact::worker::Identity;
-use crate::projections::staff::WorkerShown;
+use crate::projections::worker::WorkerShown;
+use crate::projections::worker::event::Identity;
 use crate::projections::{Live, Setting};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;

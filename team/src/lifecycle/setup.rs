@@ -8,7 +8,7 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::fact::MembersAdded;
-use crate::projections::fact::worker::{Identity, UNREGISTERED_ROLE};
+use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE};
 use crate::refusal::{Code, Refusal};
 use crate::usage::report::SetBudget;
 use schemars::JsonSchema;

@@ -2,13 +2,10 @@
 
 use crate::failure::Result;
 use crate::handle::team::Team;
-use crate::projections::Live;
-use crate::projections::Status as TaskStatus;
-use crate::projections::Task;
 use crate::projections::bootstrap::{RunShown, State};
-use crate::projections::message::SCHEMA_VERSION;
-use crate::projections::messages::Unacked;
-use crate::projections::modes::{Mode, ModeScope, Scope};
+use crate::projections::message::{SCHEMA_VERSION, Unacked};
+use crate::projections::mode::{Mode, ModeScope, Scope};
+use crate::projections::{Live, Status as TaskStatus, Task};
 use crate::shapes::raw;
 use crate::task::blocking;
 use crate::task::listed::Listed;

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::handle::past::{Moment, Past};
 use crate::handle::team::Team;
 use crate::projections::bootstrap::State;
-use crate::projections::modes::{Mode, ModeState, Scope};
+use crate::projections::mode::{Mode, ModeState, Scope};
 use crate::projections::{Live, Task};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
@@ -387,7 +387,7 @@ fn inboxes(before: &Live, after: &Live, agents: &BTreeSet<String>) -> Result<Vec
     for agent in agents {
         let (old, new) = (before.agent(agent)?, after.agent(agent)?);
         let received = new.received.saturating_sub(old.received);
-        let read = |info: &crate::projections::messages::AgentInfo| {
+        let read = |info: &crate::projections::message::AgentInfo| {
             info.received - info.unread.min(info.received)
         };
         let acked = read(&new).saturating_sub(read(&old));

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use teamlog_engine::{Event, RefKind};
-use teamlog_projections::transitions::{Transition, Transitions};
+use teamlog_projections::task::transitions::{Transition, Transitions};
 
 /// What a change of a task's status is called in an audit log.
 const STATUS_CHANGED: &str = "task_status_changed";

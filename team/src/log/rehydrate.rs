@@ -2,7 +2,7 @@
 
 use crate::failure::Result;
 use crate::handle::team::Team;
-use crate::projections::rehydrate::{Progress, rehydrate};
+use crate::projections::rebuild::{Progress, rehydrate};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::repair::Salvaged;

@@ -5,7 +5,7 @@
 
 use crate::lifecycle::membership::LEADER;
 use crate::log::event_type::{self, EventType};
-use crate::projections::fact::worker::WorkerState;
+use crate::projections::worker::event::WorkerState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

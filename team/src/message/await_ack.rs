@@ -10,7 +10,7 @@ use crate::handle::team::Team;
 use crate::lifecycle::tick::Round;
 use crate::message::dead_letter;
 use crate::message::send::{Send, SendAnswer, SendStatus, Terms};
-use crate::projections::deliveries::{Delivery, State};
+use crate::projections::delivery::{Delivery, State};
 use std::time::{Duration, Instant};
 use teamlog_engine::{Error, Watch};
 

@@ -1,16 +1,15 @@
 //! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
 
-use crate::Recorded;
 use crate::failure::Result;
 use crate::handle::team::{Mutation, Team};
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::send::{Require, Terms};
-use crate::names;
-use crate::projections::deliveries::State;
-use crate::projections::fact::DeliveryRequired;
+use crate::projections::delivery::State;
+use crate::projections::delivery::event::DeliveryRequired;
 use crate::projections::{DeadLetter, Live, Message, fact};
 use crate::refusal::{Code, Refusal};
+use crate::{Recorded, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;

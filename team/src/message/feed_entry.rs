@@ -1,10 +1,10 @@
 //! An entry of an agent's feed: an event as the agent is told it.
 
 use crate::failure::Result;
-use crate::projections::fact::thread::ThreadAct;
-use crate::projections::fact::{self, TaskAct, TaskFact};
-use crate::projections::threads::SCHEMA_VERSION;
-use crate::projections::{Fact, Message, MessageType};
+use crate::projections::task::event::{TaskAct, TaskFact};
+use crate::projections::thread::SCHEMA_VERSION;
+use crate::projections::thread::event::ThreadAct;
+use crate::projections::{Fact, Message, MessageType, fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! Mail as brokers read it: a message with what became of it, and a request to tell its recipient.
 
-use crate::projections::messages::{Dispatch, Marks};
+use crate::projections::message::{Dispatch, Marks};
 use crate::projections::{Message, MessageType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

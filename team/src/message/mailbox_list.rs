@@ -6,7 +6,7 @@ use crate::message::mail::Mail;
 use crate::names;
 use crate::page::unknown_cursor;
 use crate::projections::Live;
-use crate::projections::messages::InboxQuery;
+use crate::projections::message::InboxQuery;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

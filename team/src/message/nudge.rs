@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::handle::team::{Mutation, Team};
 use crate::lifecycle::membership::{self, LEADER};
 use crate::message::send::{Job, Send, within};
-use crate::projections::messages::AgentInfo;
+use crate::projections::message::AgentInfo;
 use crate::projections::{Live, MessageType, Setting};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;

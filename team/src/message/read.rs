@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
-use crate::projections::messages::InboxQuery;
+use crate::projections::message::InboxQuery;
 use crate::projections::{Live, Message};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use crate::mode::rules::reconcile::{Source, reconcile};
 use crate::mode::rules::shown::scope;
 use crate::mode::rules::skill;
 use crate::mode::rules::transition::{Review, Transition, decide};
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,11 +3,10 @@
 
 use crate::failure::Result;
 use crate::handle::team::Team;
-use crate::mode::rules::board;
 use crate::mode::rules::shown::{ModeShown, missing, scope};
-use crate::mode::rules::skill;
+use crate::mode::rules::{board, skill};
 use crate::projections::Live;
-use crate::projections::modes::{Mode, ModeState, Scope};
+use crate::projections::mode::{Mode, ModeState, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

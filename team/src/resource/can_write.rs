@@ -3,7 +3,7 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::names;
-use crate::projections::tasks::HeldResources;
+use crate::projections::task::HeldResources;
 use crate::projections::{Live, Setting};
 use crate::resource::Tree;
 use crate::resource::path::Denied;

@@ -5,8 +5,8 @@
 
 use super::pattern::Pattern;
 use crate::failure::Result;
-use crate::projections::settings::ADVISORY;
-use crate::projections::tasks::{Governed, HeldResources};
+use crate::projections::task::{Governed, HeldResources};
+use crate::projections::team::settings::ADVISORY;
 use crate::projections::{Live, Setting, Task};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;

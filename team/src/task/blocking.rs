@@ -1,7 +1,7 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
 use crate::failure::Result;
-use crate::projections::fact::TaskAct;
+use crate::projections::task::event::TaskAct;
 use crate::projections::{Live, Message, MessageType, Status, Task};
 use crate::task::holding::event;
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::fact::{Resources, TaskAct, TaskUpdated};
+use crate::projections::task::event::{Resources, TaskAct, TaskUpdated};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::resource;

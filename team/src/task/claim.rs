@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
-use crate::projections::fact::{Held, Lease, TaskAct, TaskClaimed};
+use crate::projections::task::event::{Held, Lease, TaskAct, TaskClaimed};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::resource::{Holdings, Overlap};

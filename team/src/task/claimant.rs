@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::tasks::Claim;
+use crate::projections::task::Claim;
 use crate::refusal::Refusal;
 use crate::task::holding::Hold;
 

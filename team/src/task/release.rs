@@ -3,7 +3,7 @@
 use crate::failure::Result;
 use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
-use crate::projections::fact::TaskAct;
+use crate::projections::task::event::TaskAct;
 use crate::projections::{Live, Status};
 use crate::refusal::Code;
 use crate::task::blocking;

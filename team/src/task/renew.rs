@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
 use crate::projections::Live;
-use crate::projections::fact::{Lease, TaskAct};
+use crate::projections::task::event::{Lease, TaskAct};
 use crate::task::claimant::Claimant;
 use crate::task::create::record;
 use crate::task::holding::{Hold, Scene, check_expected, lease_end};

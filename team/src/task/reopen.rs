@@ -5,7 +5,7 @@ use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
-use crate::projections::fact::TaskAct;
+use crate::projections::task::event::TaskAct;
 use crate::projections::{Live, Status};
 use crate::refusal::Code;
 use crate::task::blocking;

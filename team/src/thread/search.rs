@@ -6,7 +6,7 @@ use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::page::unknown_cursor;
 use crate::projections::Live;
-use crate::projections::threads::{Thread, ThreadShown};
+use crate::projections::thread::{Thread, ThreadShown};
 use crate::refusal::Refusal;
 use crate::thread::tail::post;
 use schemars::JsonSchema;

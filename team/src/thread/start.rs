@@ -6,9 +6,8 @@ use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::ThreadFact;
-use crate::projections::fact::thread::{ThreadAct, ThreadStarted};
-use crate::projections::threads::{self, ThreadShown};
+use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadStarted};
+use crate::projections::thread::{self, ThreadShown};
 use crate::refusal::{Code, Refusal};
 use crate::task::holding;
 use crate::usage::budget;
@@ -81,7 +80,7 @@ impl Act for ThreadStart {
             None => None,
             Some(task) => existing(live, task)?,
         };
-        let thread_id = threads::id(live.next_thread_number()?);
+        let thread_id = thread::id(live.next_thread_number()?);
         let fact = ThreadFact {
             thread_id: thread_id.clone(),
             act: ThreadAct::Started(started),
@@ -175,7 +174,7 @@ pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {
 ///
 /// # Errors
 /// `invalid_input`, `thread_not_found`.
-pub(crate) fn found(live: &Live, id: &str) -> Result<threads::Thread> {
+pub(crate) fn found(live: &Live, id: &str) -> Result<thread::Thread> {
     names::check_known("thread_id", id)?;
     if let Some(thread) = live.thread(id)? {
         return Ok(thread);

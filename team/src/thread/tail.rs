@@ -3,8 +3,8 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::page::unknown_cursor;
-use crate::projections::fact::thread::ThreadAct;
-use crate::projections::threads::{PostShown, ThreadShown};
+use crate::projections::thread::event::ThreadAct;
+use crate::projections::thread::{PostShown, ThreadShown};
 use crate::projections::{Fact, Live};
 use crate::thread::start::found;
 use schemars::JsonSchema;

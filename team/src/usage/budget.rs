@@ -3,7 +3,7 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::projections::Live;
-use crate::projections::fact::usage::{Budget, SoftLimitReached};
+use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, Whose};
 use crate::refusal::{Code, Refusal};
 use teamlog_engine::{Cause, NewEvent};

@@ -7,7 +7,7 @@ use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::usage::{Budget, UsageReported};
+use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
 use crate::refusal::{Code, Refusal};
 use crate::thread::start::existing;

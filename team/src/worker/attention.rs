@@ -6,7 +6,7 @@ use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::Live;
-use crate::projections::fact::supervision::{attention, attention_set};
+use crate::projections::worker::supervision::{attention, attention_set};
 use crate::refusal::Refusal;
 use crate::worker::stall::Decision;
 use schemars::JsonSchema;

@@ -6,7 +6,7 @@ use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::team_event::TeamEvent;
 use crate::projections::Live;
-use crate::projections::fact::worker::WorkerState;
+use crate::projections::worker::event::WorkerState;
 use crate::worker::snapshot as monitor_snapshot;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::handle::command::{Act, Ruling};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::Live;
-use crate::projections::fact::supervision::{snapshot, snapshot_written};
+use crate::projections::worker::supervision::{snapshot, snapshot_written};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
-use crate::projections::fact::worker::WorkerState;
+use crate::projections::worker::event::WorkerState;
 use crate::projections::{Live, Status, Task, TaskFilter};
 use crate::refusal::Refusal;
 use crate::task::report;

@@ -13,7 +13,7 @@ use teamlog_team::message::send::{Require, Send, SendStatus};
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::sessions::ModeSessions;
 use teamlog_team::projections::bootstrap::State;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Team};
 
 const HOUR: i64 = 60 * MINUTE;

@@ -13,7 +13,7 @@ use teamlog_team::lifecycle::init::Init;
 use teamlog_team::message::send::{Require, Send};
 use teamlog_team::mode::start::ModeStart;
 use teamlog_team::projections::fact::TeamClosed;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
 use teamlog_team::{Code, Team};

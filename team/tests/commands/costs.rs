@@ -199,7 +199,7 @@ fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
 #[test]
 fn modes_cost_the_same_on_a_long_history() {
     use crate::mode_calls::{active, complete, start, update};
-    use teamlog_team::projections::modes::Mode;
+    use teamlog_team::projections::mode::Mode;
     let world = World::new();
     // With views: a mode writes its own files, and the list of each active session.
     let mut team = world.demo();

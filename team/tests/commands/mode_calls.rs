@@ -8,7 +8,7 @@ use teamlog_team::mode::rules::shown::ModeAnswer;
 use teamlog_team::mode::show::{ModeList, ModeShow};
 use teamlog_team::mode::start::ModeStart;
 use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Result, Team};
 
 pub fn fields(value: Value) -> Map<String, Value> {

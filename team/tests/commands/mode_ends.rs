@@ -7,7 +7,7 @@ use crate::world::{MINUTE, NOON, World, json, kinds, refused};
 use serde_json::json;
 use teamlog_team::mode::end::{ModeComplete, ModeFail};
 use teamlog_team::mode::prompt::ModePrompt;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Team};
 
 #[test]

@@ -15,7 +15,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::transition::reachable;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::mode::state::StateRead;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Root, Team};
 
 const SESSIONS: [&str; 4] = ["", "s1", "s2", "s3"];

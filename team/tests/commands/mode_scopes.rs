@@ -11,7 +11,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::show::{ModeList, ModeShow};
 use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
 use teamlog_team::mode::write::ModeWrite;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Team};
 
 fn list(team: &mut Team, list: ModeList) -> (Vec<String>, Option<String>) {

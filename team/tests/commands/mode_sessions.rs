@@ -12,7 +12,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::sessions::{
     ModeEndSession, ModeSessions, SessionEndedAnswer, SessionShown,
 };
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Team};
 
 const HOUR: i64 = 60 * MINUTE;

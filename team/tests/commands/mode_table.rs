@@ -5,7 +5,7 @@
 use std::path::Path;
 use teamlog_team::mode::rules::prompt::{gate, keyword};
 use teamlog_team::mode::rules::transition::{Denial, Kind, Review, Transition, decide, reachable};
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 
 const BEGIN: &str = "<!-- sets: ";
 const END: &str = "<!-- /sets -->";

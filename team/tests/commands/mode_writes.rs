@@ -9,7 +9,7 @@ use teamlog_team::handle::command::Control;
 use teamlog_team::mode::rules::transition::Kind;
 use teamlog_team::mode::show::ModeShow;
 use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Failure};
 
 #[test]

@@ -10,7 +10,7 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::transition::{self, Kind, Review};
 use teamlog_team::mode::start::ModeStart;
 use teamlog_team::mode::write::ModeWrite;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Code, Team};
 
 #[test]

@@ -7,7 +7,7 @@ use teamlog_team::Team;
 use teamlog_team::lifecycle::config::ConfigChange;
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 
 const NOTHING: &str = include_str!("../data/prompts-start-nothing.txt");
 const SOMETHING: &str = include_str!("../data/prompts-start.txt");

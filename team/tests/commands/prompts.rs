@@ -4,15 +4,14 @@ use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;
 use crate::world::{World, events, json, kinds, refused, settled_digest};
 use serde_json::{Value, json};
-use teamlog_team::api;
 use teamlog_team::handle::command::Control;
 use teamlog_team::mode::explain::{ModeExplain, explain};
 use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::transition::{self, Kind, Review, Transition};
-use teamlog_team::projections::modes::Mode;
-use teamlog_team::{Code, Result, Team};
+use teamlog_team::projections::mode::Mode;
+use teamlog_team::{Code, Result, Team, api};
 
 fn prompt(team: &mut Team, text: &str, at: &str) -> Result<PromptAnswer> {
     team.mode_prompt(ModePrompt {

@@ -3,12 +3,11 @@
 use crate::world::{World, events, json, kinds, refused, settled_digest, update};
 use serde_json::{Value, json};
 use teamlog_engine::Format;
-use teamlog_team::api;
 use teamlog_team::handle::command::Control;
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::message::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
 use teamlog_team::message::send_message::SendMessage;
-use teamlog_team::projections::threads::PostShown;
+use teamlog_team::projections::thread::PostShown;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
 use teamlog_team::task::finish::TaskFinish;
@@ -17,7 +16,7 @@ use teamlog_team::thread::post::{BODY_BYTES_MAX, ThreadPost};
 use teamlog_team::thread::search::{ThreadSearch, ThreadSearchAnswer};
 use teamlog_team::thread::start::ThreadStart;
 use teamlog_team::thread::tail::ThreadTail;
-use teamlog_team::{Code, Team};
+use teamlog_team::{Code, Team, api};
 
 fn names(of: &[&str]) -> Option<Vec<String>> {
     Some(of.iter().map(|name| (*name).to_owned()).collect())

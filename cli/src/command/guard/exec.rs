@@ -14,7 +14,7 @@ use teamlog_server::lock;
 use teamlog_team::Team;
 use teamlog_team::engine::{Clock, SystemClock};
 use teamlog_team::handle::root::TEAMS_DIR;
-use teamlog_team::projections::tasks::HeldResources;
+use teamlog_team::projections::task::HeldResources;
 use teamlog_team::resource::pattern::Pattern;
 
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use teamlog_team::mode::outcome::ModeOutcome;
 use teamlog_team::mode::rules::reading;
 use teamlog_team::mode::rules::shown::ScopeName;
 use teamlog_team::mode::show::ModeList;
-use teamlog_team::projections::modes::Mode;
+use teamlog_team::projections::mode::Mode;
 use teamlog_team::shell::quoted;
 
 /// Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion

@@ -7,12 +7,12 @@ use crate::handle::command::Origin;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::rules::denial::Place;
 use crate::projections::Live;
-use crate::projections::fact::mode::{
+use crate::projections::mode::event::{
     Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SessionEnd, SessionEnded,
     SessionSeen, SkillsSynced,
 };
-use crate::projections::modes::{Mode, Scope, SessionLife};
-use crate::projections::settings::Setting;
+use crate::projections::mode::{Mode, Scope, SessionLife};
+use crate::projections::team::settings::Setting;
 use crate::refusal::{Code, Refusal};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

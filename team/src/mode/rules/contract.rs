@@ -14,7 +14,7 @@
 use crate::mode::rules::outcome::{self, Lifecycle, RunOutcome};
 use crate::mode::rules::phase::{check_forge, fill};
 use crate::mode::rules::reading::{canonical, filled, inferred, is_asked};
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 use crate::refusal::{Code, Refusal};
 use serde_json::{Map, Value};
 use teamlog_engine::Timestamp;

@@ -8,7 +8,7 @@
 //! What stands between backticks can be run as it is.
 
 use crate::mode::rules::transition::{Denial, Transition};
-use crate::projections::modes::{Mode, Scope};
+use crate::projections::mode::{Mode, Scope};
 use crate::refusal::{Code, Refusal};
 use serde::Serialize;
 

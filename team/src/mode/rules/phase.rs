@@ -3,7 +3,7 @@
 use crate::mode::rules::outcome::{self, Lifecycle};
 use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 use crate::refusal::{Code, Refusal, shown};
 use serde_json::{Map, Value};
 use teamlog_engine::Timestamp;

@@ -11,8 +11,8 @@ use crate::mode::rules::denial::{self, Action, Place, session_option};
 use crate::mode::rules::prompt::lock;
 use crate::mode::rules::reading::is_asked;
 use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide};
-use crate::projections::fact::mode::{Change, Fields, ModeTransitioned, SessionEnd};
-use crate::projections::modes::{Mode, Scope};
+use crate::projections::mode::event::{Change, Fields, ModeTransitioned, SessionEnd};
+use crate::projections::mode::{Mode, Scope};
 use crate::refusal::Refusal;
 use serde_json::Value;
 

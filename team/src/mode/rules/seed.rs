@@ -16,8 +16,8 @@
 use crate::failure::Result;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::phase;
-use crate::projections::fact::mode::Fields;
-use crate::projections::modes::{Mode, Scope};
+use crate::projections::mode::event::Fields;
+use crate::projections::mode::{Mode, Scope};
 use serde_json::{Value, json};
 use teamlog_engine::Timestamp;
 

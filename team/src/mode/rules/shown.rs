@@ -3,8 +3,8 @@
 use crate::failure::Result;
 use crate::mode::rules::transition::{Kind, Transition};
 use crate::projections::Live;
-use crate::projections::fact::mode::Fields;
-use crate::projections::modes::{Mode, ModeState, Scope, is_session_id};
+use crate::projections::mode::event::Fields;
+use crate::projections::mode::{Mode, ModeState, Scope, is_session_id};
 use crate::refusal::{Code, Refusal, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@
 //! | anything else | `deny`, nothing changes |
 
 use crate::mode::rules::denial::{self, Action};
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Fields of calls about modes, each of which says by its own name what it must be. What comes from a command line or a
 //! tool call passes no schema before.
 
-use crate::projections::fact::mode::Fields;
+use crate::projections::mode::event::Fields;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;

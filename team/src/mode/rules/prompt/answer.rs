@@ -3,8 +3,8 @@
 use crate::mode::rules::prompt::Found;
 use crate::mode::rules::prompt::gate::Gate;
 use crate::mode::rules::transition::Denial;
-use crate::projections::fact::mode::Fields;
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
+use crate::projections::mode::event::Fields;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -7,7 +7,7 @@
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{Found, is_word, typed};
 use crate::mode::rules::skill::{CANCEL, Skill};
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

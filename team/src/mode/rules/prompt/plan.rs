@@ -3,7 +3,7 @@
 
 use crate::mode::rules::skill::Skill;
 use crate::mode::rules::transition::{Kind, Review, Transition, decide};
-use crate::projections::modes::Mode;
+use crate::projections::mode::Mode;
 
 /// What becomes of a prompt's skills.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::mode::rules::denial::tool_call;
 use crate::mode::rules::prompt::answer::{PromptAnswer, Started};
-use crate::projections::modes::{Mode, Scope};
+use crate::projections::mode::{Mode, Scope};
 
 const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =

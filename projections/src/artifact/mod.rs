@@ -1,0 +1,139 @@
+//! Artifacts: what was left last under each name. The bytes lie beside the log.
+
+pub mod event;
+
+use crate::artifact::event::{ArtifactKind, ArtifactStored};
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::message::fold::time;
+use crate::tx::{Entry, Projection, Recorded, Rows, Tx, end_of, key_of, row};
+use teamlog_engine::Timestamp;
+
+/// By name: the artifact.
+const ARTIFACT: u8 = 0x4E;
+/// By kind and name: that there is one.
+const BY_KIND: u8 = 0x4F;
+
+/// An artifact.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// What was recorded of it.
+    pub stored: ArtifactStored,
+    /// How many versions it has had.
+    pub versions: u64,
+    /// The event that recorded the last of them.
+    pub seq: u64,
+    /// When that was.
+    pub at: Timestamp,
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct ArtifactRow {
+    seq: u64,
+    at: i64,
+    versions: u64,
+    kind: ArtifactKind,
+    digest: String,
+    size: u64,
+    task_id: Option<String>,
+    worker: Option<String>,
+}
+row!(ArtifactRow);
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct ArtifactsProjection;
+
+impl Projection for ArtifactsProjection {
+    fn name(&self) -> &'static str {
+        "artifacts"
+    }
+    fn version(&self) -> u32 {
+        1
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let Fact::ArtifactStored(stored) = recorded.fact else {
+            return Ok(());
+        };
+        let key = key_of(ARTIFACT, stored.name.as_bytes());
+        let before: Option<ArtifactRow> = tx.get(&key)?;
+        if let Some(before) = before.as_ref().filter(|before| before.kind != stored.kind) {
+            tx.delete(&by_kind(before.kind, &stored.name));
+        }
+        tx.mark(&by_kind(stored.kind, &stored.name));
+        let row = ArtifactRow {
+            seq: recorded.event.seq,
+            at: recorded.event.created_at.micros(),
+            versions: before.map_or(0, |before| before.versions) + 1,
+            kind: stored.kind,
+            digest: stored.digest.clone(),
+            size: stored.size,
+            task_id: stored.task_id.clone(),
+            worker: stored.worker.clone(),
+        };
+        tx.put(&key, &row);
+        Ok(())
+    }
+}
+
+fn by_kind(kind: ArtifactKind, name: &str) -> Vec<u8> {
+    [&kind_prefix(kind), name.as_bytes()].concat()
+}
+
+/// How keys name a kind; never changed.
+fn kind_prefix(kind: ArtifactKind) -> [u8; 2] {
+    let number = match kind {
+        ArtifactKind::Summaries => 1,
+        ArtifactKind::Patches => 2,
+    };
+    [BY_KIND, number]
+}
+
+pub(crate) fn artifact(rows: Rows<'_>, name: &str) -> Result<Option<Artifact>> {
+    let row: Option<ArtifactRow> = rows.get(&key_of(ARTIFACT, name.as_bytes()))?;
+    Ok(row.map(|row| shown(name.to_owned(), row)))
+}
+
+/// Artifacts by name, of one kind or of all, from behind one on.
+pub(crate) fn list(
+    rows: Rows<'_>,
+    kind: Option<ArtifactKind>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<Artifact>> {
+    let prefix = match kind {
+        None => vec![ARTIFACT],
+        Some(kind) => kind_prefix(kind).to_vec(),
+    };
+    let from = match after {
+        None => prefix.clone(),
+        // The next key there can be.
+        Some(after) => [&prefix, after.as_bytes(), &[0]].concat(),
+    };
+    let mut found = Vec::new();
+    for entry in rows.walk(&from, &end_of(&prefix), false).take(limit) {
+        let entry: Entry<'_> = entry?;
+        let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
+        match kind {
+            None => found.push(shown(name, entry.row()?)),
+            Some(_) => found.extend(artifact(rows, &name)?),
+        }
+    }
+    Ok(found)
+}
+
+fn shown(name: String, row: ArtifactRow) -> Artifact {
+    Artifact {
+        stored: ArtifactStored {
+            name,
+            kind: row.kind,
+            digest: row.digest,
+            size: row.size,
+            task_id: row.task_id,
+            worker: row.worker,
+        },
+        versions: row.versions,
+        seq: row.seq,
+        at: time(row.at),
+    }
+}

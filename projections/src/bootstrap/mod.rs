@@ -1,0 +1,196 @@
+//! Runs of the bootstrap contract: how a team came to work, or did not, step by step.
+//!
+//! A run is one row, which also its view file and its answers are made of; beside it lie the runs in the order in which
+//! they began, and the next time-out of each.
+
+pub mod checklist;
+pub mod event;
+mod evidence;
+mod run;
+mod shown;
+pub(crate) mod view;
+mod words;
+
+pub use checklist::{Step, StepStatus};
+pub use evidence::{CoreReadyAck, Evidence, LAUNCH_MODE};
+pub use run::{
+    DELIVERY_MICROS, Delivery, Domain, Gate, HANDSHAKE_MICROS, Handshake, LastBreach, Run,
+};
+pub use shown::{BreachShown, CoreReady, DomainShown, GateShown, RunShown};
+pub use words::{Case, Core, Method, Outcome, State, Verdict};
+
+use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::tx::{Projection, Recorded, Row, Rows, Tx, end_of, key_of, numbered};
+use teamlog_engine::{RefKind, Timestamp};
+
+/// By run.
+const RUN: u8 = 0x78;
+/// The time-outs: by time and run.
+const DUE: u8 = 0x79;
+/// One: the largest number that is the id of a run.
+const NUMBERED: u8 = 0x7A;
+/// The runs, by the event that began them.
+const BEGUN: u8 = 0xD0;
+/// Bytes of a key of a time-out before the run.
+const DUE_BYTES: usize = 9;
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct BootstrapProjection;
+
+impl Projection for BootstrapProjection {
+    fn name(&self) -> &'static str {
+        "bootstrap"
+    }
+    fn version(&self) -> u32 {
+        3
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        match recorded.fact {
+            Fact::Bootstrap(fact) => fold(tx, recorded, fact),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// As JSON: a run is read and written whole, and few there are.
+impl Row for Run {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        // Into memory nothing fails.
+        out.extend(serde_json::to_vec(self).unwrap_or_default());
+    }
+    fn decode(bytes: &[u8]) -> Option<Run> {
+        serde_json::from_slice(bytes).ok()
+    }
+}
+
+/// The id of a run, where only that is of interest.
+struct Id(String);
+
+impl Row for Id {
+    fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.extend_from_slice(self.0.as_bytes());
+    }
+    fn decode(bytes: &[u8]) -> Option<Id> {
+        String::from_utf8(bytes.to_vec()).ok().map(Id)
+    }
+}
+
+fn fold(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &BootstrapFact) -> Result<()> {
+    let event = recorded.event;
+    let (at, seq) = (event.created_at.micros(), event.seq);
+    let key = key_of(RUN, fact.run.as_bytes());
+    let old: Option<Run> = tx.get(&key)?;
+    let mut new = match (&old, &fact.act) {
+        (Some(run), _) => run.clone(),
+        (None, BootstrapAct::Started { domains }) => {
+            begin(tx, &fact.run, seq)?;
+            Run::new(&fact.run, domains, at, seq)
+        }
+        // Nothing is known of what never began.
+        (None, _) => return Ok(()),
+    };
+    new.apply(&fact.act, at, seq);
+    if new.seq == seq && new.trace_id.is_none() {
+        new.trace_id = event.refs.get(RefKind::Trace).map(str::to_owned);
+    }
+    let due = (old.as_ref().and_then(Run::due), new.due());
+    if due.0 != due.1 {
+        if let Some(was) = due.0 {
+            tx.delete(&due_key(was, &fact.run));
+        }
+        if let Some(is) = due.1 {
+            tx.mark(&due_key(is, &fact.run));
+        }
+    }
+    if old.as_ref() != Some(&new) {
+        tx.put(&key, &new);
+    }
+    Ok(())
+}
+
+fn begin(tx: &mut Tx<'_>, run: &str, seq: u64) -> Result<()> {
+    tx.put(&numbered(BEGUN, "", seq), &Id(run.to_owned()));
+    let canonical = |number: &u64| number.to_string() == run;
+    if let Some(number) = run.parse::<u64>().ok().filter(canonical) {
+        let largest: u64 = tx.get(&[NUMBERED])?.unwrap_or_default();
+        tx.put(&[NUMBERED], &largest.max(number));
+    }
+    Ok(())
+}
+
+fn due_key(at: i64, run: &str) -> Vec<u8> {
+    let mut key = key_of(DUE, &at.to_be_bytes());
+    key.extend_from_slice(run.as_bytes());
+    key
+}
+
+pub(crate) fn run(rows: Rows<'_>, id: &str) -> Result<Option<Run>> {
+    rows.get(&key_of(RUN, id.as_bytes()))
+}
+
+/// The newest runs first.
+pub(crate) fn newest(rows: Rows<'_>, limit: usize) -> Result<Vec<Run>> {
+    let begun = begun_before(rows, None, limit)?;
+    Ok(begun.into_iter().map(|(_, run)| run).collect())
+}
+
+/// The runs that began before an event, the newest first, each with the event that began it.
+pub(crate) fn begun_before(
+    rows: Rows<'_>,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<Vec<(u64, Run)>> {
+    let prefix = numbered_prefix();
+    let end = match before {
+        Some(seq) => numbered(BEGUN, "", seq),
+        None => end_of(&prefix),
+    };
+    let mut runs = Vec::new();
+    for entry in rows.walk(&prefix, &end, true).take(limit) {
+        let entry = entry?;
+        let Id(id) = entry.row()?;
+        runs.extend(run(rows, &id)?.map(|run| (entry.seq(), run)));
+    }
+    Ok(runs)
+}
+
+/// All that begin with `BEGUN` and have no name.
+fn numbered_prefix() -> Vec<u8> {
+    teamlog_engine::derived::key::series(BEGUN, b"")
+}
+
+/// The ids of all runs, in the order of their names.
+pub(crate) fn all(rows: Rows<'_>) -> impl Iterator<Item = Result<Run>> + use<'_> {
+    rows.prefix(&[RUN], false).map(|entry| entry?.row())
+}
+
+pub(crate) fn next_number(rows: Rows<'_>) -> Result<u64> {
+    let largest: u64 = rows.get(&[NUMBERED])?.unwrap_or_default();
+    Ok(largest.saturating_add(1))
+}
+
+/// The runs of which something timed out by then, the earliest first.
+pub(crate) fn due_by(rows: Rows<'_>, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
+    let end = due_key(now.micros().saturating_add(1), "");
+    let mut runs = Vec::new();
+    for entry in rows.walk(&[DUE], &end, false).take(limit) {
+        let id = String::from_utf8_lossy(entry?.behind(DUE_BYTES)).into_owned();
+        runs.extend(run(rows, &id)?);
+    }
+    Ok(runs)
+}
+
+/// When the next thing of any run times out.
+pub(crate) fn next_due(rows: Rows<'_>) -> Result<Option<Timestamp>> {
+    let Some(entry) = rows.prefix(&[DUE], false).next() else {
+        return Ok(None);
+    };
+    let entry = entry?;
+    let micros = entry.behind(1).first_chunk::<8>();
+    Ok(micros.and_then(|bytes| Timestamp::from_micros(i64::from_be_bytes(*bytes))))
+}

@@ -1,0 +1,215 @@
+//! Dead letters: messages whose delivery ran out of attempts.
+
+use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
+use crate::delivery::event::DeliveryDead;
+use crate::error::Result;
+use crate::message::fold::time;
+use crate::tx::{Rows, Tx, key_of, numbered, row};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use teamlog_engine::{Event, EventId, RefKind, Timestamp};
+
+/// A dead letter, without its message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The event that recorded it.
+    pub seq: u64,
+    /// The id of that event.
+    pub event: Option<EventId>,
+    /// Its own id.
+    pub id: String,
+    /// The message.
+    pub message_id: String,
+    /// The message's recipient.
+    pub to: String,
+    /// The message's task.
+    pub task_id: Option<String>,
+    /// The message's story.
+    pub trace_id: Option<String>,
+    /// Why: `ack_timeout`.
+    pub reason: String,
+    /// How many attempts were made.
+    pub attempts: u32,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+    /// The event by which its recipient acknowledged the message after all.
+    pub acked: Option<u64>,
+    /// The event that gave it another chance.
+    pub requeued: Option<u64>,
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct LetterRow {
+    event: [u8; 16],
+    id: String,
+    message_id: String,
+    to: String,
+    task_id: Option<String>,
+    trace_id: Option<String>,
+    reason: String,
+    attempts: u32,
+    at: i64,
+    acked: u64,
+    requeued: u64,
+}
+row!(LetterRow);
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct DayRow {
+    first: u64,
+    last: u64,
+}
+row!(DayRow);
+
+/// A dead letter as the view file and answers show it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    id: &'a str,
+    schema_version: u32,
+    team: &'a str,
+    message_id: &'a str,
+    task_id: Option<&'a str>,
+    trace_id: Option<&'a str>,
+    reason: &'a str,
+    attempts: u32,
+    created_at: String,
+    message: Option<&'a RawValue>,
+}
+
+impl DeadLetter {
+    /// `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message}` as JSON text;
+    /// `seq` in front for a line of a file. `message` is the envelope, `null` where the log holds no such message.
+    pub fn json(&self, team: &str, seq: Option<u64>, message: Option<&RawValue>) -> String {
+        let shown = Shown {
+            seq,
+            id: &self.id,
+            schema_version: 1,
+            team,
+            message_id: &self.message_id,
+            task_id: self.task_id.as_deref(),
+            trace_id: self.trace_id.as_deref(),
+            reason: &self.reason,
+            attempts: self.attempts,
+            created_at: self.created_at.to_string(),
+            message,
+        };
+        // Strings, numbers and JSON that is JSON already: this serialises.
+        serde_json::to_string(&shown).unwrap_or_default()
+    }
+}
+
+/// Folds a new dead letter. An id counts once; `false` where it is known.
+pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<bool> {
+    let key = key_of(DEAD_LETTER, dead.id.as_bytes());
+    if tx.has(&key)? {
+        return Ok(false);
+    }
+    let reference = |kind| event.refs.get(kind).map(str::to_owned);
+    let to = reference(RefKind::Agent).unwrap_or_default();
+    tx.put(&key, &event.seq);
+    if !to.is_empty() {
+        tx.mark(&numbered(DEAD_LETTERS, &to, event.seq));
+    }
+    let letter = LetterRow {
+        event: event.id.bytes(),
+        id: dead.id.clone(),
+        message_id: dead.message_id.clone(),
+        to,
+        task_id: reference(RefKind::Task),
+        trace_id: reference(RefKind::Trace),
+        reason: dead.reason.clone(),
+        attempts: dead.attempts,
+        at: event.created_at.micros(),
+        acked: 0,
+        requeued: 0,
+    };
+    tx.put(&letter_key(event.seq), &letter);
+    let key = key_of(DAY, event.created_at.day().as_bytes());
+    let day: Option<DayRow> = tx.get(&key)?;
+    let first = day.map_or(event.seq, |day| day.first);
+    let last = event.seq;
+    tx.put(&key, &DayRow { first, last });
+    Ok(true)
+}
+
+/// Notes that the message was acknowledged after all.
+pub(super) fn acked(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
+    mark(tx, id, |letter| {
+        if letter.acked == 0 {
+            letter.acked = seq;
+        }
+    })
+}
+
+/// Notes another chance.
+pub(super) fn requeued(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
+    mark(tx, id, |letter| letter.requeued = seq)
+}
+
+fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut LetterRow)) -> Result<()> {
+    let Some(seq) = tx.get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))? else {
+        return Ok(());
+    };
+    let key = letter_key(seq);
+    if let Some(mut letter) = tx.get::<LetterRow>(&key)? {
+        change(&mut letter);
+        tx.put(&key, &letter);
+    }
+    Ok(())
+}
+
+pub(crate) fn by_id(rows: Rows<'_>, id: &str) -> Result<Option<DeadLetter>> {
+    match rows.get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))? {
+        Some(seq) => by_seq(rows, seq),
+        None => Ok(None),
+    }
+}
+
+pub(crate) fn by_seq(rows: Rows<'_>, seq: u64) -> Result<Option<DeadLetter>> {
+    let row: Option<LetterRow> = rows.get(&letter_key(seq))?;
+    Ok(row.map(|row| letter(seq, row)))
+}
+
+fn letter(seq: u64, row: LetterRow) -> DeadLetter {
+    let event = |seq: u64| (seq != 0).then_some(seq);
+    DeadLetter {
+        seq,
+        event: EventId::from_bytes(row.event),
+        id: row.id,
+        message_id: row.message_id,
+        to: row.to,
+        task_id: row.task_id,
+        trace_id: row.trace_id,
+        reason: row.reason,
+        attempts: row.attempts,
+        created_at: time(row.at),
+        acked: event(row.acked),
+        requeued: event(row.requeued),
+    }
+}
+
+/// The days on which there are dead letters, in order.
+pub(crate) fn days(rows: Rows<'_>) -> Result<Vec<String>> {
+    rows.prefix(&[DAY], false)
+        .map(|entry| Ok(String::from_utf8_lossy(entry?.behind(1)).into_owned()))
+        .collect()
+}
+
+/// The dead letters of a day before `before`, in order, or backwards.
+pub(crate) fn of_day<'a>(
+    rows: Rows<'a>,
+    day: &str,
+    before: u64,
+    reverse: bool,
+) -> Result<impl Iterator<Item = Result<DeadLetter>> + use<'a>> {
+    let day: Option<DayRow> = rows.get(&key_of(DAY, day.as_bytes()))?;
+    let (first, end) = day.map_or((0, 0), |day| (day.first, day.last.saturating_add(1)));
+    let end = end.min(before).max(first);
+    let walk = rows.walk(&letter_key(first), &letter_key(end), reverse);
+    Ok(walk.map(|entry| {
+        let entry = entry?;
+        Ok(letter(entry.seq(), entry.row()?))
+    }))
+}

@@ -1,0 +1,304 @@
+//! Deliveries: which messages wait for an ack, when which of them is due, and the dead letters.
+//!
+//! The schedule follows from the log alone: attempt `k` of a delivery that was required at `t` ends at `t + k * timeout`.
+//! `t` is the time by which it was decided: the event says when the first attempt ends. Its own time may lie ahead of that,
+//! since the log's times never go back.
+//! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
+
+use crate::delivery::event::{DeliveryDead, DeliveryRequired};
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::message::fold::{SeqPage, page, time};
+use crate::team::settings::Policy;
+use crate::tx::{Projection, Recorded, Rows, Tx, key_of, numbered, row};
+use teamlog_engine::derived::key;
+use teamlog_engine::{Event, EventId, RefKind, Timestamp};
+
+mod dead_letter;
+pub mod event;
+mod schedule;
+pub(crate) mod view;
+
+pub use dead_letter::DeadLetter;
+pub(crate) use schedule::attempt_end;
+pub use schedule::{Due, Step};
+
+pub(crate) use dead_letter::{by_id, by_seq, days, of_day};
+pub(crate) use schedule::{due_by, next_due, open};
+
+/// By message id.
+const DELIVERY: u8 = 0x40;
+/// By due time and message id.
+const DUE: u8 = 0x41;
+/// By id of a dead letter: the event that recorded it.
+const DEAD_LETTER: u8 = 0x42;
+/// By UTC day: the first and the last dead letter of it.
+const DAY: u8 = 0x43;
+/// Series: all dead letters under the empty name, and marks by recipient.
+const DEAD_LETTERS: u8 = 0xA0;
+
+/// How a delivery stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It waits for the ack.
+    Open,
+    /// That event acknowledged it.
+    Acked(u64),
+    /// That event made it a dead letter.
+    Dead(u64),
+}
+
+/// The delivery of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The message.
+    pub message_id: String,
+    /// The message's recipient.
+    pub to: String,
+    /// The event that required it; 0 where only the dead letter is known.
+    pub required: u64,
+    /// The id of that event.
+    pub required_id: Option<EventId>,
+    /// When its first attempt began.
+    pub started_at: Timestamp,
+    /// When it is tried again, and how often.
+    pub policy: Policy,
+    /// Attempts made so far.
+    pub attempt: u32,
+    /// How it stands.
+    pub state: State,
+    /// The last dead letter of this message.
+    pub dead_letter: Option<String>,
+}
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct DeliveryRow {
+    required: u64,
+    required_id: [u8; 16],
+    started: i64,
+    timeout: u64,
+    retries: u32,
+    attempt: u32,
+    /// 0 open, 1 acked, 2 dead.
+    state: u8,
+    closed: u64,
+    dead_letter: Option<String>,
+    to: String,
+}
+row!(DeliveryRow);
+
+const OPEN: u8 = 0;
+const ACKED: u8 = 1;
+const DEAD: u8 = 2;
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct DeliveriesProjection;
+
+impl Projection for DeliveriesProjection {
+    fn name(&self) -> &'static str {
+        "deliveries"
+    }
+    fn version(&self) -> u32 {
+        2
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let event = recorded.event;
+        match recorded.fact {
+            Fact::DeliveryRequired(required) => require(tx, event, required),
+            Fact::DeliveryRetry(retry) => attempt(tx, &retry.message_id, retry.attempt),
+            Fact::DeliveryAcked(acked) => {
+                close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
+            }
+            Fact::DeliveryDead(dead) => bury(tx, event, dead),
+            Fact::MessageAcked(acked) => close(
+                tx,
+                &acked.message_id,
+                |row| row.to == acked.agent,
+                event.seq,
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn require(tx: &mut Tx<'_>, event: &Event<'_>, required: &DeliveryRequired) -> Result<()> {
+    let key = key_of(DELIVERY, required.message_id.as_bytes());
+    let before: Option<DeliveryRow> = tx.get(&key)?;
+    let mut dead_letter = None;
+    if let Some(before) = before {
+        unschedule(tx, &required.message_id, &before);
+        dead_letter = before.dead_letter;
+    }
+    if let Some(id) = dead_letter.as_deref().filter(|_| required.requeued) {
+        dead_letter::requeued(tx, id, event.seq)?;
+    }
+    let row = DeliveryRow {
+        required: event.seq,
+        required_id: event.id.bytes(),
+        started: required
+            .due_at
+            .map_or(event.created_at, |due| {
+                schedule::start_of(due, required.policy.ack_timeout_seconds)
+            })
+            .micros(),
+        timeout: required.policy.ack_timeout_seconds,
+        retries: required.policy.max_retries,
+        attempt: 1,
+        state: OPEN,
+        closed: 0,
+        dead_letter,
+        to: event
+            .refs
+            .get(RefKind::Agent)
+            .unwrap_or_default()
+            .to_owned(),
+    };
+    schedule(tx, &required.message_id, &row);
+    tx.put(&key, &row);
+    Ok(())
+}
+
+fn attempt(tx: &mut Tx<'_>, message_id: &str, attempt: u32) -> Result<()> {
+    let key = key_of(DELIVERY, message_id.as_bytes());
+    let Some(mut row) = tx.get::<DeliveryRow>(&key)? else {
+        return Ok(());
+    };
+    if row.state != OPEN || attempt <= row.attempt {
+        return Ok(());
+    }
+    unschedule(tx, message_id, &row);
+    row.attempt = attempt;
+    schedule(tx, message_id, &row);
+    tx.put(&key, &row);
+    Ok(())
+}
+
+/// An ack closes an open delivery; a late one closes what became of it.
+fn close(
+    tx: &mut Tx<'_>,
+    message_id: &str,
+    counts: impl Fn(&DeliveryRow) -> bool,
+    seq: u64,
+) -> Result<()> {
+    let key = key_of(DELIVERY, message_id.as_bytes());
+    let Some(mut row) = tx.get::<DeliveryRow>(&key)?.filter(counts) else {
+        return Ok(());
+    };
+    if row.state == ACKED {
+        return Ok(());
+    }
+    if let Some(id) = &row.dead_letter {
+        dead_letter::acked(tx, id, seq)?;
+    }
+    if row.state == OPEN {
+        unschedule(tx, message_id, &row);
+        row.state = ACKED;
+        row.closed = seq;
+        tx.put(&key, &row);
+    }
+    Ok(())
+}
+
+fn bury(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
+    if !dead_letter::keep(tx, event, dead)? {
+        return Ok(());
+    }
+    let key = key_of(DELIVERY, dead.message_id.as_bytes());
+    let mut row = match tx.get::<DeliveryRow>(&key)? {
+        Some(row) => row,
+        // History of which only the end is known.
+        None => DeliveryRow {
+            attempt: dead.attempts,
+            to: event
+                .refs
+                .get(RefKind::Agent)
+                .unwrap_or_default()
+                .to_owned(),
+            ..DeliveryRow::default()
+        },
+    };
+    unschedule(tx, &dead.message_id, &row);
+    if row.state != ACKED {
+        row.state = DEAD;
+        row.closed = event.seq;
+    }
+    row.dead_letter = Some(dead.id.clone());
+    tx.put(&key, &row);
+    Ok(())
+}
+
+fn schedule(tx: &mut Tx<'_>, message_id: &str, row: &DeliveryRow) {
+    tx.mark(&due_key(row.due(), message_id));
+}
+
+fn unschedule(tx: &mut Tx<'_>, message_id: &str, row: &DeliveryRow) {
+    if row.state == OPEN {
+        tx.delete(&due_key(row.due(), message_id));
+    }
+}
+
+fn due_key(at: Timestamp, message_id: &str) -> Vec<u8> {
+    let mut key = vec![DUE];
+    // Never negative, so the bytes sort as the times do.
+    key.extend_from_slice(&at.micros().to_be_bytes());
+    key.extend_from_slice(message_id.as_bytes());
+    key
+}
+
+impl DeliveryRow {
+    fn due(&self) -> Timestamp {
+        schedule::attempt_end(time(self.started), self.timeout, self.attempt)
+    }
+}
+
+impl Delivery {
+    /// When the attempt that now waits ends.
+    pub fn due_at(&self) -> Timestamp {
+        self.end_of(self.attempt)
+    }
+    /// When the last attempt ends, so that the message becomes a dead letter.
+    pub fn dead_at(&self) -> Timestamp {
+        self.end_of(self.policy.max_retries.saturating_add(1))
+    }
+    fn end_of(&self, attempt: u32) -> Timestamp {
+        schedule::attempt_end(self.started_at, self.policy.ack_timeout_seconds, attempt)
+    }
+}
+
+pub(crate) fn delivery(rows: Rows<'_>, message_id: &str) -> Result<Option<Delivery>> {
+    let row: Option<DeliveryRow> = rows.get(&key_of(DELIVERY, message_id.as_bytes()))?;
+    Ok(row.map(|row| Delivery {
+        message_id: message_id.to_owned(),
+        to: row.to,
+        required: row.required,
+        required_id: EventId::from_bytes(row.required_id),
+        started_at: time(row.started),
+        policy: Policy {
+            ack_timeout_seconds: row.timeout,
+            max_retries: row.retries,
+        },
+        attempt: row.attempt,
+        state: match row.state {
+            ACKED => State::Acked(row.closed),
+            DEAD => State::Dead(row.closed),
+            _ => State::Open,
+        },
+        dead_letter: row.dead_letter,
+    }))
+}
+
+/// The newest `limit` dead letters before `before`, of one recipient or of all.
+pub(crate) fn dead_letters(
+    rows: Rows<'_>,
+    agent: Option<&str>,
+    before: Option<u64>,
+    limit: usize,
+) -> Result<SeqPage> {
+    let series = key::series(DEAD_LETTERS, agent.unwrap_or_default().as_bytes());
+    page(rows, &series, before, limit)
+}
+
+fn letter_key(seq: u64) -> Vec<u8> {
+    numbered(DEAD_LETTERS, "", seq)
+}

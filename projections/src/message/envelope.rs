@@ -1,0 +1,437 @@
+//! The message envelope (schema 1): its fields and their rules.
+//!
+//! An [`Envelope`] is what somebody hands in; a [`Message`] keeps every rule. Errors name the field, its value
+//! and the rule. How a message is stored is the business of [`crate::fact`].
+
+use crate::fact;
+use crate::fields::Fields;
+use crate::message::rules;
+use serde_json::value::RawValue;
+use teamlog_engine::limits::NESTING_MAX;
+use teamlog_engine::{Json, Timestamp};
+
+/// Version of the envelope.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The type of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum MessageType {
+    /// A task is given to the recipient.
+    TaskAssign,
+    /// Something about a task changed.
+    TaskUpdate,
+    /// The sender has nothing to do.
+    IdleNotification,
+    /// Work goes over to the recipient.
+    Handoff,
+    /// The recipient has to decide.
+    DecisionRequired,
+    /// The recipient is asked to stop.
+    ShutdownRequest,
+    /// The sender agrees to stop.
+    ShutdownApproved,
+    /// The recipient should wake an agent.
+    AgentWakeupRequired,
+    /// The recipient should stop an agent.
+    AgentShutdownRequired,
+    /// An agent started.
+    AgentStarted,
+    /// An agent stopped.
+    AgentStopped,
+    /// An agent failed.
+    AgentError,
+    /// An agent did not answer in time.
+    AgentTimeout,
+    /// Plain mail with a `body`.
+    Message,
+}
+
+impl MessageType {
+    /// All of them.
+    pub const ALL: [MessageType; 14] = [
+        MessageType::TaskAssign,
+        MessageType::TaskUpdate,
+        MessageType::IdleNotification,
+        MessageType::Handoff,
+        MessageType::DecisionRequired,
+        MessageType::ShutdownRequest,
+        MessageType::ShutdownApproved,
+        MessageType::AgentWakeupRequired,
+        MessageType::AgentShutdownRequired,
+        MessageType::AgentStarted,
+        MessageType::AgentStopped,
+        MessageType::AgentError,
+        MessageType::AgentTimeout,
+        MessageType::Message,
+    ];
+    /// The name in the envelope.
+    pub fn name(self) -> &'static str {
+        match self {
+            MessageType::TaskAssign => "task_assign",
+            MessageType::TaskUpdate => "task_update",
+            MessageType::IdleNotification => "idle_notification",
+            MessageType::Handoff => "handoff",
+            MessageType::DecisionRequired => "decision_required",
+            MessageType::ShutdownRequest => "shutdown_request",
+            MessageType::ShutdownApproved => "shutdown_approved",
+            MessageType::AgentWakeupRequired => "agent_wakeup_required",
+            MessageType::AgentShutdownRequired => "agent_shutdown_required",
+            MessageType::AgentStarted => "agent_started",
+            MessageType::AgentStopped => "agent_stopped",
+            MessageType::AgentError => "agent_error",
+            MessageType::AgentTimeout => "agent_timeout",
+            MessageType::Message => "message",
+        }
+    }
+    /// The type of that name.
+    pub fn from_name(name: &str) -> Option<MessageType> {
+        MessageType::ALL
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+/// How urgent a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(u8)]
+pub enum Priority {
+    /// Can wait.
+    Low,
+    /// The default.
+    #[default]
+    Normal,
+    /// Soon.
+    High,
+    /// Now.
+    Critical,
+}
+
+impl Priority {
+    /// All of them.
+    pub const ALL: [Priority; 4] = [
+        Priority::Low,
+        Priority::Normal,
+        Priority::High,
+        Priority::Critical,
+    ];
+    /// The name in the envelope.
+    pub fn name(self) -> &'static str {
+        match self {
+            Priority::Low => "low",
+            Priority::Normal => "normal",
+            Priority::High => "high",
+            Priority::Critical => "critical",
+        }
+    }
+    /// The priority of that name.
+    pub fn from_name(name: &str) -> Option<Priority> {
+        Priority::ALL
+            .into_iter()
+            .find(|priority| priority.name() == name)
+    }
+}
+
+/// How strict the rules are for what is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// New names begin with neither `.` nor `-`.
+    #[default]
+    New,
+    /// Names that a team may know from history may begin with `-`.
+    Known,
+    /// The same in history itself, which is taken whole: what a message says wrongly of a task is not applied, where a
+    /// new message is refused.
+    Imported,
+}
+
+/// A field of an envelope breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {rule}, but is {value}")]
+pub struct InvalidMessage {
+    /// The field: `message.from`, `message.payload.status` …
+    pub field: &'static str,
+    /// Its value as JSON text, shortened; `missing` where there is none.
+    pub value: String,
+    /// The rule, as the rest of the sentence: `must match ^[A-Za-z0-9._-]+$`.
+    pub rule: String,
+}
+
+/// An envelope as callers hand it in: nothing checked, anything may be missing.
+#[derive(Debug, Clone, Default)]
+pub struct Envelope {
+    /// `id`.
+    pub id: Option<String>,
+    /// `type`.
+    pub kind: Option<String>,
+    /// `from`.
+    pub from: Option<String>,
+    /// `to`.
+    pub to: Option<String>,
+    /// `task_id`.
+    pub task_id: Option<String>,
+    /// `trace_id`.
+    pub trace_id: Option<String>,
+    /// `priority`.
+    pub priority: Option<String>,
+    /// `created_at`.
+    pub created_at: Option<String>,
+    /// `schema_version`.
+    pub schema_version: Option<u64>,
+    /// `payload` as JSON text.
+    pub payload: Option<String>,
+    /// Fields that the envelope does not know, in order; they are kept as they came.
+    pub extra: Vec<(String, Json)>,
+}
+
+/// A message that keeps all rules of the envelope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// 1 to 128 bytes without control characters.
+    pub id: String,
+    /// `type` in the envelope.
+    pub kind: MessageType,
+    /// The sender.
+    pub from: String,
+    /// The recipient.
+    pub to: String,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to; never empty.
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// When its sender says that it was created.
+    pub created_at: Timestamp,
+    /// A JSON object, canonical.
+    pub payload: Json,
+    /// Fields that the envelope does not know, in order; they are kept as they came.
+    pub extra: Vec<(String, Json)>,
+    /// Who recorded it, where that was not the sender; shown beside the envelope, and no part of it.
+    pub actor: Option<String>,
+}
+
+impl InvalidMessage {
+    pub(crate) fn new(
+        field: &'static str,
+        value: impl Into<String>,
+        rule: impl Into<String>,
+    ) -> Self {
+        InvalidMessage {
+            field,
+            value: value.into(),
+            rule: rule.into(),
+        }
+    }
+}
+
+impl Envelope {
+    /// Reads an envelope from one JSON object.
+    ///
+    /// # Errors
+    /// Malformed JSON, a repeated key, or a field of another JSON type than the envelope's.
+    pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
+        let malformed = |why: String| {
+            InvalidMessage::new(
+                "message",
+                rules::shown(text),
+                format!("must be a JSON object ({why})"),
+            )
+        };
+        let json = Json::parse(text).map_err(|error| malformed(error.to_string()))?;
+        let fields: Fields<'_> =
+            serde_json::from_str(json.as_str()).map_err(|error| malformed(error.to_string()))?;
+        let mut envelope = Envelope::default();
+        for (name, raw) in fields.0 {
+            envelope.take(&name, raw)?;
+        }
+        Ok(envelope)
+    }
+
+    fn take(&mut self, name: &str, raw: &RawValue) -> Result<(), InvalidMessage> {
+        match name {
+            "id" => self.id = text("message.id", raw)?,
+            "type" => self.kind = text("message.type", raw)?,
+            "from" => self.from = text("message.from", raw)?,
+            "to" => self.to = text("message.to", raw)?,
+            "task_id" => self.task_id = text("message.task_id", raw)?,
+            "trace_id" => self.trace_id = text("message.trace_id", raw)?,
+            "priority" => self.priority = text("message.priority", raw)?,
+            "created_at" => self.created_at = text("message.created_at", raw)?,
+            "schema_version" => {
+                self.schema_version = serde_json::from_str(raw.get()).map_err(|_| {
+                    InvalidMessage::new(
+                        "message.schema_version",
+                        rules::shown(raw.get()),
+                        "must be 1",
+                    )
+                })?;
+            }
+            "payload" => self.payload = (raw.get() != "null").then(|| raw.get().to_owned()),
+            _ => self
+                .extra
+                .push((name.to_owned(), json("message", raw.get())?)),
+        }
+        Ok(())
+    }
+
+    /// Fills the defaults (`id` from `random`, `created_at` from `now`, payload `{}`, priority `normal`) and checks every rule.
+    ///
+    /// # Errors
+    /// The first field that breaks a rule.
+    pub fn complete(
+        self,
+        names: Names,
+        now: Timestamp,
+        random: u64,
+    ) -> Result<Message, InvalidMessage> {
+        if !matches!(self.schema_version, None | Some(1)) {
+            let found = self.schema_version.unwrap_or_default().to_string();
+            return Err(InvalidMessage::new(
+                "message.schema_version",
+                found,
+                "must be 1",
+            ));
+        }
+        let kind = required("message.type", self.kind)?;
+        let message = Message {
+            id: self
+                .id
+                .unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
+            kind: MessageType::from_name(&kind).ok_or_else(|| {
+                InvalidMessage::new("message.type", rules::quoted(&kind), rules::types())
+            })?,
+            from: required("message.from", self.from)?,
+            to: required("message.to", self.to)?,
+            task_id: self.task_id,
+            trace_id: self.trace_id.filter(|trace| !trace.is_empty()),
+            priority: match self.priority {
+                None => Priority::default(),
+                Some(name) => Priority::from_name(&name).ok_or_else(|| {
+                    InvalidMessage::new(
+                        "message.priority",
+                        rules::quoted(&name),
+                        "must be one of low, normal, high, critical",
+                    )
+                })?,
+            },
+            created_at: match self.created_at {
+                None => now,
+                Some(text) => Timestamp::parse(&text).map_err(|why| {
+                    InvalidMessage::new(
+                        "message.created_at",
+                        rules::quoted(&text),
+                        format!("must be an ISO 8601 time ({why})"),
+                    )
+                })?,
+            },
+            payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
+            extra: self.extra,
+            actor: None,
+        };
+        message.validate(names)?;
+        Ok(message)
+    }
+}
+
+/// A field that must be a string, or null for absent.
+fn text(field: &'static str, raw: &RawValue) -> Result<Option<String>, InvalidMessage> {
+    serde_json::from_str(raw.get())
+        .map_err(|_| InvalidMessage::new(field, rules::shown(raw.get()), "must be a string"))
+}
+
+fn required(field: &'static str, value: Option<String>) -> Result<String, InvalidMessage> {
+    value.ok_or_else(|| InvalidMessage::new(field, "missing", "is required"))
+}
+
+fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
+    Json::parse(text).map_err(|error| {
+        InvalidMessage::new(field, rules::shown(text), format!("must be JSON ({error})"))
+    })
+}
+
+impl Message {
+    /// Checks every rule of the envelope (of a message that was put together by hand).
+    ///
+    /// # Errors
+    /// The first field that breaks a rule.
+    pub fn validate(&self, names: Names) -> Result<(), InvalidMessage> {
+        rules::check(self, names)
+    }
+
+    /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
+    /// then the extra fields, then `actor` where it is known to be another than the sender.
+    ///
+    /// # Errors
+    /// A payload that is nested too deep to stand in an envelope.
+    pub fn to_json(&self) -> Result<Json, InvalidMessage> {
+        json("message.payload", &self.text())
+    }
+
+    /// The text of [`Message::to_json`], not checked for nesting.
+    pub(crate) fn text(&self) -> String {
+        self.text_behind("")
+    }
+
+    /// As [`Message::text`], with something in front.
+    pub(crate) fn text_behind(&self, opening: &str) -> String {
+        let mut out = String::with_capacity(self.payload.as_str().len() + 320);
+        out.push_str(opening);
+        out.push_str("{\"id\":");
+        rules::quote(&self.id, &mut out);
+        let mut field = |name: &str, value: &str| {
+            out.push_str(name);
+            rules::quote(value, &mut out);
+        };
+        let created_at = self.created_at.canonical();
+        field(",\"type\":", self.kind.name());
+        field(",\"from\":", &self.from);
+        field(",\"to\":", &self.to);
+        if let Some(task) = &self.task_id {
+            field(",\"task_id\":", task);
+        }
+        if let Some(trace) = &self.trace_id {
+            field(",\"trace_id\":", trace);
+        }
+        field(",\"priority\":", self.priority.name());
+        field(",\"created_at\":", &String::from_utf8_lossy(&created_at));
+        out.push_str(",\"schema_version\":");
+        out.push_str(&SCHEMA_VERSION.to_string());
+        out.push_str(",\"payload\":");
+        out.push_str(self.payload.as_str());
+        for (name, value) in &self.extra {
+            out.push(',');
+            rules::quote(name, &mut out);
+            out.push(':');
+            out.push_str(value.as_str());
+        }
+        let taken = self.extra.iter().any(|(name, _)| name == "actor");
+        if let Some(actor) = self.actor.as_ref().filter(|_| !taken) {
+            out.push_str(",\"actor\":");
+            rules::quote(actor, &mut out);
+        }
+        out.push('}');
+        out
+    }
+
+    /// The same message, as `actor` recorded it.
+    #[must_use]
+    pub fn by(self, actor: &str) -> Message {
+        let other = fact::other_than(actor, &self.from);
+        Message {
+            actor: other.map(str::to_owned),
+            ..self
+        }
+    }
+
+    /// Whether the message stands in an event without being looked at again: nothing but its payload nests, and that
+    /// has too few brackets to nest deep.
+    pub(crate) fn is_shallow(&self) -> bool {
+        let bracket = |byte: &u8| matches!(byte, b'{' | b'[');
+        let brackets = self.payload.as_str().bytes().filter(bracket).count();
+        self.extra.is_empty() && brackets < NESTING_MAX - 2
+    }
+}
+
+#[cfg(test)]
+mod tests;

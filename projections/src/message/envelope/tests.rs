@@ -1,0 +1,498 @@
+use super::*;
+use crate::fact::{self, Fact};
+use crate::message::NotApplied;
+use proptest::prelude::*;
+use teamlog_engine::{Event, EventId, RefKind, Refs};
+
+const NOW: &str = "2026-11-21T10:00:00.000000Z";
+
+fn now() -> Timestamp {
+    Timestamp::from_canonical(NOW.as_bytes()).unwrap()
+}
+
+fn complete(text: &str) -> Result<Message, InvalidMessage> {
+    Envelope::parse(text)?.complete(Names::New, now(), 0xabc)
+}
+
+fn recorded(event: teamlog_engine::NewEvent) -> Event<'static> {
+    let at = Timestamp::from_micros(1_000_000).unwrap();
+    Event {
+        seq: 7,
+        id: EventId::new(at, 1),
+        created_at: at,
+        kind: event.kind,
+        actor: event.actor.into(),
+        refs: event.refs,
+        schema_version: event.schema_version,
+        foreign: event.foreign,
+        payload: event.payload.as_str().to_owned().into(),
+    }
+}
+
+#[test]
+fn what_is_missing_gets_its_default() {
+    let message = complete(r#"{"type":"handoff","from":"a","to":"b"}"#).unwrap();
+    assert_eq!(message.id, "msg_000000000abc");
+    assert_eq!(message.priority, Priority::Normal);
+    assert_eq!(message.created_at, now());
+    assert_eq!(message.payload.as_str(), "{}");
+    assert_eq!(
+        message.to_json().unwrap().as_str(),
+        r#"{"id":"msg_000000000abc","type":"handoff","from":"a","to":"b","priority":"normal","created_at":"2026-11-21T10:00:00.000000Z","schema_version":1,"payload":{}}"#
+    );
+}
+
+#[test]
+fn nulls_stand_for_absent() {
+    let message = complete(
+        r#"{"id":null,"type":"handoff","from":"a","to":"b","task_id":null,"trace_id":null,"payload":null,"priority":null,"schema_version":null,"created_at":null}"#,
+    );
+    assert_eq!(message.unwrap().payload.as_str(), "{}");
+}
+
+#[test]
+fn unknown_fields_are_kept() {
+    let message = complete(r#"{"x":{"y":[1,"z"]},"type":"message","from":"a","to":"b"}"#).unwrap();
+    assert!(
+        message
+            .to_json()
+            .unwrap()
+            .as_str()
+            .ends_with(r#","payload":{},"x":{"y":[1,"z"]}}"#)
+    );
+    let again = Envelope::parse(message.to_json().unwrap().as_str()).unwrap();
+    assert_eq!(again.complete(Names::New, now(), 0).unwrap(), message);
+}
+
+#[test]
+fn every_rule_names_its_field() {
+    let assign = |payload: &str| {
+        format!(r#"{{"type":"task_assign","from":"a","to":"b","task_id":"t","payload":{payload}}}"#)
+    };
+    let update = |payload: &str| {
+        format!(r#"{{"type":"task_update","from":"a","to":"b","task_id":"t","payload":{payload}}}"#)
+    };
+    let long = "x".repeat(129);
+    let cases: Vec<(String, &str, &str)> = vec![
+        ("nonsense".into(), "message", "must be a JSON object"),
+        ("[1]".into(), "message", "must be a JSON object"),
+        (
+            r#"{"from":"a","from":"b"}"#.into(),
+            "message",
+            "must be a JSON object",
+        ),
+        (
+            r#"{"from":"a","to":"b"}"#.into(),
+            "message.type",
+            "is required",
+        ),
+        (
+            r#"{"type":"gossip","from":"a","to":"b"}"#.into(),
+            "message.type",
+            "must be one of task_assign,",
+        ),
+        (
+            r#"{"type":"handoff","to":"b"}"#.into(),
+            "message.from",
+            "is required",
+        ),
+        (
+            r#"{"type":"handoff","from":"a"}"#.into(),
+            "message.to",
+            "is required",
+        ),
+        (
+            r#"{"type":"handoff","from":1,"to":"b"}"#.into(),
+            "message.from",
+            "must be a string",
+        ),
+        (
+            r#"{"type":"handoff","from":"a/b","to":"b"}"#.into(),
+            "message.from",
+            "path separator",
+        ),
+        (
+            r#"{"type":"handoff","from":"a","to":"a\\b"}"#.into(),
+            "message.to",
+            "path separator",
+        ),
+        (
+            r#"{"type":"handoff","from":"a..b","to":"b"}"#.into(),
+            "message.from",
+            "traversal token",
+        ),
+        (
+            r#"{"type":"handoff","from":"","to":"b"}"#.into(),
+            "message.from",
+            "must not be empty",
+        ),
+        (
+            r#"{"type":"handoff","from":"a b","to":"b"}"#.into(),
+            "message.from",
+            "^[A-Za-z0-9._-]+$",
+        ),
+        (
+            r#"{"type":"handoff","from":".a","to":"b"}"#.into(),
+            "message.from",
+            "must not begin with .",
+        ),
+        (
+            r#"{"type":"handoff","from":"-a","to":"b"}"#.into(),
+            "message.from",
+            "must not begin with -",
+        ),
+        (
+            format!(r#"{{"type":"handoff","from":"{long}","to":"b"}}"#),
+            "message.from",
+            "at most 128 bytes",
+        ),
+        (
+            r#"{"type":"handoff","from":"a","to":"b","task_id":"../x"}"#.into(),
+            "message.task_id",
+            "path separator",
+        ),
+        (
+            r#"{"id":"","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.id",
+            "must not be empty",
+        ),
+        (
+            r#"{"id":"a\nb","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.id",
+            "control characters",
+        ),
+        (
+            r#"{"trace_id":"a\u0085b","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.trace_id",
+            "control characters",
+        ),
+        (
+            r#"{"priority":"urgent","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.priority",
+            "must be one of low",
+        ),
+        (
+            r#"{"created_at":"soon","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.created_at",
+            "ISO 8601",
+        ),
+        (
+            r#"{"schema_version":2,"type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.schema_version",
+            "must be 1",
+        ),
+        (
+            r#"{"schema_version":"1","type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.schema_version",
+            "must be 1",
+        ),
+        (
+            r#"{"payload":[],"type":"handoff","from":"a","to":"b"}"#.into(),
+            "message.payload",
+            "must be an object",
+        ),
+        (
+            assign(r#"{"subject":1}"#),
+            "message.payload.subject",
+            "must be a string",
+        ),
+        (
+            assign(r#"{"details":[]}"#),
+            "message.payload.details",
+            "must be a string",
+        ),
+        (
+            assign(r#"{"deps":"t"}"#),
+            "message.payload.deps",
+            "array of task ids",
+        ),
+        (
+            assign(r#"{"deps":["a\nb"]}"#),
+            "message.payload.deps",
+            "must match the pattern",
+        ),
+        (
+            update(r#"{"status":3}"#),
+            "message.payload.status",
+            "must be one of pending, blocked, assigned, in_progress, completed, failed, canceled, done, skipped",
+        ),
+        (
+            update(r#"{"note":3}"#),
+            "message.payload.note",
+            "must be a string",
+        ),
+        (
+            update(r#"{"blocked":"no"}"#),
+            "message.payload.blocked",
+            "must be true or false",
+        ),
+    ];
+    for (text, field, rule) in cases {
+        let error = complete(&text).expect_err(&text);
+        assert_eq!(error.field, field, "{text}: {error}");
+        assert!(error.rule.contains(rule), "{text}: {error}");
+        assert!(error.to_string().starts_with(field), "{error}");
+    }
+}
+
+#[test]
+fn a_payload_too_deep_for_an_envelope_is_refused() {
+    let deep = format!("{}{}", "[".repeat(63), "]".repeat(63));
+    let text = format!(r#"{{"type":"handoff","from":"a","to":"b","payload":{{"x":{deep}}}}}"#);
+    assert_eq!(complete(&text).unwrap_err().field, "message");
+    let payload = format!(r#"{{"x":{deep}}}"#);
+    let envelope = Envelope {
+        kind: Some("handoff".into()),
+        from: Some("a".into()),
+        to: Some("b".into()),
+        payload: Some(payload),
+        ..Envelope::default()
+    };
+    assert_eq!(
+        envelope.complete(Names::New, now(), 0).unwrap_err().field,
+        "message.payload"
+    );
+}
+
+#[test]
+fn imports_may_begin_with_a_dash_only() {
+    let import = |from: &str| {
+        let envelope = Envelope {
+            kind: Some("handoff".into()),
+            from: Some(from.into()),
+            to: Some("b".into()),
+            ..Envelope::default()
+        };
+        envelope.complete(Names::Imported, now(), 0)
+    };
+    assert!(import("-a").is_ok());
+    assert!(import(".a").is_err());
+    assert!(import("..").is_err());
+}
+
+#[test]
+fn names_of_types_and_priorities_come_back() {
+    for kind in MessageType::ALL {
+        assert_eq!(MessageType::from_name(kind.name()), Some(kind));
+        assert_eq!(MessageType::ALL[kind as usize], kind);
+    }
+    for priority in Priority::ALL {
+        assert_eq!(Priority::from_name(priority.name()), Some(priority));
+        assert_eq!(Priority::ALL[priority as usize], priority);
+    }
+}
+
+#[test]
+fn the_facts_of_refusals_carry_what_they_are_about() {
+    let message = complete(r#"{"id":"m","type":"handoff","from":"a","to":"b"}"#).unwrap();
+    let duplicate = message.duplicate();
+    assert_eq!(&*duplicate.kind, "message_duplicate");
+    assert_eq!(
+        duplicate.payload.as_str(),
+        r#"{"message_id":"m","from":"a","to":"b"}"#
+    );
+    let suppressed = message.suppressed(9).unwrap();
+    assert!(
+        suppressed
+            .payload
+            .as_str()
+            .ends_with(r#","reason":"cooldown","remaining_seconds":9}"#)
+    );
+    let ack = fact::MessageAcked {
+        message_id: "m".into(),
+        agent: "c".into(),
+    };
+    let rejected = ack.rejected(fact::AckRefused::WrongRecipient, Some("b"));
+    assert_eq!(
+        rejected.payload.as_str(),
+        r#"{"message_id":"m","agent":"c","reason":"wrong_recipient","expected":"b"}"#
+    );
+    for event in [duplicate, suppressed, rejected, ack.repeated()] {
+        assert_eq!(event.refs.get(RefKind::Message), Some("m"));
+        assert_eq!(Fact::decode(&recorded(event)).unwrap(), Fact::Counted);
+    }
+}
+
+fn imported(text: &str) -> Message {
+    let envelope = Envelope::parse(text).unwrap();
+    envelope.complete(Names::Imported, now(), 1).unwrap()
+}
+
+fn decoded(event: &Event<'_>) -> fact::Sent {
+    match Fact::decode(event).unwrap() {
+        Fact::MessageSent(sent) => *sent,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_task_cannot_take_is_a_message_all_the_same_and_its_event_says_so() {
+    let cases = [
+        (
+            r#"{"id":"m","type":"task_assign","from":"a","to":"b","payload":{"subject":"s"}}"#,
+            r#""not_applied":{"task_id":"no_task_id"}"#,
+        ),
+        (
+            r#"{"id":"m","type":"task_update","from":"a","to":"b","payload":{"status":"parked"}}"#,
+            r#""not_applied":{"task_id":"no_task_id"}"#,
+        ),
+        (
+            r#"{"id":"m","type":"task_update","from":"a","to":"b","task_id":"t","payload":{"note":"n","status":"parked"}}"#,
+            r#""not_applied":{"status":"unknown_status"}"#,
+        ),
+    ];
+    for (text, says) in cases {
+        let message = complete(text).unwrap();
+        let event = recorded(message.sent().unwrap());
+        assert!(
+            event.payload.ends_with(&format!(",{says}}}")),
+            "{}",
+            event.payload
+        );
+        assert_eq!(fact::message(&event).unwrap(), message);
+        let change = decoded(&event).change;
+        assert_eq!(change.is_some(), message.task_id.is_some(), "{text}");
+        let change = change.unwrap_or_default();
+        assert_eq!(change.status, None);
+        assert_eq!(change.note.is_some(), text.contains(r#""note""#));
+    }
+    // The two that an event may say beside its message.
+    let message = complete(cases[2].0).unwrap();
+    let later = message.created_at.plus_micros(5);
+    let event = recorded(message.sent_at(later).unwrap());
+    let sent = decoded(&event);
+    assert_eq!(
+        (sent.sent_at, sent.change.unwrap().note.as_deref()),
+        (later, Some("n"))
+    );
+    assert_eq!(fact::message(&event).unwrap(), message);
+}
+
+#[test]
+fn history_is_taken_whole_where_a_new_message_is_refused() {
+    let fields = [
+        ("task_assign", "subject", "7"),
+        ("task_assign", "details", "[]"),
+        ("task_assign", "deps", r#"["a",7]"#),
+        ("task_assign", "deps", r#"[""]"#),
+        ("task_update", "status", "3"),
+        ("task_update", "note", "{}"),
+        ("task_update", "blocked", r#""no""#),
+    ];
+    for (kind, field, value) in fields {
+        let text = format!(
+            r#"{{"type":"{kind}","from":"a","to":"b","task_id":"t","payload":{{"{field}":{value}}}}}"#
+        );
+        assert!(complete(&text).is_err(), "{text}");
+        let message = imported(&text);
+        let found = message.unapplied();
+        assert_eq!(
+            (&*found[0].field, found[0].reason),
+            (field, NotApplied::WrongType)
+        );
+        let event = recorded(message.sent().unwrap());
+        assert_eq!(
+            decoded(&event).change,
+            Some(fact::TaskChange::default()),
+            "{text}"
+        );
+        assert_eq!(fact::message(&event).unwrap(), message);
+    }
+}
+
+#[test]
+fn an_event_that_does_not_say_what_was_left_out_must_be_applied_whole() {
+    for (kind, rest) in [
+        (
+            "task_update",
+            r#","task_id":"t","payload":{"status":"parked"}"#,
+        ),
+        ("task_update", r#","payload":{}"#),
+    ] {
+        let text = format!(r#"{{"type":"{kind}","from":"a","to":"b"{rest}}}"#);
+        let mut event = recorded(complete(&text).unwrap().sent().unwrap());
+        let start = event.payload.find(",\"not_applied\"").unwrap();
+        let unmarked = format!("{}}}", &event.payload[..start]);
+        event.payload = unmarked.into();
+        assert!(Fact::decode(&event).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_trace_id_is_none() {
+    let message = complete(r#"{"type":"handoff","from":"a","to":"b","trace_id":""}"#).unwrap();
+    assert_eq!(message.trace_id, None);
+}
+
+fn any_message() -> impl Strategy<Value = Message> {
+    let name = "[A-Za-z0-9_][A-Za-z0-9_-]{0,12}";
+    let note = any::<String>();
+    (
+        "[^\\p{Cc}]{1,20}",
+        0..MessageType::ALL.len(),
+        (name, name, name),
+        prop::option::of("[^\\p{Cc}]{1,20}"),
+        0..4usize,
+        0i64..4_000_000_000_000_000,
+        note,
+    )
+        .prop_map(|(id, kind, (from, to, task), trace, priority, at, note)| {
+            let kind = MessageType::ALL[kind];
+            let payload = match kind {
+                MessageType::TaskAssign => serde_json::json!({"subject": note, "deps": ["a", "b"]}),
+                MessageType::TaskUpdate => {
+                    serde_json::json!({"note": note, "status": "done", "progress": 0.5, "eta": null})
+                }
+                _ => serde_json::json!({"body": note}),
+            };
+            Message {
+                id,
+                kind,
+                from,
+                to,
+                task_id: Some(task),
+                trace_id: trace,
+                priority: Priority::ALL[priority],
+                created_at: Timestamp::from_micros(at).unwrap(),
+                payload: Json::of(&payload).unwrap(),
+                extra: Vec::new(),
+        actor: None,
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn a_message_comes_back_from_its_event(message in any_message()) {
+        prop_assume!(message.validate(Names::New).is_ok());
+        let event = recorded(message.sent().unwrap());
+        prop_assert_eq!(fact::message(&event).unwrap(), message.clone());
+        prop_assert_eq!(fact::envelope(&event).unwrap(), message.to_json().unwrap().as_str().to_owned());
+        let Fact::MessageSent(sent) = Fact::decode(&event).unwrap() else { panic!("not sent") };
+        prop_assert_eq!((&sent.id, sent.kind, &sent.from, &sent.to), (&message.id, message.kind, &message.from, &message.to));
+        prop_assert_eq!(sent.created_at, message.created_at);
+        prop_assert_eq!(sent.envelope(&event).to_owned(), message.to_json().unwrap().into_string());
+        prop_assert_eq!(event.refs.get(RefKind::Agent), Some(message.to.as_str()));
+        prop_assert_eq!(event.refs.get(RefKind::Trace), message.trace_id.as_deref());
+        prop_assert_eq!(&*event.actor, message.from.as_str());
+    }
+    #[test]
+    fn no_text_makes_the_parser_panic(text in any::<String>(), payload in any::<String>()) {
+        if let Ok(envelope) = Envelope::parse(&text) {
+            let _ = envelope.complete(Names::New, now(), 0);
+        }
+        let mut event = recorded(fact::MessageAcked { message_id: "m".into(), agent: "a".into() }.repeated());
+        for kind in ["message_sent", "message_acked", "team_created", "members_added", "unheard_of"] {
+            event.kind = kind.into();
+            event.payload = payload.clone().into();
+            event.refs = Refs::default();
+            let error = Fact::decode(&event).unwrap_err();
+            let named = match &error {
+                crate::Error::Undecodable { seq: 7, kind: named, .. } => named == kind && kind != "unheard_of",
+                crate::Error::Engine(teamlog_engine::Error::Newer { seq: 7, kind: named, .. }) => named == "unheard_of",
+                _ => false,
+            };
+            prop_assert!(named, "{}", error);
+        }
+    }
+}

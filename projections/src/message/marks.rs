@@ -1,0 +1,205 @@
+//! What became of a message beside its ack: whether its recipient was notified of it and has it. The first of each counts;
+//! neither leads to the other, but an ack is a delivery.
+//!
+//! Plain mail that was not delivered is found by its sender, recipient and body, so that it is not sent twice.
+
+use super::dispatch;
+use super::fold::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageRow, SAME, UNDELIVERED, time};
+use crate::error::Result;
+use crate::fact::Sent;
+use crate::message::event::{Mark, MessageMarked};
+use crate::tx::{Rows, Tx, key_of, numbered, row};
+use teamlog_engine::derived::key;
+use teamlog_engine::{Event, Timestamp};
+
+/// What became of a message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// When its recipient was first told of it.
+    pub notified_at: Option<Timestamp>,
+    /// When its recipient first had it, or acknowledged it.
+    pub delivered_at: Option<Timestamp>,
+    /// The newest request to tell its recipient.
+    pub dispatch: Option<String>,
+}
+
+/// Plain mail that lies undelivered in an inbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SameMail {
+    /// Its id.
+    pub id: String,
+    /// When its sender says that it was created.
+    pub created_at: Timestamp,
+}
+
+/// An agent's mail in numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MailCounts {
+    /// Messages that are not delivered.
+    pub undelivered: u64,
+    /// Requests to tell it something that neither failed nor led to a delivery.
+    pub open_dispatches: u64,
+}
+
+/// Times in microseconds.
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct MarksRow {
+    notified: Option<i64>,
+    delivered: Option<i64>,
+    same: Option<String>,
+    dispatch: Option<String>,
+}
+row!(MarksRow);
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct CountsRow {
+    delivered: u64,
+    dispatches: u64,
+}
+row!(CountsRow);
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct SameRow {
+    id: String,
+    created_at: i64,
+}
+row!(SameRow);
+
+/// Plain mail came in.
+pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent, body: &str) {
+    let digest = digest(&sent.from, &sent.to, body);
+    let row = SameRow {
+        id: sent.id.clone(),
+        created_at: sent.created_at.micros(),
+    };
+    tx.put(&numbered(SAME, &digest, event.seq), &row);
+    let marks = MarksRow {
+        same: Some(digest),
+        ..MarksRow::default()
+    };
+    tx.put(&key_of(MARKS, sent.id.as_bytes()), &marks);
+}
+
+pub(super) fn mark(tx: &mut Tx<'_>, event: &Event<'_>, marked: &MessageMarked) -> Result<()> {
+    let id = marked.message_id.as_bytes();
+    let message: Option<MessageRow> = tx.get(&key_of(MESSAGE, id))?;
+    let Some(message) = message.filter(|message| message.to == marked.agent) else {
+        return Ok(());
+    };
+    let key = key_of(MARKS, id);
+    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
+    let at = event.created_at.micros();
+    match marked.mark {
+        Mark::Notified if marks.notified.is_none() => marks.notified = Some(at),
+        Mark::Delivered if marks.delivered.is_none() => {
+            deliver(tx, &mut marks, &message, at)?;
+            tx.mark(&numbered(DELIVERED, &message.to, message.seq));
+        }
+        Mark::Notified | Mark::Delivered => return Ok(()),
+    }
+    tx.put(&key, &marks);
+    Ok(())
+}
+
+/// The first ack of a message.
+pub(super) fn acknowledged(
+    tx: &mut Tx<'_>,
+    event: &Event<'_>,
+    id: &str,
+    message: &MessageRow,
+) -> Result<()> {
+    let key = key_of(MARKS, id.as_bytes());
+    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
+    if marks.delivered.is_some() {
+        tx.delete(&numbered(DELIVERED, &message.to, message.seq));
+    } else {
+        deliver(tx, &mut marks, message, event.created_at.micros())?;
+        tx.put(&key, &marks);
+    }
+    match &marks.dispatch {
+        Some(request) => dispatch::settle(tx, event, request),
+        None => Ok(()),
+    }
+}
+
+fn deliver(tx: &mut Tx<'_>, marks: &mut MarksRow, message: &MessageRow, at: i64) -> Result<()> {
+    marks.delivered = Some(at);
+    tx.delete(&numbered(UNDELIVERED, &message.to, message.seq));
+    if let Some(digest) = marks.same.take() {
+        tx.delete(&numbered(SAME, &digest, message.seq));
+    }
+    recount(tx, &message.to, |counts| counts.delivered += 1)
+}
+
+/// A request is about a message; the newest counts.
+pub(super) fn requested(tx: &mut Tx<'_>, message_id: &str, request: &str) -> Result<()> {
+    let id = message_id.as_bytes();
+    if !tx.has(&key_of(MESSAGE, id))? {
+        return Ok(());
+    }
+    let key = key_of(MARKS, id);
+    let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
+    marks.dispatch = Some(request.to_owned());
+    tx.put(&key, &marks);
+    Ok(())
+}
+
+/// One more request to tell an agent is open, or one less.
+pub(super) fn count_dispatch(tx: &mut Tx<'_>, agent: &str, opened: bool) -> Result<()> {
+    recount(tx, agent, |counts| {
+        counts.dispatches = match opened {
+            true => counts.dispatches + 1,
+            false => counts.dispatches.saturating_sub(1),
+        }
+    })
+}
+
+fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) -> Result<()> {
+    let key = key_of(MAIL_COUNTS, agent.as_bytes());
+    let mut counts: CountsRow = tx.get(&key)?.unwrap_or_default();
+    change(&mut counts);
+    tx.put(&key, &counts);
+    Ok(())
+}
+
+/// Names hold no zero byte, so nothing else has the same text.
+fn digest(from: &str, to: &str, body: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in [from, "\0", to, "\0", body] {
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+pub(crate) fn marks(rows: Rows<'_>, id: &str) -> Result<Marks> {
+    let row: Option<MarksRow> = rows.get(&key_of(MARKS, id.as_bytes()))?;
+    let row = row.unwrap_or_default();
+    Ok(Marks {
+        notified_at: row.notified.map(time),
+        delivered_at: row.delivered.map(time),
+        dispatch: row.dispatch,
+    })
+}
+
+/// The oldest plain mail of that sender, recipient and body that is not delivered.
+pub(crate) fn same(rows: Rows<'_>, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
+    let series = key::series(SAME, digest(from, to, body).as_bytes());
+    let Some(entry) = rows.prefix(&series, false).next() else {
+        return Ok(None);
+    };
+    let row: SameRow = entry?.row()?;
+    Ok(Some(SameMail {
+        id: row.id,
+        created_at: time(row.created_at),
+    }))
+}
+
+pub(crate) fn counts(rows: Rows<'_>, agent: &str) -> Result<MailCounts> {
+    let row: Option<CountsRow> = rows.get(&key_of(MAIL_COUNTS, agent.as_bytes()))?;
+    let row = row.unwrap_or_default();
+    let received = super::fold::agent(rows, agent)?.received;
+    Ok(MailCounts {
+        undelivered: received.saturating_sub(row.delivered),
+        open_dispatches: row.dispatches,
+    })
+}

@@ -1,0 +1,79 @@
+//! Unread messages with wake-ups apart: reminders never displace what they remind of.
+
+use super::fold::{
+    InboxQuery, LastSentRow, MESSAGE, MessageRow, UNACKED, UnackedRow, agent, cooldown_key, inbox,
+};
+use crate::error::Result;
+use crate::message::MessageType;
+use crate::tx::{Rows, Tx, key_of, numbered};
+use teamlog_engine::Event;
+
+/// Messages that are looked at together.
+const PAGE: usize = 32;
+
+/// The newest unread messages of an agent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnreadMail {
+    /// Events of those that are no wake-ups, newest first.
+    pub mail: Vec<u64>,
+    /// Those of wake-ups, newest first.
+    pub wakeups: Vec<u64>,
+}
+
+/// At most `limit` of each. Beyond that, only as many are looked at as there are wake-ups.
+pub(crate) fn unread_mail(rows: Rows<'_>, name: &str, limit: usize) -> Result<UnreadMail> {
+    let info = agent(rows, name)?;
+    let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));
+    let (mail, wakeups) = (
+        most(info.unread.saturating_sub(info.wakeups)),
+        most(info.wakeups),
+    );
+    let mut found = UnreadMail::default();
+    let mut before = None;
+    while found.mail.len() < mail || found.wakeups.len() < wakeups {
+        let query = InboxQuery {
+            unread: true,
+            before,
+            limit: PAGE,
+        };
+        let page = inbox(rows, name, query)?;
+        for seq in page.seqs.iter().rev() {
+            let (list, most) = match is_wakeup(rows, *seq)? {
+                true => (&mut found.wakeups, wakeups),
+                false => (&mut found.mail, mail),
+            };
+            if list.len() < most {
+                list.push(*seq);
+            }
+        }
+        before = page.seqs.first().copied();
+        if !page.older {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+fn is_wakeup(rows: Rows<'_>, seq: u64) -> Result<bool> {
+    let Some(id) = unread_id(rows, seq)? else {
+        return Ok(false);
+    };
+    let message: Option<MessageRow> = rows.get(&key_of(MESSAGE, id.as_bytes()))?;
+    Ok(message.is_some_and(|row| row.kind == MessageType::AgentWakeupRequired as u8))
+}
+
+/// The id of the message that an event recorded, while nobody acknowledged it.
+pub(crate) fn unread_id(rows: Rows<'_>, seq: u64) -> Result<Option<String>> {
+    let row: Option<UnackedRow> = rows.get(&numbered(UNACKED, "", seq))?;
+    Ok(row.map(|row| row.id))
+}
+
+/// An agent was reminded once more without a second wake-up: the cooldown of its wake-ups counts from there.
+pub(super) fn withhold(tx: &mut Tx<'_>, event: &Event<'_>, to: &str) -> Result<()> {
+    let key = cooldown_key(to, None, MessageType::AgentWakeupRequired);
+    if let Some(mut last) = tx.get::<LastSentRow>(&key)? {
+        last.at = event.created_at.micros();
+        tx.put(&key, &last);
+    }
+    Ok(())
+}

@@ -1,0 +1,306 @@
+//! `inboxes/<agent>.jsonl`: one line per message, only ever growing.
+//!
+//! The fold knows how long each file is when it is whole. So a writer needs one `stat` to know whether its line belongs at
+//! the end; a file of any other length is built anew.
+
+use crate::error::Result;
+use crate::fact::{self, Fact};
+use crate::live::Live;
+use crate::message::fold;
+use crate::pipeline::Batch;
+use crate::views::{Home, Mended, failed};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use teamlog_engine::storage::Open;
+use teamlog_engine::{Event, Reader};
+
+pub(crate) const DIR: &str = "inboxes";
+
+/// While all inboxes are built, so many bytes wait in memory before they are written.
+const WAITING_BYTES: usize = 16 << 20;
+
+/// A rebuilt inbox is written in pieces of this size.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Appends a message's line: the envelope with the event's seq in front, and who recorded it where that was not its
+/// sender.
+pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"seq\":");
+    out.extend_from_slice(event.seq.to_string().as_bytes());
+    out.push(b',');
+    if let Some(actor) = other_actor_field(event, from) {
+        out.extend_from_slice(actor.as_bytes());
+    }
+    out.extend_from_slice(envelope.as_bytes().get(1..).unwrap_or_default());
+    out.push(b'\n');
+}
+
+/// The same by the event alone.
+pub(crate) fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
+    let envelope = fact::envelope(event)?;
+    let from = fact::sender(event, envelope)?;
+    line(event, envelope, &from, out);
+    Ok(())
+}
+
+/// How many bytes such a line has.
+pub(crate) fn line_bytes(event: &Event<'_>, envelope_bytes: usize, from: &str) -> u64 {
+    let digits = event.seq.max(1).ilog10() as usize + 1;
+    let actor = other_actor_field(event, from).map_or(0, |field| field.len());
+    (8 + digits + actor + envelope_bytes) as u64
+}
+
+/// `"actor":"…",` where it is not the sender.
+fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
+    let actor = fact::other_than(&event.actor, from)?;
+    // A string always serialises.
+    let quoted = serde_json::to_string(actor).unwrap_or_default();
+    Some(format!("\"actor\":{quoted},"))
+}
+
+/// Whether that text stands at that byte of an agent's inbox. A file that is missing altogether says nothing.
+pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<bool> {
+    let path = home.path(DIR).join(file_name(agent));
+    let file = match home.storage.open(&path, Open::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(true),
+        Err(error) => return Err(failed("open", &path)(error)),
+    };
+    let mut there = vec![0; text.len()];
+    match file.read_exact_at(&mut there, at) {
+        Ok(()) => Ok(there == text),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(failed("read", &path)(error)),
+    }
+}
+
+/// The file of an agent; names were checked when their event was decoded.
+pub(crate) fn file_name(agent: &str) -> String {
+    format!("{agent}.jsonl")
+}
+
+/// Adds lines to an inbox whose file is `whole` bytes long with them. `false` where the file is not what it should be.
+pub(crate) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Result<bool> {
+    grow(home, &home.path(DIR).join(file_name(agent)), lines, whole)
+}
+
+/// Adds lines to a file that is `whole` bytes long with them. `false` where it is not what it should be.
+pub(crate) fn grow(home: &Home, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
+    let file = home
+        .storage
+        .open(path, Open::Create)
+        .map_err(failed("open", path))?;
+    let len = file.stat().map_err(failed("look at", path))?.len;
+    if len == whole {
+        return Ok(true);
+    }
+    if len + lines.len() as u64 != whole {
+        return Ok(false);
+    }
+    file.write_all_at(lines, len)
+        .map_err(failed("write", path))?;
+    Ok(true)
+}
+
+/// Builds one inbox anew, beside and renamed whole.
+pub(crate) fn rebuild(live: &Live, reader: &Reader, home: &Home, agent: &str) -> Result<()> {
+    let path = home.path(DIR).join(file_name(agent));
+    let aside = home.path(DIR).join(format!("{agent}.jsonl.tmp"));
+    let file = home
+        .storage
+        .open(&aside, Open::Create)
+        .map_err(failed("open", &aside))?;
+    file.set_len(0).map_err(failed("cut", &aside))?;
+    let (mut text, mut written) = (Vec::new(), 0);
+    for seq in fold::inbox_seqs(live.rows(), agent) {
+        let seq = seq?;
+        if let Some(event) = live.event(reader, seq)? {
+            line_of(&event, &mut text)?;
+        }
+        if text.len() >= PIECE_BYTES {
+            file.write_all_at(&text, written)
+                .map_err(failed("write", &aside))?;
+            written += text.len() as u64;
+            text.clear();
+        }
+    }
+    file.write_all_at(&text, written)
+        .map_err(failed("write", &aside))?;
+    home.storage
+        .rename(&aside, &path)
+        .map_err(failed("rename", &aside))
+}
+
+/// Builds all inboxes from the ordered events: compares where there is a file, and rewrites from the first byte that differs.
+pub(crate) struct Inboxes {
+    home: Home,
+    /// Where files go: beside the missing directory, or into the one that is there.
+    dir: PathBuf,
+    aside: bool,
+    /// Whether the team has views; unknown before `team_created`.
+    wanted: Option<bool>,
+    open: BTreeMap<String, Building>,
+    waiting: usize,
+}
+
+#[derive(Default)]
+struct Building {
+    /// Bytes that are settled in the file.
+    settled: u64,
+    /// Lines behind them.
+    text: Vec<u8>,
+    /// Whether the file was touched.
+    written: bool,
+}
+
+impl Inboxes {
+    pub fn new(home: Home) -> Result<Inboxes> {
+        let aside = !home.exists(DIR)?;
+        let dir = home.path(if aside { "inboxes.new" } else { DIR });
+        Ok(Inboxes {
+            home,
+            dir,
+            aside,
+            wanted: None,
+            open: BTreeMap::new(),
+            waiting: 0,
+        })
+    }
+
+    pub(crate) fn take_batch(&mut self, batch: &Batch) -> Result<()> {
+        for (event, fact) in batch.events() {
+            if let Some(fact) = fact {
+                self.take(event, fact)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn take(&mut self, event: &Event<'_>, fact: &Fact) -> Result<()> {
+        match fact {
+            // In a salvaged log messages may stand before it; then the inboxes are built by a pass of their own.
+            Fact::TeamCreated(created) if self.wanted.is_none() && event.seq == 1 => {
+                self.start(created.views)
+            }
+            Fact::MessageSent(sent) if self.wanted == Some(true) => {
+                if !self.open.contains_key(&sent.to) {
+                    self.open.insert(sent.to.clone(), Building::default());
+                }
+                if let Some(building) = self.open.get_mut(&sent.to) {
+                    let before = building.text.len();
+                    line(event, sent.envelope(event), &sent.from, &mut building.text);
+                    self.waiting += building.text.len() - before;
+                }
+                match self.waiting > WAITING_BYTES {
+                    true => self.settle(),
+                    false => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says whether the team has views at all; else `team_created` says it.
+    pub(crate) fn start(&mut self, wanted: bool) -> Result<()> {
+        self.wanted = Some(wanted);
+        if wanted && self.aside {
+            match self.home.storage.remove_dir_all(&self.dir) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(failed("remove", &self.dir)(error));
+                }
+                _ => {}
+            }
+            self.home
+                .storage
+                .create_dir(&self.dir)
+                .map_err(failed("create", &self.dir))?;
+        }
+        Ok(())
+    }
+
+    /// Writes out what waits.
+    fn settle(&mut self) -> Result<()> {
+        for (agent, building) in &mut self.open {
+            let path = self.dir.join(file_name(agent));
+            let file = self
+                .home
+                .storage
+                .open(&path, Open::Create)
+                .map_err(failed("open", &path))?;
+            let mut there = vec![0; if self.aside { 0 } else { building.text.len() }];
+            let same = !self.aside
+                && file.read_exact_at(&mut there, building.settled).is_ok()
+                && there == building.text;
+            if !same {
+                file.write_all_at(&building.text, building.settled)
+                    .map_err(failed("write", &path))?;
+                building.written = true;
+            }
+            building.settled += building.text.len() as u64;
+            building.text.clear();
+        }
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Whether inboxes are built.
+    pub fn wanted(&self) -> bool {
+        self.wanted == Some(true)
+    }
+
+    /// Leaves everything as it is, but for what was begun beside.
+    pub fn discard(self) -> Result<()> {
+        if !self.aside {
+            return Ok(());
+        }
+        match self.home.storage.remove_dir_all(&self.dir) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(failed("remove", &self.dir)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the rest, cuts files that are too long, removes what is no inbox, and puts a new directory in its place.
+    pub fn finish(mut self, live: &Live, reader: &Reader) -> Result<Mended> {
+        let mut mended = Mended::default();
+        if self.wanted != Some(true) {
+            return Ok(mended);
+        }
+        self.settle()?;
+        let mut names = BTreeSet::new();
+        for (agent, building) in &self.open {
+            let path = self.dir.join(file_name(agent));
+            let mut written = building.written;
+            let file = self
+                .home
+                .storage
+                .open(&path, Open::Write)
+                .map_err(failed("open", &path))?;
+            if file.stat().map_err(failed("look at", &path))?.len > building.settled {
+                file.set_len(building.settled)
+                    .map_err(failed("cut", &path))?;
+                written = true;
+            }
+            mended.add(Mended::one(written));
+            names.insert(file_name(agent));
+        }
+        if self.aside {
+            let to = self.home.path(DIR);
+            self.home
+                .storage
+                .rename(&self.dir, &to)
+                .map_err(failed("rename", &self.dir))?;
+        } else {
+            mended.removed += crate::views::mend::remove_others(&self.home, DIR, &names)?;
+        }
+        // A message that the log holds twice counts once in the fold; its inbox goes by the fold.
+        for (agent, building) in &self.open {
+            if live.agent(agent)?.view_bytes != building.settled {
+                rebuild(live, reader, &self.home, agent)?;
+            }
+        }
+        Ok(mended)
+    }
+}

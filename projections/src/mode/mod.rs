@@ -1,0 +1,21 @@
+//! Workflow modes: which ones there are, where their states lie, and what is known of them.
+//!
+//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states alone,
+//! so that a mode that ended cannot come back through it; what is said beside the list is metadata of the scope.
+
+pub mod event;
+mod fold;
+mod query;
+mod row;
+mod scope;
+mod shown;
+mod tracked;
+pub(crate) mod view;
+
+pub use fold::ModesProjection;
+pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
+pub use scope::{Scope, is_session_id};
+pub use shown::{DERIVED, run_state, skills_state};
+pub use tracked::Mode;
+
+pub(crate) use query::{active_sessions, holders, life, lives, scope_of, sessions, state};

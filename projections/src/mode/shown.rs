@@ -1,0 +1,200 @@
+//! How modes are shown: in view files and in answers.
+
+use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
+use crate::error::Result;
+use crate::live::Live;
+use crate::mode::event::Fields;
+use serde_json::{Value, json};
+
+/// Fields of a list of skills that follow from the states, whatever its metadata says.
+pub const DERIVED: [&str; 12] = [
+    "version",
+    "active",
+    "skill",
+    "phase",
+    "activated_at",
+    "updated_at",
+    "session_id",
+    "input_lock",
+    "active_skills",
+    "schema_version",
+    "schemaVersion",
+    "seq",
+];
+
+/// Fields of a state that every run shows.
+const RUN_FIELDS: [&str; 8] = [
+    "current_phase",
+    "task_description",
+    "started_at",
+    "completed_at",
+    "iteration",
+    "max_iterations",
+    "error",
+    "owner_rcs_session_id",
+];
+
+impl ModeState {
+    /// The state as its view file holds it.
+    pub fn shown(&self) -> Fields {
+        let mut shown = versioned(self.seq);
+        shown.extend(self.fields.clone());
+        if let Some(session) = self.scope.session() {
+            shown.entry("session_id").or_insert_with(|| session.into());
+        }
+        shown
+    }
+}
+
+fn versioned(seq: u64) -> Fields {
+    let mut fields = Fields::new();
+    fields.insert("schema_version".into(), 1.into());
+    fields.insert("schemaVersion".into(), "1.0.0".into());
+    fields.insert("seq".into(), seq.into());
+    fields
+}
+
+/// The list of active skills of a scope, as `skill-active-state.json` holds it; `None` where nothing is known of it. A
+/// session with active modes of its own inherits those of the root.
+///
+/// # Errors
+/// I/O, `Derived`.
+pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
+    let Some(own) = live.mode_scope(scope)? else {
+        return Ok(None);
+    };
+    let root = match scope {
+        Scope::Root => None,
+        Scope::Session(_) if own.active().is_empty() => None,
+        Scope::Session(_) => live.mode_scope(&Scope::Root)?,
+    };
+    let mut listed: Vec<Value> = Vec::new();
+    for entry in root.iter().flat_map(|root| inherited(&own, root)) {
+        listed.push(shown(entry, None));
+    }
+    listed.extend(
+        own.active()
+            .into_iter()
+            .map(|one| shown(one, scope.session())),
+    );
+    let seq = root.as_ref().map_or(own.seq, |root| root.seq.max(own.seq));
+    let mut state = versioned(seq);
+    let beside = own.metadata.iter();
+    let beside = beside.filter(|(field, _)| !DERIVED.contains(&field.as_str()));
+    state.extend(beside.map(|(field, value)| (field.clone(), value.clone())));
+    state.insert("version".into(), 1.into());
+    state.insert("active".into(), (!listed.is_empty()).into());
+    state.insert("updated_at".into(), own.at.to_string().into());
+    if let Some(session) = scope.session() {
+        state.insert("session_id".into(), session.into());
+    }
+    if let Some(primary) = primary(&own, root.as_ref()) {
+        state.insert("skill".into(), primary.name().into());
+        let inherited = root.iter().flat_map(|root| inherited(&own, root));
+        let mut entries = own.active().into_iter().chain(inherited);
+        let mut entry = entries.find(|one| one.mode == primary);
+        entry = entry.or_else(|| own.entries.iter().find(|one| one.mode == primary));
+        if let Some(phase) = entry.and_then(|one| one.phase.clone()) {
+            state.insert("phase".into(), phase.into());
+        }
+        if let Some(at) = entry.and_then(ModeEntry::activated_at) {
+            state.insert("activated_at".into(), at.to_string().into());
+        }
+    }
+    if let Some(lock) = input_lock(live, &own)? {
+        state.insert("input_lock".into(), lock);
+    }
+    state.insert("active_skills".into(), listed.into());
+    Ok(Some(state))
+}
+
+/// The active modes of the root of which a session has no state itself, which would count for more, active or not.
+fn inherited<'a>(own: &ModeScope, root: &'a ModeScope) -> Vec<&'a ModeEntry> {
+    let mut active = root.active();
+    active.retain(|entry| !own.entries.iter().any(|other| other.mode == entry.mode));
+    active
+}
+
+/// The mode that stands for all that are listed: the one that was named, else the first that became active and is so
+/// still, be it the root's.
+fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
+    let Some(root) = root else {
+        return own.primary;
+    };
+    let inherited = inherited(own, root);
+    let named = own.metadata.get("skill").and_then(Value::as_str);
+    if let Some(named) = named.and_then(Mode::from_name)
+        && (own.primary == Some(named) || inherited.iter().any(|one| one.mode == named))
+    {
+        return Some(named);
+    }
+    let listed = inherited.into_iter().chain(own.active());
+    let first = listed.min_by_key(|one| one.activated);
+    first.map(|one| one.mode).or(own.primary)
+}
+
+/// The lock on input of the mode that has one, active or not.
+fn input_lock(live: &Live, own: &ModeScope) -> Result<Option<Value>> {
+    for entry in &own.entries {
+        if entry.mode.locks_input()
+            && let Some(state) = live.mode_state(&own.scope, entry.mode)?
+        {
+            return Ok(state.fields.get("input_lock").cloned());
+        }
+    }
+    Ok(None)
+}
+
+fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
+    let mut shown = json!({
+        "skill": entry.mode,
+        "active": entry.active,
+        "updated_at": entry.updated_at().to_string(),
+    });
+    let activated = entry.activated_at().map(|at| at.to_string());
+    let more = [
+        ("phase", entry.phase.as_deref()),
+        ("activated_at", activated.as_deref()),
+        ("session_id", session),
+        ("thread_id", entry.thread_id.as_deref()),
+        ("turn_id", entry.turn_id.as_deref()),
+    ];
+    for (field, value) in more {
+        if let (Some(object), Some(value)) = (shown.as_object_mut(), value) {
+            object.insert(field.to_owned(), value.into());
+        }
+    }
+    shown
+}
+
+/// What `run-state.json` of a scope says: the state that changed last, in short; `None` where there is no state.
+///
+/// # Errors
+/// I/O, `Derived`.
+pub fn run_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
+    let own = live.mode_scope(scope)?;
+    let last = own.and_then(|own| own.entries.into_iter().max_by_key(|one| one.seq));
+    let Some(last) = last else {
+        return Ok(None);
+    };
+    let Some(state) = live.mode_state(scope, last.mode)? else {
+        return Ok(None);
+    };
+    let mut run = versioned(last.seq);
+    run.insert("version".into(), 1.into());
+    run.insert("mode".into(), last.mode.name().into());
+    run.insert("active".into(), last.active.into());
+    run.insert("updated_at".into(), last.updated_at().to_string().into());
+    let outcome = match (last.active, state.fields.get("run_outcome")) {
+        (true, _) => "continue".into(),
+        (false, Some(outcome)) => outcome.clone(),
+        (false, None) => "finish".into(),
+    };
+    run.insert("outcome".into(), outcome);
+    for field in RUN_FIELDS.iter().chain(&["lifecycle_outcome"]) {
+        if let Some(value) = state.fields.get(*field) {
+            run.insert((*field).to_owned(), value.clone());
+        }
+    }
+    Ok(Some(run))
+}

@@ -1,0 +1,129 @@
+//! Rebuilding everything from the log: the derived store beside the old one, then all views.
+
+use crate::error::Result;
+use crate::live::{Counts, Live, derived_dir, remove_old_derived};
+use crate::message::view::Inboxes;
+use crate::pipeline::{self, Bulk, Tail};
+use crate::team::TeamInfo;
+use crate::views::mend::{clear, mend_inboxes, mend_tasks, mend_team};
+use crate::views::{Home, Mended, Views};
+use crate::{bootstrap, delivery, mode, thread, worker};
+use std::sync::Arc;
+use std::time::Duration;
+use teamlog_engine::derived::{Overlay, Store};
+use teamlog_engine::{Log, Reader};
+
+pub use crate::pipeline::Progress;
+
+/// What a rebuild found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rehydrated {
+    /// How many of what.
+    pub counts: Counts,
+    /// The digest of the state, lower-case hex.
+    pub digest: String,
+    /// What became of the views.
+    pub views: Mended,
+    /// How long it took, by the log's clock.
+    pub elapsed: Duration,
+}
+
+impl Rehydrated {
+    /// Events per second.
+    pub fn rate(&self) -> f64 {
+        self.counts.events as f64 / self.elapsed.as_secs_f64().max(1e-6)
+    }
+}
+
+/// Folds the whole log into a new derived store with `workers` decoders, puts it in the place of the old one, and brings
+/// all views in line. The caller holds the log's lock.
+///
+/// # Errors
+/// `Corrupt`, I/O, `Undecodable`; the old derived store then stays.
+pub fn rehydrate(
+    log: &Log,
+    reader: &Reader,
+    workers: usize,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Rehydrated, Live)> {
+    rehydrate_with(log, reader, Bulk::new(workers), progress)
+}
+
+/// As [`rehydrate`], with a say in how.
+///
+/// # Errors
+/// As [`rehydrate`].
+pub fn rehydrate_with(
+    log: &Log,
+    reader: &Reader,
+    bulk: Bulk,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<(Rehydrated, Live)> {
+    let options = log.options();
+    let start = options.clock.now();
+    // What is rebuilt is to be what the log held, not what somebody made of a segment since.
+    reader.check_chain()?;
+    let dir = derived_dir(reader.dir());
+    let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;
+    let mut inboxes = Inboxes::new(Home::of(reader))?;
+    let folded = pipeline::fold_all(
+        reader,
+        store,
+        bulk,
+        Some(Box::new(|batch| inboxes.take_batch(batch))),
+        progress,
+    )?;
+    let mut store = folded.store;
+    if let Some(merged) = store.merge_all()? {
+        store = merged;
+    }
+    let store = store.install()?;
+    remove_old_derived(reader.storage().as_ref(), reader.dir());
+    let mut live = Live::new(
+        log,
+        Overlay::new(store),
+        Tail::default(),
+        reader.head().last_seq,
+    );
+    let views = mend_views(&live, reader, inboxes)?;
+    let digest = live.digest()?;
+    let counts = live.counts()?;
+    live.keep_views(reader)?;
+    let elapsed = options.clock.now().micros() - start.micros();
+    let elapsed = Duration::from_micros(elapsed.unsigned_abs());
+    Ok((
+        Rehydrated {
+            counts,
+            digest,
+            views,
+            elapsed,
+        },
+        live,
+    ))
+}
+
+fn mend_views(live: &Live, reader: &Reader, inboxes: Inboxes) -> Result<Mended> {
+    let mut mended = Mended::default();
+    let home = Home::of(reader);
+    if !live.team()?.as_ref().is_some_and(TeamInfo::keeps_views) {
+        inboxes.discard()?;
+        return match live.is_closed()? {
+            true => clear(&home),
+            false => Ok(mended),
+        };
+    }
+    mended.add(mend_team(live, &home)?);
+    mended.add(mend_tasks(live, &home)?);
+    match inboxes.wanted() {
+        true => mended.add(inboxes.finish(live, reader)?),
+        // The team was created without views, and got them later: nothing was built on the way.
+        false => mended.add(mend_inboxes(live, reader, &home)?),
+    }
+    mended.add(delivery::view::mend(live, reader, &home)?);
+    mended.add(worker::view::mend(live, reader, &home)?);
+    mended.add(mode::view::mend(live, &home)?);
+    mended.add(bootstrap::view::mend(live, &home)?);
+    mended.add(thread::view::mend(live, reader, &home)?);
+    Views::open(reader)?.settle(live.seq())?;
+    Ok(mended)
+}

@@ -1,0 +1,200 @@
+//! The fold of what commands do to tasks. The rules were kept when an event was recorded; here it only comes to pass.
+//!
+//! `version` counts commands, so what follows from another event (a task is blocked or not, a lease ran out) leaves it.
+
+use super::fold::{store, unborn};
+use super::row::{ClaimRow, GovernedRow, TaskRow, task_key};
+use super::{ClaimState, Status, deps};
+use crate::error::Result;
+use crate::task::event::{
+    Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+};
+use crate::tx::Tx;
+use teamlog_engine::{Event, RefKind};
+
+/// Folds one event. Of a task that is not known it says nothing, and neither does a second creation.
+pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Result<()> {
+    let id = fact.task_id.as_str();
+    let old: Option<TaskRow> = tx.get(&task_key(id))?;
+    let mut new = match (&fact.act, &old) {
+        (TaskAct::Created(created), None) => self::created(tx, event, id, created)?,
+        (TaskAct::Created(_), Some(_)) | (_, None) => return Ok(()),
+        (_, Some(old)) => old.clone(),
+    };
+    let at = event.created_at.micros();
+    match &fact.act {
+        TaskAct::Created(_) => {}
+        TaskAct::Updated(updated) => update(&mut new, updated),
+        TaskAct::DepsChanged(wanted) => (new.deps, new.ignored_deps) = deps::split(tx, id, wanted)?,
+        TaskAct::ResourcesDeclared(declared) => declare(&mut new, declared),
+        TaskAct::Blocked(_) => turn(&mut new, Status::Pending, Status::Blocked),
+        TaskAct::Unblocked => turn(&mut new, Status::Blocked, Status::Pending),
+        TaskAct::Claimed(claimed) => claim(&mut new, claimed, at),
+        TaskAct::Renewed(lease) => renew(&mut new, lease),
+        TaskAct::Completed(held, result) => {
+            end(&mut new, held, Status::Completed, at);
+            governed(&mut new).result.clone_from(result);
+        }
+        TaskAct::Failed(held, error) => {
+            end(&mut new, held, Status::Failed, at);
+            governed(&mut new).error.clone_from(error);
+        }
+        TaskAct::Released(held) => requeue(&mut new, held, ClaimState::Ended),
+        TaskAct::LeaseExpired(lease) => requeue(&mut new, &lease.held, ClaimState::Expired),
+        TaskAct::Canceled(_) => cancel(&mut new, at),
+        TaskAct::Reopened => reopen(&mut new),
+    }
+    new.version += u64::from(counts(&fact.act));
+    if new.trace_id.is_none() {
+        new.trace_id = event.refs.get(RefKind::Trace).map(str::to_owned);
+    }
+    new.updated_at = at;
+    new.seq = event.seq;
+    store(tx, id, old.as_ref(), &new)
+}
+
+/// Whether it is the doing of a command rather than what follows from one.
+fn counts(act: &TaskAct) -> bool {
+    !matches!(
+        act,
+        TaskAct::DepsChanged(_)
+            | TaskAct::ResourcesDeclared(_)
+            | TaskAct::Blocked(_)
+            | TaskAct::Unblocked
+            | TaskAct::LeaseExpired(_)
+    )
+}
+
+fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> Result<TaskRow> {
+    let mut task = unborn(event.created_at.micros());
+    task.claim_governed = true;
+    if created.blocked {
+        task.status = Status::Blocked as u8;
+    }
+    task.owner.clone_from(&created.owner);
+    task.subject = Some(created.subject.clone());
+    task.details = Some(created.description.clone());
+    task.priority = created.priority as u8;
+    (task.deps, task.ignored_deps) = deps::split(tx, id, &created.depends_on)?;
+    let extra = created
+        .extra
+        .as_ref()
+        .map(|extra| extra.as_str().to_owned());
+    if extra.is_some() || created.requires_code_change.is_some() {
+        let governed = governed(&mut task);
+        governed.requires_code_change = created.requires_code_change;
+        governed.extra = extra;
+    }
+    if created.resources != Resources::default() {
+        declare(&mut task, &created.resources);
+    }
+    Ok(task)
+}
+
+fn governed(task: &mut TaskRow) -> &mut GovernedRow {
+    task.governed.get_or_insert_default()
+}
+
+fn update(task: &mut TaskRow, updated: &TaskUpdated) {
+    if updated.subject.is_some() {
+        task.subject.clone_from(&updated.subject);
+    }
+    if updated.description.is_some() {
+        task.details.clone_from(&updated.description);
+    }
+    if updated.requires_code_change.is_some() {
+        governed(task).requires_code_change = updated.requires_code_change;
+    }
+}
+
+fn declare(task: &mut TaskRow, declared: &Resources) {
+    let governed = governed(task);
+    governed.resources.clone_from(&declared.resources);
+    governed.shared = declared.shared;
+}
+
+fn turn(task: &mut TaskRow, from: Status, to: Status) {
+    if task.status == from as u8 {
+        task.status = to as u8;
+    }
+}
+
+/// From its first claim on, a task moves by commands only.
+fn claim(task: &mut TaskRow, claimed: &TaskClaimed, at: i64) {
+    let Lease { held, leased_until } = &claimed.lease;
+    task.claim_governed = true;
+    task.status = Status::InProgress as u8;
+    task.owner = Some(held.worker.clone());
+    task.blocked = false;
+    if let Some(reported) = &mut task.reported {
+        reported.blocked = false;
+    }
+    let governed = governed(task);
+    governed.epoch = held.epoch;
+    governed.started_at = Some(at);
+    governed.claim = Some(ClaimRow {
+        owner: held.worker.clone(),
+        token: claimed.token.clone(),
+        leased_until: leased_until.micros(),
+        state: ClaimState::Live as u8,
+    });
+}
+
+fn renew(task: &mut TaskRow, lease: &Lease) {
+    if let Some(claim) = held(task, &lease.held) {
+        claim.leased_until = lease.leased_until.micros();
+    }
+}
+
+/// The claim that somebody holds.
+fn held<'a>(task: &'a mut TaskRow, held: &Held) -> Option<&'a mut ClaimRow> {
+    let governed = task.governed.as_mut()?;
+    let last = governed.epoch == held.epoch;
+    governed.claim.as_mut().filter(|_| last)
+}
+
+fn end_claim(task: &mut TaskRow, state: ClaimState) {
+    let claim = task
+        .governed
+        .as_mut()
+        .and_then(|governed| governed.claim.as_mut());
+    if let Some(claim) = claim.filter(|claim| claim.state == ClaimState::Live as u8) {
+        claim.state = state as u8;
+    }
+}
+
+fn end(task: &mut TaskRow, held: &Held, status: Status, at: i64) {
+    end_claim(task, ClaimState::Ended);
+    task.status = status as u8;
+    task.owner = Some(held.worker.clone());
+    governed(task).completed_at = Some(at);
+}
+
+/// Back to whoever wants it.
+fn requeue(task: &mut TaskRow, held: &Held, state: ClaimState) {
+    if self::held(task, held).is_some() {
+        end_claim(task, state);
+        task.status = Status::Pending as u8;
+        task.owner = None;
+    }
+}
+
+/// A command that ends a task governs it: no message brings it back.
+fn cancel(task: &mut TaskRow, at: i64) {
+    end_claim(task, ClaimState::Ended);
+    task.claim_governed = true;
+    task.status = Status::Canceled as u8;
+    task.blocked = false;
+    governed(task).completed_at = Some(at);
+}
+
+fn reopen(task: &mut TaskRow) {
+    task.claim_governed = true;
+    task.status = Status::Pending as u8;
+    task.owner = None;
+    task.blocked = false;
+    let governed = governed(task);
+    governed.result = None;
+    governed.error = None;
+    governed.completed_at = None;
+}

@@ -1,0 +1,269 @@
+//! Task snapshots, driven by messages under the monotonic guard, or by commands.
+//!
+//! A message applies only if its `(created_at, id)` is greater than that of the last one applied; any other stays in
+//! the log, is marked as superseded, and changes nothing. Of a task that commands govern a message only reports.
+
+mod commanded;
+mod deps;
+pub mod event;
+mod fold;
+mod held;
+pub mod imported;
+mod query;
+mod ready;
+mod row;
+pub mod transitions;
+pub(crate) mod view;
+
+pub(crate) use deps::cycle;
+pub use fold::TasksProjection;
+pub use held::HeldResources;
+pub(crate) use held::{all as all_held, by as held_by};
+pub(crate) use query::{
+    all, blocked, can_start, completed_since, counts, dependents, deps_completed, freed,
+    lease_count, lease_holders, leases_until, list, lost_deps, next_lease, next_number, open_deps,
+    owned, ready_count, stale, superseded, task, waiting, waiting_count,
+};
+pub(crate) use row::status_in;
+
+use crate::message::Priority;
+use teamlog_engine::{Json, Timestamp};
+
+/// Ids of more digits do not count as numbers.
+pub const NUMBER_DIGITS_MAX: usize = 15;
+
+/// How messages that arrive out of order are dealt with; the name in every snapshot.
+pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
+
+/// The state of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Status {
+    /// Nobody works on it.
+    Pending,
+    /// It waits for something.
+    Blocked,
+    /// It was given to its owner.
+    Assigned,
+    /// Its owner works on it.
+    InProgress,
+    /// Done.
+    Completed,
+    /// Given up with an error.
+    Failed,
+    /// Not to be done.
+    Canceled,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 7] = [
+        Status::Pending,
+        Status::Blocked,
+        Status::Assigned,
+        Status::InProgress,
+        Status::Completed,
+        Status::Failed,
+        Status::Canceled,
+    ];
+    /// The canonical name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Pending => "pending",
+            Status::Blocked => "blocked",
+            Status::Assigned => "assigned",
+            Status::InProgress => "in_progress",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Canceled => "canceled",
+        }
+    }
+    /// The status of that name; takes `done`, `skipped` and `cancelled` as well.
+    pub fn from_name(name: &str) -> Option<Status> {
+        match name {
+            "done" => Some(Status::Completed),
+            "skipped" | "cancelled" => Some(Status::Canceled),
+            _ => Status::ALL.into_iter().find(|status| status.name() == name),
+        }
+    }
+    /// Whether nothing is left to do.
+    pub fn is_final(self) -> bool {
+        matches!(self, Status::Completed | Status::Failed | Status::Canceled)
+    }
+}
+
+/// A task snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its id.
+    pub task_id: String,
+    /// `created_at` of the first message applied.
+    pub created_at: Timestamp,
+    /// `created_at` of the last message applied.
+    pub updated_at: Timestamp,
+    /// Who works on it.
+    pub owner: Option<String>,
+    /// Who gave it to the owner.
+    pub assigned_by: Option<String>,
+    /// What it is about.
+    pub subject: Option<String>,
+    /// The long form.
+    pub details: Option<String>,
+    /// Its state.
+    pub status: Status,
+    /// How far it is, as its reporter says it.
+    pub progress: Option<Json>,
+    /// When it will be done, as its reporter says it.
+    pub eta: Option<Json>,
+    /// Whether it was reported blocked.
+    pub blocked: bool,
+    /// The last note.
+    pub note: Option<String>,
+    /// The story it belongs to.
+    pub trace_id: Option<String>,
+    /// Who sent the last update applied.
+    pub last_update_from: Option<String>,
+    /// How urgent it is: the priority of its last assignment.
+    pub priority: Priority,
+    /// The tasks it waits for.
+    pub deps: Vec<String>,
+    /// Dependencies that would have closed a cycle, and were left out.
+    pub ignored_deps: Vec<String>,
+    /// Whether its status moves by claims only; messages then set the reported fields.
+    pub claim_governed: bool,
+    /// The status that a message reported of a claim-governed task.
+    pub reported_status: Option<Status>,
+    /// The owner that an assignment named for a claim-governed task.
+    pub reported_owner: Option<String>,
+    /// What messages said of a claim-governed task beside these.
+    pub reported: Reported,
+    /// Counts applied task messages.
+    pub snapshot_version: u64,
+    /// Counts every applied mutation.
+    pub version: u64,
+    /// The last message applied.
+    pub last_message_id: String,
+    /// Its `created_at`.
+    pub last_message_created_at: Timestamp,
+    /// Seq of the last event that changed it.
+    pub seq: u64,
+    /// What only commands make of a task.
+    pub governed: Governed,
+}
+
+/// What messages said of a claim-governed task, which moved nothing. Each thing stays until it is said otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reported {
+    /// Whether it is blocked; a new claim takes that back.
+    pub blocked: bool,
+    /// How far it is.
+    pub progress: Option<Json>,
+    /// When it will be done.
+    pub eta: Option<Json>,
+    /// The last note.
+    pub note: Option<String>,
+    /// Who reported last.
+    pub by: Option<String>,
+    /// When that was, by the message.
+    pub at: Option<Timestamp>,
+}
+
+/// What only commands make of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Governed {
+    /// Whether it cannot be done without changing code, if somebody said.
+    pub requires_code_change: Option<bool>,
+    /// What its completion brought.
+    pub result: Option<String>,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// When it was last claimed.
+    pub started_at: Option<Timestamp>,
+    /// When it was completed, failed or canceled.
+    pub completed_at: Option<Timestamp>,
+    /// How many claims it has had.
+    pub epoch: u64,
+    /// The last of them.
+    pub claim: Option<Claim>,
+    /// The paths that its holder may write, relative to the repository.
+    pub resources: Vec<String>,
+    /// Whether others may hold the same paths meanwhile, if somebody said.
+    pub shared: Option<bool>,
+    /// What else its creator said of it: a JSON object.
+    pub extra: Option<Json>,
+}
+
+/// A claim on a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Who made it.
+    pub owner: String,
+    /// What its holder presents.
+    pub token: String,
+    /// It counts before that moment.
+    pub leased_until: Timestamp,
+    /// How it stands.
+    pub state: ClaimState,
+}
+
+/// How a claim stands, as far as it is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ClaimState {
+    /// Its holder works on the task.
+    Live,
+    /// Its lease ran out.
+    Expired,
+    /// The task was completed, failed, released or canceled.
+    Ended,
+}
+
+impl ClaimState {
+    /// All of them.
+    pub const ALL: [ClaimState; 3] = [ClaimState::Live, ClaimState::Expired, ClaimState::Ended];
+}
+
+impl Task {
+    /// The claim under which somebody works on it, whether or not its lease ran out meanwhile.
+    pub fn claim(&self) -> Option<&Claim> {
+        let claim = self.governed.claim.as_ref()?;
+        (claim.state == ClaimState::Live).then_some(claim)
+    }
+
+    /// Whether the lease of that claim ran out by then, which no event says yet.
+    pub fn lease_expired(&self, now: Timestamp) -> bool {
+        self.claim().is_some_and(|claim| claim.leased_until <= now)
+    }
+}
+
+/// Which tasks are asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskFilter {
+    /// Only those in that state.
+    pub status: Option<Status>,
+    /// Only those of that owner.
+    pub owner: Option<String>,
+}
+
+/// Some tasks in natural order of their ids.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskPage {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// Whether more follow; the last task's id is then the cursor.
+    pub more: bool,
+}
+
+/// How many tasks are in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// By [`Status`] as index.
+    pub by_status: [u64; 7],
+}
+
+impl TaskCounts {
+    /// All tasks.
+    pub fn total(&self) -> u64 {
+        self.by_status.iter().sum()
+    }
+}

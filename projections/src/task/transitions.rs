@@ -1,0 +1,72 @@
+//! How the status of tasks changes, event by event: the fold of tasks over a log from its first event on, kept in memory.
+
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::task::{self, Status, TasksProjection};
+use crate::tx::{Projection, Recorded, Tx};
+use std::collections::HashMap;
+use teamlog_engine::Event;
+use teamlog_engine::derived::{Changes, Value};
+
+/// A change of a task's status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    /// The task.
+    pub task_id: String,
+    /// Its status before; none for a task that came into the world.
+    pub old: Option<Status>,
+    /// Its status from then on.
+    pub new: Status,
+}
+
+/// What is known of all tasks after the events that were seen.
+#[derive(Debug, Default)]
+pub struct Transitions {
+    rows: Rows,
+}
+
+impl Transitions {
+    /// Takes the next event of the log; the change of a status, if it is one.
+    ///
+    /// # Errors
+    /// `Undecodable`.
+    pub fn next(&mut self, event: &Event<'_>) -> Result<Option<Transition>> {
+        if event.foreign {
+            return Ok(None);
+        }
+        let fact = Fact::decode(event)?;
+        let task_id = match &fact {
+            Fact::Task(task) => task.task_id.clone(),
+            Fact::TaskImported(task) => task.task_id.clone(),
+            Fact::MessageSent(sent) => match &sent.task_id {
+                Some(id) => id.clone(),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let mut tx = Tx::new(&mut self.rows);
+        let old = task::status_in(&tx, &task_id)?;
+        let recorded = Recorded { event, fact: &fact };
+        TasksProjection.apply(&mut tx, recorded)?;
+        let new = task::status_in(&tx, &task_id)?;
+        Ok(new
+            .filter(|new| old != Some(*new))
+            .map(|new| Transition { task_id, old, new }))
+    }
+}
+
+/// Rows in memory.
+#[derive(Debug, Default)]
+struct Rows(HashMap<Vec<u8>, Vec<u8>>);
+
+impl Changes for Rows {
+    fn get(&self, key: &[u8]) -> teamlog_engine::Result<Option<Value<'_>>> {
+        Ok(self.0.get(key).map(|value| Value::Changed(value)))
+    }
+    fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.0.insert(key.to_owned(), value.to_owned());
+    }
+    fn delete(&mut self, key: &[u8]) {
+        self.0.remove(key);
+    }
+}

@@ -1,0 +1,286 @@
+//! `tasks/<id>.json`: one stored task, the superset of its renderings.
+
+use crate::message::Priority;
+use crate::task::{CONFLICT_POLICY, Status, Task};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use teamlog_engine::{Json, Timestamp};
+
+pub(crate) const DIR: &str = "tasks";
+
+/// Fields that the message protocol always has are there even when they hold nothing; the others are left out then.
+#[derive(Serialize, JsonSchema)]
+struct TaskView<'a> {
+    /// Version of this record
+    schema_version: u32,
+    /// The same for readers that want text
+    #[serde(rename = "schemaVersion")]
+    schema_version_text: &'a str,
+    /// The task's id
+    id: &'a str,
+    /// The same
+    task_id: &'a str,
+    /// What it is, in a line
+    subject: Option<&'a str>,
+    /// The same
+    title: Option<&'a str>,
+    /// What it is, at length
+    details: Option<&'a str>,
+    /// The same
+    description: Option<&'a str>,
+    #[schemars(with = "Status")]
+    status: &'a str,
+    /// Who works on it
+    owner: Option<&'a str>,
+    /// Who gave it to the owner
+    assigned_by: Option<&'a str>,
+    #[schemars(with = "Priority")]
+    priority: &'a str,
+    /// How far it is, as its reporter says it
+    #[schemars(with = "Option<Value>")]
+    progress: Option<&'a RawValue>,
+    /// When it will be done, as its reporter says it
+    #[schemars(with = "Option<Value>")]
+    eta: Option<&'a RawValue>,
+    /// Whether it was reported blocked
+    blocked: bool,
+    /// The last note
+    note: Option<&'a str>,
+    /// The tasks it waits for
+    deps: &'a [String],
+    /// The same
+    depends_on: &'a [String],
+    /// The same
+    blocked_by: &'a [String],
+    /// Dependencies that would have closed a cycle, and were left out
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    ignored_deps: &'a [String],
+    /// The story it belongs to
+    trace_id: Option<&'a str>,
+    /// Time of the first message applied
+    #[schemars(with = "Timestamp")]
+    created_at: String,
+    /// Time of the last message applied
+    #[schemars(with = "Timestamp")]
+    updated_at: String,
+    /// Who sent the last update applied
+    last_update_from: Option<&'a str>,
+    /// What a message reported of a claim-governed task
+    #[schemars(with = "Option<Status>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_status: Option<&'a str>,
+    /// Whom an assignment named for a claim-governed task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_owner: Option<&'a str>,
+    /// Whether a message reported a claim-governed task blocked
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reported_blocked: bool,
+    /// How far a claim-governed task is, as a message reported it
+    #[schemars(with = "Option<Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_progress: Option<&'a RawValue>,
+    /// When a claim-governed task will be done, as a message reported it
+    #[schemars(with = "Option<Value>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_eta: Option<&'a RawValue>,
+    /// The last note that a message left on a claim-governed task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_note: Option<&'a str>,
+    /// Who sent the last message about a claim-governed task
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_by: Option<&'a str>,
+    /// Time of that message
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reported_at: Option<String>,
+    /// Whether it cannot be done without changing code
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_code_change: Option<bool>,
+    /// What its completion brought
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a str>,
+    /// Why it failed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    /// Who works on it under a lease
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claim: Option<ClaimView<'a>>,
+    /// How many claims it has had
+    #[serde(skip_serializing_if = "is_zero")]
+    epoch: u64,
+    /// When it was last claimed
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_at: Option<String>,
+    /// When it was completed, failed or canceled
+    #[schemars(with = "Option<Timestamp>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<String>,
+    /// The paths that its holder may write, relative to the repository
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    resources: &'a [String],
+    /// Whether others may hold the same paths meanwhile
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
+    /// What else its creator said of it
+    #[schemars(with = "Option<Map<String, Value>>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a RawValue>,
+    /// Counts every applied mutation
+    version: u64,
+    /// Counts applied task messages
+    snapshot_version: u64,
+    /// The last message applied
+    last_message_id: Option<&'a str>,
+    /// Its time
+    #[schemars(with = "Option<Timestamp>")]
+    last_message_created_at: Option<String>,
+    /// How messages that arrive out of order are dealt with
+    snapshot_conflict_policy: &'a str,
+    /// Whether the lease of the claim ran out, which no event says yet; in answers only, never in the file
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lease_expired: bool,
+    /// Seq of the last event that changed it
+    seq: u64,
+}
+
+/// A claim that counts.
+#[derive(Serialize, JsonSchema)]
+struct ClaimView<'a> {
+    /// Who made it
+    owner: &'a str,
+    /// What its holder presents
+    token: &'a str,
+    /// It counts before that moment
+    #[schemars(with = "Timestamp")]
+    leased_until: String,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl<'a> TaskView<'a> {
+    fn of(task: &'a Task) -> TaskView<'a> {
+        let governed = &task.governed;
+        // A task that no message ever named has no last one.
+        let named = !task.last_message_id.is_empty() || task.last_message_created_at.micros() != 0;
+        let raw = |json: &'a Json| serde_json::from_str(json.as_str()).ok();
+        TaskView {
+            schema_version: 1,
+            schema_version_text: "1.0.0",
+            id: &task.task_id,
+            task_id: &task.task_id,
+            subject: task.subject.as_deref(),
+            title: task.subject.as_deref(),
+            details: task.details.as_deref(),
+            description: task.details.as_deref(),
+            status: task.status.name(),
+            owner: task.owner.as_deref(),
+            assigned_by: task.assigned_by.as_deref(),
+            priority: task.priority.name(),
+            progress: task.progress.as_ref().and_then(raw),
+            eta: task.eta.as_ref().and_then(raw),
+            blocked: task.blocked,
+            note: task.note.as_deref(),
+            deps: &task.deps,
+            depends_on: &task.deps,
+            blocked_by: &task.deps,
+            ignored_deps: &task.ignored_deps,
+            trace_id: task.trace_id.as_deref(),
+            created_at: task.created_at.to_string(),
+            updated_at: task.updated_at.to_string(),
+            last_update_from: task.last_update_from.as_deref(),
+            reported_status: task.reported_status.map(|status| status.name()),
+            reported_owner: task.reported_owner.as_deref(),
+            reported_blocked: task.reported.blocked,
+            reported_progress: task.reported.progress.as_ref().and_then(raw),
+            reported_eta: task.reported.eta.as_ref().and_then(raw),
+            reported_note: task.reported.note.as_deref(),
+            reported_by: task.reported.by.as_deref(),
+            reported_at: task.reported.at.map(|at| at.to_string()),
+            requires_code_change: governed.requires_code_change,
+            result: governed.result.as_deref(),
+            error: governed.error.as_deref(),
+            claim: task.claim().map(|claim| ClaimView {
+                owner: &claim.owner,
+                token: &claim.token,
+                leased_until: claim.leased_until.to_string(),
+            }),
+            epoch: governed.epoch,
+            started_at: governed.started_at.map(|at| at.to_string()),
+            completed_at: governed.completed_at.map(|at| at.to_string()),
+            resources: &governed.resources,
+            shared: governed.shared,
+            extra: governed.extra.as_ref().and_then(raw),
+            version: task.version,
+            snapshot_version: task.snapshot_version,
+            last_message_id: named.then_some(&task.last_message_id),
+            last_message_created_at: named.then(|| task.last_message_created_at.to_string()),
+            snapshot_conflict_policy: CONFLICT_POLICY,
+            lease_expired: false,
+            seq: task.seq,
+        }
+    }
+}
+
+impl Task {
+    /// The record of `tasks/<id>.json`, compact: the superset of all renderings, keys in a fixed order.
+    pub fn to_json(&self) -> Json {
+        TaskView::of(self).json()
+    }
+
+    /// The same with the mark `lease_expired`, if the lease of its claim ran out by that moment.
+    pub fn to_json_at(&self, now: Timestamp) -> Json {
+        let lease_expired = self.lease_expired(now);
+        let view = TaskView::of(self);
+        TaskView {
+            lease_expired,
+            ..view
+        }
+        .json()
+    }
+}
+
+impl TaskView<'_> {
+    fn json(&self) -> Json {
+        match Json::of(self) {
+            Ok(json) => json,
+            // Its parts came out of events, whose limits are tighter.
+            Err(error) => unreachable!("a task did not serialise: {error}"),
+        }
+    }
+}
+
+impl JsonSchema for Task {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Task".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = TaskView::json_schema(generator);
+        let about = "A task as its view file shows it";
+        schema.insert("description".to_owned(), about.into());
+        schema
+    }
+}
+
+/// The file's content, in the place of what `text` holds.
+pub(crate) fn text(task: &Task, text: &mut Vec<u8>) {
+    text.clear();
+    // Into memory nothing fails.
+    let _ = serde_json::to_writer_pretty(&mut *text, &TaskView::of(task));
+    text.push(b'\n');
+}
+
+/// The file of a task; ids were checked when their event was decoded.
+pub(crate) fn path(dir: &Path, id: &str) -> PathBuf {
+    dir.join(file_name(id))
+}
+
+/// The file's name.
+pub(crate) fn file_name(id: &str) -> String {
+    format!("{id}.json")
+}

@@ -1,0 +1,174 @@
+//! The team itself: its settings, its members, and how many events of each kind it has.
+
+pub mod settings;
+pub(crate) mod view;
+
+use crate::delivery::event::ConfigChanged;
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::team::settings::Setting;
+use crate::tx::{Projection, Recorded, Rows, Tx, key_of, row};
+use crate::worker::activity;
+use teamlog_engine::Timestamp;
+
+const INFO: u8 = 0x10;
+const MEMBER: u8 = 0x11;
+const COUNT: u8 = 0x12;
+
+/// The team and its settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamInfo {
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// Whether agents join by acting.
+    pub open: bool,
+    /// Whether view files are kept.
+    pub views: bool,
+    /// How many members it has.
+    pub members: u64,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+    /// Seq of the last event that changed it, its settings or its members.
+    pub seq: u64,
+}
+
+impl TeamInfo {
+    /// Whether it has view files: it keeps them and was not closed.
+    pub fn keeps_views(&self) -> bool {
+        self.views && self.closed_at.is_none()
+    }
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct InfoRow {
+    created_at: i64,
+    open: bool,
+    views: bool,
+    members: u64,
+    seq: u64,
+    /// As `team_created` has it; what a setting that is unset goes back to.
+    born_open: bool,
+    born_views: bool,
+    closed_at: Option<i64>,
+}
+row!(InfoRow);
+
+/// How the team was created.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Born {
+    pub open: bool,
+    pub views: bool,
+}
+
+/// The fold. The first `team_created` counts; a later one, which no command records, changes nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct TeamProjection;
+
+impl Projection for TeamProjection {
+    fn name(&self) -> &'static str {
+        "team"
+    }
+    fn version(&self) -> u32 {
+        5
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let event = recorded.event;
+        let count = key_of(COUNT, event.kind.as_bytes());
+        let before: u64 = tx.get(&count)?.unwrap_or_default();
+        tx.put(&count, &(before + 1));
+        activity::note(tx, recorded)?;
+        let info: Option<InfoRow> = tx.get(&[INFO])?;
+        match (recorded.fact, info) {
+            (Fact::TeamCreated(created), None) => {
+                let info = InfoRow {
+                    created_at: event.created_at.micros(),
+                    open: created.open,
+                    views: created.views,
+                    members: 0,
+                    seq: event.seq,
+                    born_open: created.open,
+                    born_views: created.views,
+                    closed_at: None,
+                };
+                add_members(tx, info, &created.members, event.seq)
+            }
+            (Fact::MembersAdded(added), Some(info)) => {
+                add_members(tx, info, &added.members, event.seq)
+            }
+            (Fact::ConfigChanged(changed), Some(info)) => {
+                configure(tx, info, changed, event.seq);
+                Ok(())
+            }
+            (Fact::TeamClosed(_), Some(mut info)) if info.closed_at.is_none() => {
+                info.closed_at = Some(event.created_at.micros());
+                info.seq = event.seq;
+                tx.put(&[INFO], &info);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn add_members(tx: &mut Tx<'_>, mut info: InfoRow, names: &[String], seq: u64) -> Result<()> {
+    for name in names {
+        let key = key_of(MEMBER, name.as_bytes());
+        if !tx.has(&key)? {
+            tx.mark(&key);
+            info.members += 1;
+            info.seq = seq;
+        }
+    }
+    tx.put(&[INFO], &info);
+    Ok(())
+}
+
+fn configure(tx: &mut Tx<'_>, mut info: InfoRow, changed: &ConfigChanged, seq: u64) {
+    settings::change(tx, changed);
+    for (setting, value) in &changed.changes {
+        let switch = |born| value.as_ref().map_or(born, settings::Value::switch);
+        match setting {
+            Setting::MembersOpen => info.open = switch(info.born_open),
+            Setting::Views => info.views = switch(info.born_views),
+            _ => {}
+        }
+    }
+    info.seq = seq;
+    tx.put(&[INFO], &info);
+}
+
+pub(crate) fn born(rows: Rows<'_>) -> Result<Option<Born>> {
+    let info: Option<InfoRow> = rows.get(&[INFO])?;
+    Ok(info.map(|info| Born {
+        open: info.born_open,
+        views: info.born_views,
+    }))
+}
+
+pub(crate) fn info(rows: Rows<'_>) -> Result<Option<TeamInfo>> {
+    let info: Option<InfoRow> = rows.get(&[INFO])?;
+    Ok(info.map(|info| TeamInfo {
+        created_at: Timestamp::from_micros(info.created_at).unwrap_or_default(),
+        open: info.open,
+        views: info.views,
+        members: info.members,
+        closed_at: info.closed_at.and_then(Timestamp::from_micros),
+        seq: info.seq,
+    }))
+}
+
+pub(crate) fn members(rows: Rows<'_>) -> Result<Vec<String>> {
+    rows.prefix(&[MEMBER], false)
+        .map(|entry| Ok(String::from_utf8_lossy(entry?.behind(1)).into_owned()))
+        .collect()
+}
+
+pub(crate) fn is_member(rows: Rows<'_>, name: &str) -> Result<bool> {
+    rows.has(&key_of(MEMBER, name.as_bytes()))
+}
+
+pub(crate) fn count_of(rows: Rows<'_>, kind: &str) -> Result<u64> {
+    Ok(rows
+        .get(&key_of(COUNT, kind.as_bytes()))?
+        .unwrap_or_default())
+}

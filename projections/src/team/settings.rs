@@ -1,0 +1,497 @@
+//! The settings of a team: every key with its type, bounds and default, in one table.
+//!
+//! A setting is changed by `config_changed` alone. One that nobody set has its default, and a default never becomes
+//! part of the log. Keys that this version does not know move nothing.
+
+use crate::delivery::event::ConfigChanged;
+use crate::error::Result;
+use crate::message::MessageType;
+use crate::spelling::distance;
+use crate::tx::{Rows, Tx, key_of, row};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// By key.
+const SETTING: u8 = 0x13;
+
+/// The longest time a setting may name: thirty days.
+pub const SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
+/// The most often a delivery may be tried again.
+pub const RETRIES_MAX: u64 = 100;
+
+/// One setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Setting {
+    /// `delivery.<type>.ack_timeout_seconds`; without a type `delivery.default.…`.
+    AckTimeout(Option<MessageType>),
+    /// `delivery.<type>.max_retries`; without a type `delivery.default.…`.
+    MaxRetries(Option<MessageType>),
+    /// `nudge.cooldown_seconds`.
+    NudgeCooldown,
+    /// `nudge.idle_seconds`.
+    NudgeIdle,
+    /// `members.open`.
+    MembersOpen,
+    /// `views`.
+    Views,
+    /// `governance.cleanup_requires_all_workers_inactive`.
+    CleanupGate,
+    /// `resources.root`.
+    ResourcesRoot,
+    /// `resources.policy`.
+    ResourcesPolicy,
+    /// `modes.trigger`.
+    ModesTrigger,
+    /// `modes.session_stale_seconds`.
+    SessionStale,
+    /// `guard.known`.
+    GuardKnown,
+}
+
+/// The value of a setting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Value {
+    /// A count or a time in seconds.
+    Number(u64),
+    /// Yes or no.
+    Switch(bool),
+    /// A name or a path; empty where there is none.
+    Text(String),
+}
+
+/// What a setting can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A whole number, at least and at most that.
+    Number(u64, u64),
+    /// True or false.
+    Switch,
+    /// One of those names.
+    Choice(&'static [&'static str]),
+    /// An absolute path.
+    Path,
+    /// Programs, parted by commas.
+    Programs,
+}
+
+/// A path that somebody holds is nobody else's.
+pub const EXCLUSIVE: &str = "exclusive";
+/// It may be, and whoever takes it is warned.
+pub const ADVISORY: &str = "advisory";
+/// Prompts start modes by `$name`, and by the phrases that are listed.
+pub const PHRASES: &str = "phrases";
+/// By `$name` alone.
+pub const TOKENS: &str = "tokens";
+/// Most bytes of a path.
+const PATH_BYTES_MAX: usize = 4096;
+/// Most bytes of a list of programs.
+const PROGRAMS_BYTES_MAX: usize = 4096;
+
+/// How a delivery is to go on without an ack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// How long each attempt waits; at least one second.
+    pub ack_timeout_seconds: u64,
+    /// How often it is tried again.
+    pub max_retries: u32,
+}
+
+impl Value {
+    /// As a number; a switch is 0 or 1, and a text is 0.
+    pub fn number(&self) -> u64 {
+        match self {
+            Value::Number(number) => *number,
+            Value::Switch(on) => u64::from(*on),
+            Value::Text(_) => 0,
+        }
+    }
+    /// As a text; nothing else is one.
+    pub fn text(&self) -> &str {
+        match self {
+            Value::Text(text) => text,
+            Value::Number(_) | Value::Switch(_) => "",
+        }
+    }
+    /// As a switch.
+    pub fn switch(&self) -> bool {
+        self.number() != 0
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Number(number) => number.fmt(f),
+            Value::Switch(on) => on.fmt(f),
+            Value::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl Setting {
+    /// All of them, in the order in which they are listed.
+    pub fn all() -> impl Iterator<Item = Setting> {
+        let types = || std::iter::once(None).chain(MessageType::ALL.map(Some));
+        types()
+            .flat_map(|kind| [Setting::AckTimeout(kind), Setting::MaxRetries(kind)])
+            .chain([
+                Setting::NudgeCooldown,
+                Setting::NudgeIdle,
+                Setting::MembersOpen,
+                Setting::Views,
+                Setting::CleanupGate,
+                Setting::ResourcesRoot,
+                Setting::ResourcesPolicy,
+                Setting::ModesTrigger,
+                Setting::SessionStale,
+                Setting::GuardKnown,
+            ])
+    }
+
+    /// Its key, as users type it.
+    pub fn key(self) -> String {
+        let delivery = |kind: Option<MessageType>, what: &str| {
+            let kind = kind.map_or("default", MessageType::name);
+            format!("delivery.{kind}.{what}")
+        };
+        match self {
+            Setting::AckTimeout(kind) => delivery(kind, "ack_timeout_seconds"),
+            Setting::MaxRetries(kind) => delivery(kind, "max_retries"),
+            Setting::NudgeCooldown => "nudge.cooldown_seconds".into(),
+            Setting::NudgeIdle => "nudge.idle_seconds".into(),
+            Setting::MembersOpen => "members.open".into(),
+            Setting::Views => "views".into(),
+            Setting::CleanupGate => "governance.cleanup_requires_all_workers_inactive".into(),
+            Setting::ResourcesRoot => "resources.root".into(),
+            Setting::ResourcesPolicy => "resources.policy".into(),
+            Setting::ModesTrigger => "modes.trigger".into(),
+            Setting::SessionStale => "modes.session_stale_seconds".into(),
+            Setting::GuardKnown => "guard.known".into(),
+        }
+    }
+
+    /// The setting of that key.
+    pub fn find(key: &str) -> Option<Setting> {
+        Setting::all().find(|setting| setting.key() == key)
+    }
+
+    /// The known key that looks most like `key`.
+    pub fn nearest(key: &str) -> Option<String> {
+        Setting::all()
+            .map(Setting::key)
+            .min_by_key(|known| (!known.contains(key), distance(known, key)))
+    }
+
+    /// What it is for.
+    pub fn doc(self) -> &'static str {
+        match self {
+            Setting::AckTimeout(None) => {
+                "seconds that each attempt of a delivery waits for its ack"
+            }
+            Setting::AckTimeout(Some(_)) => "the same for messages of that type",
+            Setting::MaxRetries(None) => {
+                "how often a delivery is tried again before it is a dead letter"
+            }
+            Setting::MaxRetries(Some(_)) => "the same for messages of that type",
+            Setting::NudgeCooldown => "least seconds between two nudges of one agent",
+            Setting::NudgeIdle => {
+                "seconds without an event of its own after which an agent is idle"
+            }
+            Setting::MembersOpen => "whether agents join by acting",
+            Setting::Views => "whether view files are kept",
+            Setting::CleanupGate => "whether work that is left over keeps a team from being closed",
+            Setting::ResourcesRoot => "the repository that the resources of tasks lie in",
+            Setting::ResourcesPolicy => {
+                "whether overlapping resources of two agents are refused, or taken with a warning"
+            }
+            Setting::ModesTrigger => {
+                "whether prompts start modes by `$name` and phrases, or by `$name` alone"
+            }
+            Setting::SessionStale => {
+                "seconds without a sign of life after which a session holds up nobody"
+            }
+            Setting::GuardKnown => {
+                "programs that `guard` trusts to write in the repository only where they may"
+            }
+        }
+    }
+
+    /// What it can be.
+    pub fn form(self) -> Form {
+        match self {
+            Setting::AckTimeout(_) => Form::Number(1, SECONDS_MAX),
+            Setting::MaxRetries(_) => Form::Number(0, RETRIES_MAX),
+            Setting::NudgeCooldown | Setting::NudgeIdle => Form::Number(0, SECONDS_MAX),
+            Setting::MembersOpen | Setting::Views | Setting::CleanupGate => Form::Switch,
+            Setting::ResourcesRoot => Form::Path,
+            Setting::ResourcesPolicy => Form::Choice(&[EXCLUSIVE, ADVISORY]),
+            Setting::ModesTrigger => Form::Choice(&[PHRASES, TOKENS]),
+            Setting::SessionStale => Form::Number(60, SECONDS_MAX),
+            Setting::GuardKnown => Form::Programs,
+        }
+    }
+
+    /// The least and the greatest number it may be, if it is one.
+    pub fn bounds(self) -> Option<(u64, u64)> {
+        match self.form() {
+            Form::Number(least, most) => Some((least, most)),
+            Form::Switch | Form::Choice(_) | Form::Path | Form::Programs => None,
+        }
+    }
+
+    /// The value that a text names.
+    ///
+    /// # Errors
+    /// The rule that it breaks, as the rest of a sentence.
+    pub fn parse(self, text: &str) -> Result<Value, String> {
+        match self.form() {
+            Form::Number(least, most) => match text.parse() {
+                Ok(number) if (least..=most).contains(&number) => Ok(Value::Number(number)),
+                _ => Err(format!("must be a whole number from {least} to {most}")),
+            },
+            Form::Switch => match text {
+                "true" => Ok(Value::Switch(true)),
+                "false" => Ok(Value::Switch(false)),
+                _ => Err("must be true or false".into()),
+            },
+            Form::Choice(names) if names.contains(&text) => Ok(Value::Text(text.to_owned())),
+            Form::Choice(names) => Err(format!("must be one of {}", names.join(", "))),
+            Form::Path => path(text).map(Value::Text),
+            Form::Programs => programs(text).map(Value::Text),
+        }
+    }
+
+    /// The default of this very key, where it has one that no other setting decides.
+    fn own_default(self) -> Option<Value> {
+        use MessageType::{DecisionRequired, ShutdownRequest};
+        let number = match self {
+            Setting::AckTimeout(None) => 60,
+            Setting::AckTimeout(Some(DecisionRequired | ShutdownRequest)) => 180,
+            Setting::MaxRetries(None | Some(ShutdownRequest)) => 2,
+            Setting::MaxRetries(Some(DecisionRequired)) => 3,
+            Setting::NudgeCooldown => 900,
+            Setting::NudgeIdle => 300,
+            Setting::CleanupGate => return Some(Value::Switch(true)),
+            Setting::ResourcesRoot => return Some(Value::Text(String::new())),
+            Setting::ResourcesPolicy => return Some(Value::Text(EXCLUSIVE.to_owned())),
+            Setting::ModesTrigger => return Some(Value::Text(PHRASES.to_owned())),
+            Setting::GuardKnown => return Some(Value::Text(String::new())),
+            Setting::SessionStale => 24 * 60 * 60,
+            _ => return None,
+        };
+        Some(Value::Number(number))
+    }
+
+    /// The setting that decides where this one was not set and has no default of its own.
+    fn general(self) -> Setting {
+        match self {
+            Setting::AckTimeout(_) => Setting::AckTimeout(None),
+            Setting::MaxRetries(_) => Setting::MaxRetries(None),
+            other => other,
+        }
+    }
+}
+
+/// An absolute path without what means nothing: `.`, `//`, a slash at the end.
+fn path(text: &str) -> Result<String, String> {
+    if !text.starts_with('/') || text.len() > PATH_BYTES_MAX || text.chars().any(char::is_control) {
+        return Err(format!(
+            "must be an absolute path of at most {PATH_BYTES_MAX} bytes without control characters"
+        ));
+    }
+    let names: Vec<&str> = text
+        .split('/')
+        .filter(|name| !name.is_empty() && *name != ".")
+        .collect();
+    match names.contains(&"..") {
+        true => Err("must be a path without ..".to_owned()),
+        false => Ok(format!("/{}", names.join("/"))),
+    }
+}
+
+/// Programs, each with the words that have to follow it, parted by commas; blanks are one blank.
+fn programs(text: &str) -> Result<String, String> {
+    let entries: Vec<String> = text
+        .split(',')
+        .map(|entry| entry.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let plain = |letter: char| letter.is_alphanumeric() || "_-./+@: ".contains(letter);
+    let is_entry =
+        |entry: &String| !entry.is_empty() && !entry.starts_with('-') && entry.chars().all(plain);
+    match text.len() <= PROGRAMS_BYTES_MAX && entries.iter().all(is_entry) {
+        true => Ok(entries.join(", ")),
+        false => Err(format!(
+            "must be programs as they are typed, such as `make, cargo test, ./ci/check`, in at most {PROGRAMS_BYTES_MAX} \
+             bytes: letters, digits and _-./+@:"
+        )),
+    }
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct TextRow(String);
+row!(TextRow);
+
+/// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
+pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
+    for (setting, value) in &changed.changes {
+        let key = key_of(SETTING, setting.key().as_bytes());
+        match value {
+            Some(Value::Text(text)) => tx.put(&key, &TextRow(text.clone())),
+            Some(value) => tx.put(&key, &value.number()),
+            None => tx.delete(&key),
+        }
+    }
+}
+
+/// What a setting was set to, if it was.
+pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>> {
+    let key = key_of(SETTING, setting.key().as_bytes());
+    let number = || rows.get::<u64>(&key);
+    Ok(match setting.form() {
+        Form::Number(..) => number()?.map(Value::Number),
+        Form::Switch => number()?.map(|number| Value::Switch(number != 0)),
+        Form::Choice(_) | Form::Path | Form::Programs => {
+            rows.get::<TextRow>(&key)?.map(|row| Value::Text(row.0))
+        }
+    })
+}
+
+/// Every setting that somebody set.
+pub(crate) fn all_recorded(rows: Rows<'_>) -> Result<BTreeMap<String, Value>> {
+    let mut settings = BTreeMap::new();
+    for entry in rows.prefix(&[SETTING], false) {
+        let key = String::from_utf8_lossy(entry?.behind(1)).into_owned();
+        if let Some(setting) = Setting::find(&key)
+            && let Some(value) = recorded(rows, setting)?
+        {
+            settings.insert(key, value);
+        }
+    }
+    Ok(settings)
+}
+
+/// The value that counts: what was set, else the default.
+pub(crate) fn effective(rows: Rows<'_>, setting: Setting) -> Result<Value> {
+    match recorded(rows, setting)? {
+        Some(value) => Ok(value),
+        None => default(rows, setting),
+    }
+}
+
+/// The value that counts where nobody set this key.
+pub(crate) fn default(rows: Rows<'_>, setting: Setting) -> Result<Value> {
+    if let Some(value) = setting.own_default() {
+        return Ok(value);
+    }
+    let born = |pick: fn(crate::team::Born) -> bool| -> Result<Value> {
+        Ok(Value::Switch(crate::team::born(rows)?.is_some_and(pick)))
+    };
+    match setting {
+        Setting::MembersOpen => born(|born| born.open),
+        Setting::Views => born(|born| born.views),
+        setting => effective(rows, setting.general()),
+    }
+}
+
+/// How a message of that type is delivered where the sender says nothing else.
+pub(crate) fn policy(rows: Rows<'_>, kind: MessageType) -> Result<Policy> {
+    let retries = effective(rows, Setting::MaxRetries(Some(kind)))?.number();
+    Ok(Policy {
+        ack_timeout_seconds: effective(rows, Setting::AckTimeout(Some(kind)))?.number(),
+        max_retries: u32::try_from(retries).unwrap_or(u32::MAX),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_found_again_and_has_a_default_that_keeps_its_bounds() {
+        let mut keys: Vec<String> = Setting::all().map(Setting::key).collect();
+        for setting in Setting::all() {
+            assert_eq!(Setting::find(&setting.key()), Some(setting));
+            if let (Some(value), Some((least, most))) = (setting.own_default(), setting.bounds()) {
+                assert!(
+                    (least..=most).contains(&value.number()),
+                    "{}",
+                    setting.key()
+                );
+                assert_eq!(setting.parse(&value.to_string()), Ok(value));
+            }
+        }
+        let all = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!((keys.len(), all), (40, 40));
+        assert_eq!(Setting::find("delivery.default"), None);
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_sort_or_size_is_told_the_rule() {
+        let retries = Setting::MaxRetries(None);
+        for text in ["", "-1", "101", "1.5", "true", "18446744073709551616"] {
+            assert_eq!(
+                retries.parse(text),
+                Err("must be a whole number from 0 to 100".into()),
+                "{text:?}"
+            );
+        }
+        assert!(Setting::AckTimeout(None).parse("0").is_err());
+        assert!(Setting::Views.parse("1").is_err());
+        assert_eq!(Setting::Views.parse("false"), Ok(Value::Switch(false)));
+        let policy = Setting::ResourcesPolicy;
+        assert_eq!(policy.parse(ADVISORY), Ok(Value::Text(ADVISORY.into())));
+        let rule = "must be one of exclusive, advisory".to_owned();
+        assert_eq!(policy.parse("loose"), Err(rule));
+        let root = Setting::ResourcesRoot;
+        for path in ["/repo/app", "//repo/./app/"] {
+            assert_eq!(root.parse(path), Ok(Value::Text("/repo/app".into())));
+        }
+        for path in [
+            "",
+            "repo",
+            "/repo/../x",
+            "/a\nb",
+            &format!("/{}", "x".repeat(5000)),
+        ] {
+            assert!(root.parse(path).is_err(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn programs_to_trust_are_words_parted_by_commas() {
+        let known = Setting::GuardKnown;
+        let text = |text: &str| Ok(Value::Text(text.into()));
+        assert_eq!(known.parse("make"), text("make"));
+        assert_eq!(
+            known.parse(" make ,cargo   test,./ci/check"),
+            text("make, cargo test, ./ci/check")
+        );
+        for list in ["", ",", "make,", "-x", "make; rm", "a\nb|c", "$X", "a*"] {
+            assert!(known.parse(list).is_err(), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_key_finds_its_neighbour() {
+        for (typed, meant) in [
+            (
+                "delivery.default.max_retrys",
+                "delivery.default.max_retries",
+            ),
+            (
+                "delivery.decision_require.max_retries",
+                "delivery.decision_required.max_retries",
+            ),
+            ("nudge.cooldown", "nudge.cooldown_seconds"),
+            ("view", "views"),
+            ("member.open", "members.open"),
+        ] {
+            assert_eq!(Setting::nearest(typed).as_deref(), Some(meant), "{typed}");
+        }
+        Setting::nearest(&"x".repeat(1 << 20)).unwrap();
+    }
+}

@@ -1,0 +1,88 @@
+//! `team.json`.
+
+use crate::error::Result;
+use crate::live::Live;
+use crate::team::TeamInfo;
+use crate::team::settings::Value;
+use crate::usage::event::Budget;
+use crate::worker::event::UNREGISTERED_ROLE;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Serialize)]
+struct TeamView<'a> {
+    schema_version: u32,
+    #[serde(rename = "schemaVersion")]
+    schema_version_text: &'a str,
+    team: &'a str,
+    #[serde(rename = "teamId")]
+    team_id: &'a str,
+    created_at: String,
+    members: Vec<String>,
+    /// The members, and what is known of each.
+    agents: Vec<Agent>,
+    open: bool,
+    /// What somebody set, by key.
+    settings: BTreeMap<String, Value>,
+    /// How many tokens may be used, once somebody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetView>,
+    seq: u64,
+}
+
+#[derive(Serialize)]
+struct Agent {
+    id: String,
+    role: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+}
+
+/// A budget under the names of the log and under those of the HTTP protocol.
+#[derive(Serialize)]
+struct BudgetView {
+    #[serde(flatten)]
+    budget: Budget,
+    #[serde(rename = "maxTokens", skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u64>,
+    #[serde(rename = "hardLimit")]
+    hard_limit: bool,
+}
+
+/// The file's content.
+pub(crate) fn text(name: &str, info: &TeamInfo, live: &Live) -> Result<Vec<u8>> {
+    let members = live.members()?;
+    let (mut agents, mut seq) = (Vec::new(), info.seq);
+    for id in &members {
+        let known = live.identity(id)?;
+        seq = known.as_ref().map_or(seq, |noted| seq.max(noted.seq));
+        let (role, model) = match known {
+            Some(noted) => (noted.what.role, noted.what.model),
+            None => (UNREGISTERED_ROLE.to_owned(), None),
+        };
+        let id = id.clone();
+        agents.push(Agent { id, role, model });
+    }
+    let budget = live.budget()?;
+    seq = budget.as_ref().map_or(seq, |info| seq.max(info.seq));
+    let view = TeamView {
+        schema_version: 1,
+        schema_version_text: "1.0.0",
+        team: name,
+        team_id: name,
+        created_at: info.created_at.to_string(),
+        members,
+        agents,
+        open: info.open,
+        settings: live.settings()?,
+        budget: budget.map(|info| BudgetView {
+            max_tokens: info.budget.max_tokens,
+            hard_limit: info.budget.hard_limit,
+            budget: info.budget,
+        }),
+        seq,
+    };
+    let mut text = serde_json::to_vec_pretty(&view).unwrap_or_default();
+    text.push(b'\n');
+    Ok(text)
+}

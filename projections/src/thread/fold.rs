@@ -1,0 +1,90 @@
+//! The fold.
+
+use super::row::{NUMBERED, POSTS, ThreadRow, number, thread_key};
+use super::shown::post_line;
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
+use crate::tx::{Projection, Recorded, Tx, numbered};
+use teamlog_engine::{Event, RefKind};
+
+/// The fold. What is said of a thread that never began, or begins twice, counts for nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct ThreadsProjection;
+
+impl Projection for ThreadsProjection {
+    fn name(&self) -> &'static str {
+        "threads"
+    }
+    fn version(&self) -> u32 {
+        2
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let Fact::Thread(fact) = recorded.fact else {
+            return Ok(());
+        };
+        match &fact.act {
+            ThreadAct::Started(started) => start(tx, recorded.event, &fact.thread_id, started),
+            ThreadAct::Posted(posted) => change(tx, recorded.event, fact, |tx, row| {
+                post(tx, recorded.event, &fact.thread_id, posted, row);
+            }),
+            ThreadAct::Linked(task) => change(tx, recorded.event, fact, |_, row| {
+                row.task_id = Some(task.clone());
+            }),
+        }
+    }
+}
+
+fn start(tx: &mut Tx<'_>, event: &Event<'_>, id: &str, started: &ThreadStarted) -> Result<()> {
+    let key = thread_key(id);
+    if tx.has(&key)? {
+        return Ok(());
+    }
+    if let Some(number) = number(id) {
+        let largest: u64 = tx.get(&[NUMBERED])?.unwrap_or_default();
+        if number > largest {
+            tx.put(&[NUMBERED], &number);
+        }
+    }
+    let at = event.created_at.micros();
+    let row = ThreadRow {
+        first: event.seq,
+        seq: event.seq,
+        created_at: at,
+        updated_at: at,
+        title: started.title.clone(),
+        participants: started.participants.clone(),
+        task_id: started.task_id.clone(),
+        trace_id: event.refs.get(RefKind::Trace).map(str::to_owned),
+        ..ThreadRow::default()
+    };
+    tx.put(&key, &row);
+    Ok(())
+}
+
+fn change(
+    tx: &mut Tx<'_>,
+    event: &Event<'_>,
+    fact: &ThreadFact,
+    with: impl FnOnce(&mut Tx<'_>, &mut ThreadRow),
+) -> Result<()> {
+    let key = thread_key(&fact.thread_id);
+    let Some(mut row) = tx.get::<ThreadRow>(&key)? else {
+        return Ok(());
+    };
+    row.seq = event.seq;
+    row.updated_at = event.created_at.micros();
+    if row.trace_id.is_none() {
+        row.trace_id = event.refs.get(RefKind::Trace).map(str::to_owned);
+    }
+    with(tx, &mut row);
+    tx.put(&key, &row);
+    Ok(())
+}
+
+fn post(tx: &mut Tx<'_>, event: &Event<'_>, id: &str, posted: &Posted, row: &mut ThreadRow) {
+    row.messages += 1;
+    row.view_bytes += post_line(event, id, posted).len() as u64;
+    row.last_post = Some((event.seq, event.id.bytes()));
+    tx.mark(&numbered(POSTS, id, event.seq));
+}

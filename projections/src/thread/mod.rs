@@ -1,0 +1,22 @@
+//! Threads: talks between agents, perhaps about a task. What was said stays in the log.
+
+pub mod event;
+mod fold;
+mod query;
+mod row;
+mod shown;
+pub(crate) mod view;
+
+pub use fold::ThreadsProjection;
+pub use row::Thread;
+pub use shown::{PostShown, SCHEMA_VERSION, ThreadShown, post_line};
+
+pub(crate) use query::{all, before, next_number, posts, seqs, thread};
+
+/// How the id of a thread begins; a number follows.
+pub const ID_PREFIX: &str = "thread-";
+
+/// The id of the thread of that number.
+pub fn id(number: u64) -> String {
+    format!("{ID_PREFIX}{number:04}")
+}

@@ -1,0 +1,176 @@
+//! Tokens that were used: by the team, by each agent, for each task; and the budget.
+
+pub mod event;
+
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::message::fold::time;
+use crate::tx::{Entry, Projection, Recorded, Rows, Tx, end_of, row};
+use crate::usage::event::{Budget, UsageFact, UsageReported};
+use teamlog_engine::{Event, Timestamp};
+
+/// By whose they are: what was used.
+const USED: u8 = 0x4C;
+/// The budget.
+const BUDGET: u8 = 0x4D;
+
+/// How a key says whose tokens are meant.
+const TEAM_TAG: u8 = 0;
+const AGENT_TAG: u8 = 1;
+const TASK_TAG: u8 = 2;
+
+/// Whose tokens are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose<'a> {
+    /// All of them.
+    Team,
+    /// Those of an agent.
+    Agent(&'a str),
+    /// Those for a task.
+    Task(&'a str),
+}
+
+/// Tokens that were used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Read.
+    pub input_tokens: u64,
+    /// Written.
+    pub output_tokens: u64,
+    /// All of them.
+    pub tokens: u64,
+    /// How often that was reported.
+    pub reports: u64,
+    /// When it was reported last.
+    pub at: Timestamp,
+}
+
+/// The budget as it was set last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BudgetInfo {
+    /// It.
+    pub budget: Budget,
+    /// The event that set it.
+    pub seq: u64,
+    /// Whether it is recorded that its soft limit was reached.
+    pub soft_limit_reached: bool,
+}
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct UsedRow {
+    input: u64,
+    output: u64,
+    tokens: u64,
+    reports: u64,
+    at: i64,
+}
+row!(UsedRow);
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct BudgetRow {
+    seq: u64,
+    /// The soft limit that was reached.
+    reached: Option<u64>,
+    budget: Budget,
+}
+row!(BudgetRow);
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct UsageProjection;
+
+impl Projection for UsageProjection {
+    fn name(&self) -> &'static str {
+        "usage"
+    }
+    fn version(&self) -> u32 {
+        1
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        let Fact::Usage(fact) = recorded.fact else {
+            return Ok(());
+        };
+        let mut row: BudgetRow = tx.get(&[BUDGET])?.unwrap_or_default();
+        match &**fact {
+            UsageFact::Reported(reported) => return report(tx, recorded.event, reported),
+            UsageFact::Set(budget) => {
+                row.seq = recorded.event.seq;
+                row.budget = budget.clone();
+            }
+            UsageFact::SoftLimitReached(soft) => row.reached = Some(soft.limit),
+        }
+        tx.put(&[BUDGET], &row);
+        Ok(())
+    }
+}
+
+fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Result<()> {
+    let task = reported.task_id.as_deref().map(Whose::Task);
+    let whose = [Whose::Team, Whose::Agent(&reported.worker)];
+    for whose in whose.into_iter().chain(task) {
+        let mut row: UsedRow = tx.get(&key(whose))?.unwrap_or_default();
+        row.input = row.input.saturating_add(reported.input_tokens);
+        row.output = row.output.saturating_add(reported.output_tokens);
+        row.tokens = row.tokens.saturating_add(reported.tokens);
+        row.reports += 1;
+        row.at = event.created_at.micros();
+        tx.put(&key(whose), &row);
+    }
+    Ok(())
+}
+
+fn key(whose: Whose<'_>) -> Vec<u8> {
+    let (tag, name) = match whose {
+        Whose::Team => (TEAM_TAG, ""),
+        Whose::Agent(name) => (AGENT_TAG, name),
+        Whose::Task(name) => (TASK_TAG, name),
+    };
+    [&[USED, tag], name.as_bytes()].concat()
+}
+
+pub(crate) fn used(rows: Rows<'_>, whose: Whose<'_>) -> Result<Used> {
+    let row: Option<UsedRow> = rows.get(&key(whose))?;
+    Ok(shown(row.unwrap_or_default()))
+}
+
+pub(crate) fn budget(rows: Rows<'_>) -> Result<Option<BudgetInfo>> {
+    let row: Option<BudgetRow> = rows.get(&[BUDGET])?;
+    let row = row.filter(|row| row.seq > 0);
+    Ok(row.map(|row| BudgetInfo {
+        soft_limit_reached: row.reached.is_some() && row.reached == row.budget.warns_at(),
+        budget: row.budget,
+        seq: row.seq,
+    }))
+}
+
+/// Agents that used any, by name, from behind one on.
+pub(crate) fn agents(
+    rows: Rows<'_>,
+    after: Option<&str>,
+    limit: usize,
+) -> Result<Vec<(String, Used)>> {
+    let prefix = [USED, AGENT_TAG];
+    let from = match after {
+        None => prefix.to_vec(),
+        // The next key there can be.
+        Some(after) => [&prefix, after.as_bytes(), &[0]].concat(),
+    };
+    let found = rows.walk(&from, &end_of(&prefix), false).take(limit);
+    found
+        .map(|entry| {
+            let entry: Entry<'_> = entry?;
+            let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
+            Ok((name, shown(entry.row()?)))
+        })
+        .collect()
+}
+
+fn shown(row: UsedRow) -> Used {
+    Used {
+        input_tokens: row.input,
+        output_tokens: row.output,
+        tokens: row.tokens,
+        reports: row.reports,
+        at: time(row.at),
+    }
+}

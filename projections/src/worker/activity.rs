@@ -1,0 +1,84 @@
+//! When an agent last did something, and whether the last it said was that it has nothing to do.
+
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::message::MessageType;
+use crate::tx::{Recorded, Rows, Tx, key_of, row};
+use crate::worker::event::{WorkerFact, WorkerState};
+use teamlog_engine::Timestamp;
+
+/// By actor.
+const ACTIVITY: u8 = 0x14;
+
+/// What an agent last did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// Its last event.
+    pub seq: u64,
+    /// When that was recorded.
+    pub at: Timestamp,
+    /// Whether the last it said of itself was that it has nothing to do: by an `idle_notification`, or as its status.
+    pub said_idle: bool,
+}
+
+#[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+struct ActivityRow {
+    seq: u64,
+    at: i64,
+    said_idle: bool,
+}
+row!(ActivityRow);
+
+/// Folds an event of any kind: its actor was active, and so was the sender of a message.
+pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+    let actor: &str = &recorded.event.actor;
+    match recorded.fact {
+        Fact::MessageSent(sent) => {
+            let idle = sent.kind == MessageType::IdleNotification;
+            said(tx, recorded, &sent.from, idle)
+        }
+        Fact::Worker(fact) => match &**fact {
+            WorkerFact::Status(worker, status) => {
+                said(tx, recorded, worker, status.state == WorkerState::Idle)
+            }
+            _ => touch(tx, recorded, actor, None),
+        },
+        _ => touch(tx, recorded, actor, None),
+    }
+}
+
+/// An agent said whether it has nothing to do; somebody else may have recorded it.
+fn said(tx: &mut Tx<'_>, recorded: Recorded<'_>, agent: &str, idle: bool) -> Result<()> {
+    let actor: &str = &recorded.event.actor;
+    touch(tx, recorded, agent, Some(idle))?;
+    match agent == actor {
+        true => Ok(()),
+        false => touch(tx, recorded, actor, None),
+    }
+}
+
+fn touch(
+    tx: &mut Tx<'_>,
+    recorded: Recorded<'_>,
+    agent: &str,
+    said_idle: Option<bool>,
+) -> Result<()> {
+    let key = key_of(ACTIVITY, agent.as_bytes());
+    let before: ActivityRow = tx.get(&key)?.unwrap_or_default();
+    let row = ActivityRow {
+        seq: recorded.event.seq,
+        at: recorded.event.created_at.micros(),
+        said_idle: said_idle.unwrap_or(before.said_idle),
+    };
+    tx.put(&key, &row);
+    Ok(())
+}
+
+pub(crate) fn of(rows: Rows<'_>, agent: &str) -> Result<Option<Activity>> {
+    let row: Option<ActivityRow> = rows.get(&key_of(ACTIVITY, agent.as_bytes()))?;
+    Ok(row.map(|row| Activity {
+        seq: row.seq,
+        at: Timestamp::from_micros(row.at).unwrap_or_default(),
+        said_idle: row.said_idle,
+    }))
+}

@@ -1,0 +1,114 @@
+//! Workers: who they are, what they last said of themselves, and how the team is supervised.
+//!
+//! Each thing that is known is one row with the event that said it last. Instructions and snapshots can be long and stay
+//! in the log: their rows name the event.
+
+pub mod activity;
+pub mod event;
+mod query;
+mod row;
+mod shown;
+pub mod supervision;
+pub(crate) mod view;
+
+pub use row::{Noted, WorkerPart};
+pub use shown::{
+    ApprovalShown, HeartbeatShown, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerShown,
+};
+
+pub(crate) use query::{
+    approval, baseline, heartbeat, identity, inbox, last_idle, last_reported, monitor_snapshot,
+    parts, phase, shutdown_ack, shutdown_request, status, workers,
+};
+
+use crate::error::Result;
+use crate::fact::Fact;
+use crate::tx::{Projection, Recorded, Tx, key_of};
+use crate::worker::event::{WorkerFact, WorkerState};
+use crate::worker::supervision::Reported;
+use row::{
+    APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, NotedRow, PHASE, REPORTED,
+    SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
+};
+
+/// Reported events that tell of no single worker, of which the last one is kept.
+pub const TEAM_WIDE: [&str; 3] = [
+    "all_workers_idle",
+    "team_leader_nudge",
+    "leader_notification_deferred",
+];
+
+/// The key of the last `leader_attention_set`.
+pub(crate) const ATTENTION: &str = "leader_attention_set";
+
+/// The fold.
+#[derive(Debug, Clone, Copy)]
+pub struct StaffProjection;
+
+impl Projection for StaffProjection {
+    fn name(&self) -> &'static str {
+        "staff"
+    }
+    fn version(&self) -> u32 {
+        3
+    }
+    fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
+        if let Fact::Worker(fact) = recorded.fact {
+            note(tx, recorded, fact);
+        }
+        Ok(())
+    }
+}
+
+fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &WorkerFact) {
+    let seq = recorded.event.seq;
+    let at = recorded.event.created_at.micros();
+    let key = |namespace, name: &str| key_of(namespace, name.as_bytes());
+    match fact {
+        WorkerFact::Identity(worker, identity) => {
+            tx.put(&key(IDENTITY, worker), &NotedRow::of(seq, at, identity));
+        }
+        WorkerFact::Heartbeat(worker, heartbeat) => {
+            tx.put(&key(HEARTBEAT, worker), &NotedRow::of(seq, at, heartbeat));
+        }
+        WorkerFact::Status(worker, status) => {
+            tx.put(&key(STATUS, worker), &NotedRow::of(seq, at, status));
+            if status.state == WorkerState::Idle {
+                tx.put(&key(LAST_IDLE, worker), &seq);
+            }
+        }
+        WorkerFact::Inbox(worker) => tx.put(&key(INBOX, worker), &seq),
+        WorkerFact::ShutdownRequested(worker, request) => {
+            let row = NotedRow::of(seq, at, request);
+            tx.put(&key(SHUTDOWN_REQUEST, worker), &row);
+        }
+        WorkerFact::ShutdownAcked(worker, ack) => {
+            tx.put(&key(SHUTDOWN_ACK, worker), &NotedRow::of(seq, at, ack));
+        }
+        WorkerFact::Reported(reported) => report(tx, seq, reported),
+        WorkerFact::Approval(approval) => {
+            let row = NotedRow::of(seq, at, approval);
+            tx.put(&key(APPROVAL, &approval.task_id), &row);
+        }
+        WorkerFact::Attention => tx.put(&key(REPORTED, ATTENTION), &seq),
+        WorkerFact::Snapshot => tx.put(&[SNAPSHOT], &seq),
+        WorkerFact::Baselines(baselines) => {
+            for (worker, baseline) in &baselines.workers {
+                tx.put(&key(BASELINE, worker), &NotedRow::of(seq, at, baseline));
+            }
+        }
+        WorkerFact::Phase(phase) => tx.put(&[PHASE], &NotedRow::of(seq, at, &phase.to)),
+    }
+}
+
+/// A worker that reports that it is idle says nothing of its status, but of when it last became so.
+fn report(tx: &mut Tx<'_>, seq: u64, reported: &Reported) {
+    let idle = reported.kind == "worker_idle"
+        || (reported.kind == "worker_state_changed" && reported.state == Some(WorkerState::Idle));
+    if idle && !reported.worker.is_empty() {
+        tx.put(&key_of(LAST_IDLE, reported.worker.as_bytes()), &seq);
+    }
+    if TEAM_WIDE.contains(&reported.kind.as_str()) {
+        tx.put(&key_of(REPORTED, reported.kind.as_bytes()), &seq);
+    }
+}

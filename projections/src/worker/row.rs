@@ -1,0 +1,122 @@
+//! How the staff's rows are stored.
+
+use crate::message::fold::time;
+use crate::tx::{Row, row};
+use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
+use crate::worker::supervision::{Approval, Baseline};
+use teamlog_engine::Timestamp;
+
+/// By worker.
+pub(super) const IDENTITY: u8 = 0x50;
+/// By worker.
+pub(super) const HEARTBEAT: u8 = 0x51;
+/// By worker.
+pub(super) const STATUS: u8 = 0x52;
+/// By worker: the event that holds its instructions.
+pub(super) const INBOX: u8 = 0x53;
+/// By worker.
+pub(super) const SHUTDOWN_REQUEST: u8 = 0x54;
+/// By worker.
+pub(super) const SHUTDOWN_ACK: u8 = 0x55;
+/// By worker: the event that told of its last becoming idle.
+pub(super) const LAST_IDLE: u8 = 0x56;
+/// By worker.
+pub(super) const BASELINE: u8 = 0x57;
+/// By task.
+pub(super) const APPROVAL: u8 = 0x58;
+/// One: the event that holds the monitor's snapshot.
+pub(super) const SNAPSHOT: u8 = 0x59;
+/// By type: the last reported event.
+pub(super) const REPORTED: u8 = 0x5A;
+/// One.
+pub(super) const PHASE: u8 = 0x5B;
+
+/// Something with the event that said it last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Noted<T> {
+    /// What was said.
+    pub what: T,
+    /// When.
+    pub at: Timestamp,
+    /// The event that said it.
+    pub seq: u64,
+}
+
+/// A thing that is known of a worker; each has a view file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WorkerPart {
+    /// Who it is.
+    Identity,
+    /// Its last sign of life.
+    Heartbeat,
+    /// What it does.
+    Status,
+    /// Its instructions.
+    Inbox,
+    /// That it was asked to stop.
+    ShutdownRequest,
+    /// What it says to that.
+    ShutdownAck,
+}
+
+impl WorkerPart {
+    /// All of them.
+    pub const ALL: [WorkerPart; 6] = [
+        WorkerPart::Identity,
+        WorkerPart::Heartbeat,
+        WorkerPart::Status,
+        WorkerPart::Inbox,
+        WorkerPart::ShutdownRequest,
+        WorkerPart::ShutdownAck,
+    ];
+    pub(super) fn namespace(self) -> u8 {
+        match self {
+            WorkerPart::Identity => IDENTITY,
+            WorkerPart::Heartbeat => HEARTBEAT,
+            WorkerPart::Status => STATUS,
+            WorkerPart::Inbox => INBOX,
+            WorkerPart::ShutdownRequest => SHUTDOWN_REQUEST,
+            WorkerPart::ShutdownAck => SHUTDOWN_ACK,
+        }
+    }
+}
+
+/// A [`Noted`] as stored.
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+pub(super) struct NotedRow<T> {
+    seq: u64,
+    at: i64,
+    what: T,
+}
+
+row!(NotedRow<Identity>);
+row!(NotedRow<Heartbeat>);
+row!(NotedRow<StatusChange>);
+row!(NotedRow<ShutdownRequest>);
+row!(NotedRow<ShutdownAck>);
+row!(NotedRow<Approval>);
+row!(NotedRow<Baseline>);
+row!(NotedRow<String>);
+
+impl<T: Clone> NotedRow<T>
+where
+    NotedRow<T>: Row,
+{
+    pub fn of(seq: u64, at: i64, what: &T) -> NotedRow<T> {
+        NotedRow {
+            seq,
+            at,
+            what: what.clone(),
+        }
+    }
+}
+
+impl<T> From<NotedRow<T>> for Noted<T> {
+    fn from(row: NotedRow<T>) -> Noted<T> {
+        Noted {
+            what: row.what,
+            at: time(row.at),
+            seq: row.seq,
+        }
+    }
+}
