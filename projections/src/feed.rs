@@ -5,6 +5,7 @@
 
 use crate::error::Result;
 use crate::fact::Fact;
+use crate::live::Live;
 use crate::task::event::TaskAct;
 use crate::thread::event::ThreadAct;
 use crate::tx::{Projection, Recorded, Rows, Tx, end_of, numbered};
@@ -92,15 +93,22 @@ fn one(agent: Option<&str>) -> Told<'_> {
     agent.map_or(Told::Nobody, Told::One)
 }
 
-/// The first `limit` events behind `since` that an agent is told.
-pub(crate) fn behind(rows: Rows<'_>, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
-    let own = first(rows, &key::series(TOLD, agent.as_bytes()), since, limit)?;
-    let mut seqs = first(rows, &key::series(TOLD_ALL, b""), since, limit)?;
-    seqs.extend(own);
-    seqs.sort_unstable();
-    let more = seqs.len() > limit;
-    seqs.truncate(limit);
-    Ok(FeedPage { seqs, more })
+impl Live {
+    /// The first `limit` events behind `since` that an agent is told, oldest first.
+    pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
+        let own = first(
+            self.rows(),
+            &key::series(TOLD, agent.as_bytes()),
+            since,
+            limit,
+        )?;
+        let mut seqs = first(self.rows(), &key::series(TOLD_ALL, b""), since, limit)?;
+        seqs.extend(own);
+        seqs.sort_unstable();
+        let more = seqs.len() > limit;
+        seqs.truncate(limit);
+        Ok(FeedPage { seqs, more })
+    }
 }
 
 /// The first numbers of a series behind `since`, one more than `limit`.

@@ -4,10 +4,11 @@
 //! notes the places and brings the views up to date. Queries cost as much as what they answer, whatever the
 //! length of the history.
 
+mod event;
 mod found;
 mod load;
-mod query;
 
+pub use crate::tx::SeqPage;
 pub use found::Found;
 pub use load::{DERIVED_DIR, derived_dir, old_derived, remove_old_derived};
 
@@ -28,6 +29,9 @@ pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 pub const MERGE_BYTES_MAX: u64 = 16 << 20;
 
 /// The state of a team.
+///
+/// Its questions stand with their nouns (`task/query.rs` and so on). Each answers I/O and `Derived` errors; the times and
+/// seqs of a page are bounds that the caller chooses, and none walks over history.
 pub struct Live {
     log: Log,
     overlay: Overlay,

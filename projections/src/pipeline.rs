@@ -14,7 +14,7 @@ use crate::delivery::DeliveriesProjection;
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use crate::feed::FeedProjection;
-use crate::message::fold::MessagesProjection;
+use crate::message::MessagesProjection;
 use crate::mode::ModesProjection;
 use crate::response::ResponsesProjection;
 use crate::task::TasksProjection;

@@ -9,8 +9,8 @@
 use crate::error::{Error, Result};
 use crate::fact::Fact;
 use std::borrow::Cow;
-use teamlog_engine::Event;
 use teamlog_engine::derived::{Changes, View, key};
+use teamlog_engine::{Event, Timestamp};
 
 /// An event with what it says.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +107,33 @@ impl<'a> Rows<'a> {
             Ok(Entry { key, value })
         })
     }
+    /// The newest `limit` numbers of a series before `before`, ascending.
+    pub fn page(self, series: &[u8], before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        let end = match before {
+            None => end_of(series),
+            Some(seq) => [series, &seq.to_be_bytes()].concat(),
+        };
+        let mut page = SeqPage::default();
+        for entry in self.walk(series, &end, true) {
+            let seq = entry?.seq();
+            if page.seqs.len() == limit {
+                page.older = true;
+                break;
+            }
+            page.seqs.push(seq);
+        }
+        page.seqs.reverse();
+        Ok(page)
+    }
+}
+
+/// Some events, oldest first, and whether older ones remain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeqPage {
+    /// Their seqs, ascending.
+    pub seqs: Vec<u64>,
+    /// Whether there are older ones.
+    pub older: bool,
 }
 
 /// A key with its value.
@@ -138,6 +165,11 @@ fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
             why: format!("the value of {key:02x?} does not decode"),
         })
     })
+}
+
+/// A time as rows hold it.
+pub(crate) fn time(micros: i64) -> Timestamp {
+    Timestamp::from_micros(micros).unwrap_or_default()
 }
 
 /// The first key behind all that begin with `prefix`, which does not consist of 0xFF alone.

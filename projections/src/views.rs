@@ -150,14 +150,14 @@ impl Touched {
                 self.tasks.insert(task.task_id);
             }
             Fact::MessageSent(sent) => {
-                let known = message::fold::message(live.rows(), &sent.id)?;
+                let known = live.message(&sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
                     let envelope = sent.envelope(event);
                     let lines = self.inboxes.entry(sent.to).or_default();
                     message::view::line(event, envelope, &sent.from, lines);
                 }
                 if let (Some(task), Some(_)) = (sent.task_id, sent.change)
-                    && !task::superseded(live.rows(), event.seq)?
+                    && !live.superseded(event.seq)?
                 {
                     self.tasks.insert(task);
                 }

@@ -1,12 +1,12 @@
 //! Artifacts: what was left last under each name. The bytes lie beside the log.
 
 pub mod event;
+mod query;
 
 use crate::artifact::event::{ArtifactKind, ArtifactStored};
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::message::fold::time;
-use crate::tx::{Entry, Projection, Recorded, Rows, Tx, end_of, key_of, row};
+use crate::tx::{Projection, Recorded, Tx, key_of, row};
 use teamlog_engine::Timestamp;
 
 /// By name: the artifact.
@@ -87,53 +87,4 @@ fn kind_prefix(kind: ArtifactKind) -> [u8; 2] {
         ArtifactKind::Patches => 2,
     };
     [BY_KIND, number]
-}
-
-pub(crate) fn artifact(rows: Rows<'_>, name: &str) -> Result<Option<Artifact>> {
-    let row: Option<ArtifactRow> = rows.get(&key_of(ARTIFACT, name.as_bytes()))?;
-    Ok(row.map(|row| shown(name.to_owned(), row)))
-}
-
-/// Artifacts by name, of one kind or of all, from behind one on.
-pub(crate) fn list(
-    rows: Rows<'_>,
-    kind: Option<ArtifactKind>,
-    after: Option<&str>,
-    limit: usize,
-) -> Result<Vec<Artifact>> {
-    let prefix = match kind {
-        None => vec![ARTIFACT],
-        Some(kind) => kind_prefix(kind).to_vec(),
-    };
-    let from = match after {
-        None => prefix.clone(),
-        // The next key there can be.
-        Some(after) => [&prefix, after.as_bytes(), &[0]].concat(),
-    };
-    let mut found = Vec::new();
-    for entry in rows.walk(&from, &end_of(&prefix), false).take(limit) {
-        let entry: Entry<'_> = entry?;
-        let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
-        match kind {
-            None => found.push(shown(name, entry.row()?)),
-            Some(_) => found.extend(artifact(rows, &name)?),
-        }
-    }
-    Ok(found)
-}
-
-fn shown(name: String, row: ArtifactRow) -> Artifact {
-    Artifact {
-        stored: ArtifactStored {
-            name,
-            kind: row.kind,
-            digest: row.digest,
-            size: row.size,
-            task_id: row.task_id,
-            worker: row.worker,
-        },
-        versions: row.versions,
-        seq: row.seq,
-        at: time(row.at),
-    }
 }

@@ -6,6 +6,7 @@
 pub mod checklist;
 pub mod event;
 mod evidence;
+mod query;
 mod run;
 mod shown;
 pub(crate) mod view;
@@ -13,6 +14,7 @@ mod words;
 
 pub use checklist::{Step, StepStatus};
 pub use evidence::{CoreReadyAck, Evidence, LAUNCH_MODE};
+pub(crate) use query::all;
 pub use run::{
     DELIVERY_MICROS, Delivery, Domain, Gate, HANDSHAKE_MICROS, Handshake, LastBreach, Run,
 };
@@ -22,8 +24,8 @@ pub use words::{Case, Core, Method, Outcome, State, Verdict};
 use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::tx::{Projection, Recorded, Row, Rows, Tx, end_of, key_of, numbered};
-use teamlog_engine::{RefKind, Timestamp};
+use crate::tx::{Projection, Recorded, Row, Tx, key_of, numbered};
+use teamlog_engine::RefKind;
 
 /// By run.
 const RUN: u8 = 0x78;
@@ -127,70 +129,4 @@ fn due_key(at: i64, run: &str) -> Vec<u8> {
     let mut key = key_of(DUE, &at.to_be_bytes());
     key.extend_from_slice(run.as_bytes());
     key
-}
-
-pub(crate) fn run(rows: Rows<'_>, id: &str) -> Result<Option<Run>> {
-    rows.get(&key_of(RUN, id.as_bytes()))
-}
-
-/// The newest runs first.
-pub(crate) fn newest(rows: Rows<'_>, limit: usize) -> Result<Vec<Run>> {
-    let begun = begun_before(rows, None, limit)?;
-    Ok(begun.into_iter().map(|(_, run)| run).collect())
-}
-
-/// The runs that began before an event, the newest first, each with the event that began it.
-pub(crate) fn begun_before(
-    rows: Rows<'_>,
-    before: Option<u64>,
-    limit: usize,
-) -> Result<Vec<(u64, Run)>> {
-    let prefix = numbered_prefix();
-    let end = match before {
-        Some(seq) => numbered(BEGUN, "", seq),
-        None => end_of(&prefix),
-    };
-    let mut runs = Vec::new();
-    for entry in rows.walk(&prefix, &end, true).take(limit) {
-        let entry = entry?;
-        let Id(id) = entry.row()?;
-        runs.extend(run(rows, &id)?.map(|run| (entry.seq(), run)));
-    }
-    Ok(runs)
-}
-
-/// All that begin with `BEGUN` and have no name.
-fn numbered_prefix() -> Vec<u8> {
-    teamlog_engine::derived::key::series(BEGUN, b"")
-}
-
-/// The ids of all runs, in the order of their names.
-pub(crate) fn all(rows: Rows<'_>) -> impl Iterator<Item = Result<Run>> + use<'_> {
-    rows.prefix(&[RUN], false).map(|entry| entry?.row())
-}
-
-pub(crate) fn next_number(rows: Rows<'_>) -> Result<u64> {
-    let largest: u64 = rows.get(&[NUMBERED])?.unwrap_or_default();
-    Ok(largest.saturating_add(1))
-}
-
-/// The runs of which something timed out by then, the earliest first.
-pub(crate) fn due_by(rows: Rows<'_>, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
-    let end = due_key(now.micros().saturating_add(1), "");
-    let mut runs = Vec::new();
-    for entry in rows.walk(&[DUE], &end, false).take(limit) {
-        let id = String::from_utf8_lossy(entry?.behind(DUE_BYTES)).into_owned();
-        runs.extend(run(rows, &id)?);
-    }
-    Ok(runs)
-}
-
-/// When the next thing of any run times out.
-pub(crate) fn next_due(rows: Rows<'_>) -> Result<Option<Timestamp>> {
-    let Some(entry) = rows.prefix(&[DUE], false).next() else {
-        return Ok(None);
-    };
-    let entry = entry?;
-    let micros = entry.behind(1).first_chunk::<8>();
-    Ok(micros.and_then(|bytes| Timestamp::from_micros(i64::from_be_bytes(*bytes))))
 }

@@ -2,7 +2,7 @@
 
 use super::run::{Delivery, Domain};
 use super::{Case, Core, Evidence, Run, State, Verdict, checklist};
-use crate::message::fold::time;
+use crate::tx::time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,7 +3,8 @@
 use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
 use crate::delivery::event::DeliveryDead;
 use crate::error::Result;
-use crate::message::fold::time;
+use crate::live::Live;
+use crate::tx::time;
 use crate::tx::{Rows, Tx, key_of, numbered, row};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -160,16 +161,22 @@ fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut LetterRow)) -> Result<()
     Ok(())
 }
 
-pub(crate) fn by_id(rows: Rows<'_>, id: &str) -> Result<Option<DeadLetter>> {
-    match rows.get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))? {
-        Some(seq) => by_seq(rows, seq),
-        None => Ok(None),
+impl Live {
+    /// A dead letter by its id.
+    pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
+        match self
+            .rows()
+            .get::<u64>(&key_of(DEAD_LETTER, id.as_bytes()))?
+        {
+            Some(seq) => self.dead_letter_at(seq),
+            None => Ok(None),
+        }
     }
-}
-
-pub(crate) fn by_seq(rows: Rows<'_>, seq: u64) -> Result<Option<DeadLetter>> {
-    let row: Option<LetterRow> = rows.get(&letter_key(seq))?;
-    Ok(row.map(|row| letter(seq, row)))
+    /// The dead letter that an event recorded.
+    pub fn dead_letter_at(&self, seq: u64) -> Result<Option<DeadLetter>> {
+        let row: Option<LetterRow> = self.rows().get(&letter_key(seq))?;
+        Ok(row.map(|row| letter(seq, row)))
+    }
 }
 
 fn letter(seq: u64, row: LetterRow) -> DeadLetter {

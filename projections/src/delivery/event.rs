@@ -11,7 +11,7 @@
 use crate::delivery::attempt_end;
 use crate::fact::event;
 use crate::fact::stored::{Decoded, id, read, write};
-use crate::message::fold::MessageInfo;
+use crate::message::MessageInfo;
 use crate::team::settings::{Form, Policy, Setting, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

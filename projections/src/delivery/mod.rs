@@ -8,14 +8,14 @@
 use crate::delivery::event::{DeliveryDead, DeliveryRequired};
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::message::fold::{SeqPage, page, time};
 use crate::team::settings::Policy;
-use crate::tx::{Projection, Recorded, Rows, Tx, key_of, numbered, row};
-use teamlog_engine::derived::key;
+use crate::tx::time;
+use crate::tx::{Projection, Recorded, Tx, key_of, numbered, row};
 use teamlog_engine::{Event, EventId, RefKind, Timestamp};
 
 mod dead_letter;
 pub mod event;
+mod query;
 mod schedule;
 pub(crate) mod view;
 
@@ -23,8 +23,7 @@ pub use dead_letter::DeadLetter;
 pub(crate) use schedule::attempt_end;
 pub use schedule::{Due, Step};
 
-pub(crate) use dead_letter::{by_id, by_seq, days, of_day};
-pub(crate) use schedule::{due_by, next_due, open};
+pub(crate) use dead_letter::{days, of_day};
 
 /// By message id.
 const DELIVERY: u8 = 0x40;
@@ -264,39 +263,6 @@ impl Delivery {
     fn end_of(&self, attempt: u32) -> Timestamp {
         schedule::attempt_end(self.started_at, self.policy.ack_timeout_seconds, attempt)
     }
-}
-
-pub(crate) fn delivery(rows: Rows<'_>, message_id: &str) -> Result<Option<Delivery>> {
-    let row: Option<DeliveryRow> = rows.get(&key_of(DELIVERY, message_id.as_bytes()))?;
-    Ok(row.map(|row| Delivery {
-        message_id: message_id.to_owned(),
-        to: row.to,
-        required: row.required,
-        required_id: EventId::from_bytes(row.required_id),
-        started_at: time(row.started),
-        policy: Policy {
-            ack_timeout_seconds: row.timeout,
-            max_retries: row.retries,
-        },
-        attempt: row.attempt,
-        state: match row.state {
-            ACKED => State::Acked(row.closed),
-            DEAD => State::Dead(row.closed),
-            _ => State::Open,
-        },
-        dead_letter: row.dead_letter,
-    }))
-}
-
-/// The newest `limit` dead letters before `before`, of one recipient or of all.
-pub(crate) fn dead_letters(
-    rows: Rows<'_>,
-    agent: Option<&str>,
-    before: Option<u64>,
-    limit: usize,
-) -> Result<SeqPage> {
-    let series = key::series(DEAD_LETTERS, agent.unwrap_or_default().as_bytes());
-    page(rows, &series, before, limit)
 }
 
 fn letter_key(seq: u64) -> Vec<u8> {

@@ -1,8 +1,8 @@
 //! When which attempt ends, and what is due by a time: in the order of time, however late somebody asks.
 
-use super::{DUE, Delivery, delivery};
+use super::{DUE, Delivery, State};
 use crate::error::Result;
-use crate::tx::Rows;
+use crate::live::Live;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use teamlog_engine::Timestamp;
@@ -51,63 +51,64 @@ fn step(delivery: &Delivery, attempt: u32) -> Step {
     }
 }
 
-/// When the next attempt of any delivery ends.
-pub(crate) fn next_due(rows: Rows<'_>) -> Result<Option<Timestamp>> {
-    match rows.prefix(&[DUE], false).next() {
-        Some(entry) => Ok(entry?.behind(1).first_chunk().and_then(at)),
-        None => Ok(None),
+impl Live {
+    /// When the next attempt of any delivery ends.
+    pub fn next_due(&self) -> Result<Option<Timestamp>> {
+        match self.rows().prefix(&[DUE], false).next() {
+            Some(entry) => Ok(entry?.behind(1).first_chunk().and_then(at)),
+            None => Ok(None),
+        }
     }
-}
-
-/// Deliveries that wait for their ack, the next one that is due first.
-pub(crate) fn open(rows: Rows<'_>, limit: usize) -> Result<Vec<Delivery>> {
-    let mut open = Vec::new();
-    for entry in rows.prefix(&[DUE], false).take(limit) {
-        let id = String::from_utf8_lossy(entry?.behind(9)).into_owned();
-        open.extend(delivery(rows, &id)?);
+    /// Deliveries that wait for their ack, the next one that is due first.
+    pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
+        let mut open = Vec::new();
+        for entry in self.rows().prefix(&[DUE], false).take(limit) {
+            let id = String::from_utf8_lossy(entry?.behind(9)).into_owned();
+            open.extend(self.delivery(&id)?);
+        }
+        Ok(open)
     }
-    Ok(open)
+    /// The first `limit` things that are due by `now`, of one message or of all, in the order of their times and then of
+    /// message ids: the order in which somebody who asks all the time would meet them.
+    pub fn due_by(
+        &self,
+        now: Timestamp,
+        message_id: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Due>> {
+        let mut following = Following::default();
+        if let Some(id) = message_id {
+            if let Some(delivery) = self
+                .delivery(id)?
+                .filter(|found| found.state == State::Open)
+            {
+                following.push(delivery.due_at(), delivery.attempt, delivery);
+            }
+            return following.take(now, limit, &mut || Ok(None));
+        }
+        let mut index = self.rows().prefix(&[DUE], false);
+        let mut indexed = || match index.next() {
+            None => Ok(None),
+            Some(entry) => {
+                let entry = entry?;
+                let id = String::from_utf8_lossy(entry.behind(9)).into_owned();
+                let due = entry.behind(1).first_chunk().and_then(at);
+                Ok(due.map(|due| (due, id)))
+            }
+        };
+        following.live = Some(self);
+        following.take(now, limit, &mut indexed)
+    }
 }
 
 fn at(bytes: &[u8; 8]) -> Option<Timestamp> {
     Timestamp::from_micros(i64::from_be_bytes(*bytes))
 }
 
-/// The first `limit` things that are due by `now`, of one message or of all, in the order of their times and then of
-/// message ids: the order in which somebody who asks all the time would meet them.
-pub(crate) fn due_by(
-    rows: Rows<'_>,
-    now: Timestamp,
-    message_id: Option<&str>,
-    limit: usize,
-) -> Result<Vec<Due>> {
-    let mut following = Following::default();
-    if let Some(id) = message_id {
-        if let Some(delivery) =
-            delivery(rows, id)?.filter(|found| found.state == super::State::Open)
-        {
-            following.push(delivery.due_at(), delivery.attempt, delivery);
-        }
-        return following.take(now, limit, &mut || Ok(None));
-    }
-    let mut index = rows.prefix(&[DUE], false);
-    let mut indexed = || match index.next() {
-        None => Ok(None),
-        Some(entry) => {
-            let entry = entry?;
-            let id = String::from_utf8_lossy(entry.behind(9)).into_owned();
-            let due = entry.behind(1).first_chunk().and_then(at);
-            Ok(due.map(|due| (due, id)))
-        }
-    };
-    following.rows = Some(rows);
-    following.take(now, limit, &mut indexed)
-}
-
 /// What the deliveries that were met lead to, earliest first.
 #[derive(Default)]
 struct Following<'a> {
-    rows: Option<Rows<'a>>,
+    live: Option<&'a Live>,
     heap: BinaryHeap<Reverse<(Timestamp, String, u32)>>,
     met: std::collections::BTreeMap<String, Delivery>,
 }
@@ -140,7 +141,7 @@ impl Following<'_> {
                     waiting = Some((at, id));
                     break;
                 }
-                let known = self.rows.map_or(Ok(None), |rows| delivery(rows, &id))?;
+                let known = self.live.map_or(Ok(None), |live| live.delivery(&id))?;
                 if let Some(delivery) = known {
                     self.push(at, delivery.attempt, delivery);
                 }

@@ -3,11 +3,12 @@
 //! `pending -> notified | failed`, `notified -> delivered | failed`; the last two are final. A step that is not one of
 //! these changes nothing. An ack of the message settles its request: whoever acknowledges was told.
 
-use super::fold::{DISPATCH, OPEN_DISPATCH, time};
 use super::marks;
+use super::row::{DISPATCH, OPEN_DISPATCH};
 use crate::error::Result;
+use crate::live::Live;
 use crate::message::event::{DispatchMoved, DispatchRequested, DispatchStep};
-use crate::tx::{Rows, Tx, key_of, row};
+use crate::tx::{Tx, key_of, row, time};
 use teamlog_engine::{Event, Timestamp};
 
 /// How far a request has come.
@@ -190,14 +191,40 @@ fn open_key(request: &str) -> Vec<u8> {
     key_of(OPEN_DISPATCH, request.as_bytes())
 }
 
-/// Requests that are open, by their ids.
-pub(crate) fn open_dispatches(rows: Rows<'_>, limit: usize) -> Result<Vec<Dispatch>> {
-    let mut open = Vec::new();
-    for entry in rows.prefix(&[OPEN_DISPATCH], false).take(limit) {
-        let id = String::from_utf8_lossy(entry?.behind(1)).into_owned();
-        open.extend(dispatch(rows, &id)?);
+impl Live {
+    /// Requests to tell somebody something that are open, by their ids.
+    pub fn open_dispatches(&self, limit: usize) -> Result<Vec<Dispatch>> {
+        let mut open = Vec::new();
+        for entry in self.rows().prefix(&[OPEN_DISPATCH], false).take(limit) {
+            let id = String::from_utf8_lossy(entry?.behind(1)).into_owned();
+            open.extend(self.dispatch(&id)?);
+        }
+        Ok(open)
     }
-    Ok(open)
+    /// A dispatch request by its id.
+    pub fn dispatch(&self, id: &str) -> Result<Option<Dispatch>> {
+        let row: Option<DispatchRow> = self.rows().get(&key_of(DISPATCH, id.as_bytes()))?;
+        Ok(row.map(|row| Dispatch {
+            status: DispatchStatus::of(row.status),
+            attempt_count: row.attempts,
+            created_at: time(row.created),
+            updated_at: time(row.updated),
+            notified_at: row.notified.map(time),
+            delivered_at: row.delivered.map(time),
+            failed_at: row.failed.map(time),
+            last_reason: row.reason,
+            request: DispatchRequested {
+                request_id: id.to_owned(),
+                kind: row.kind,
+                to_worker: row.to,
+                trigger_message: row.trigger,
+                intent: row.intent,
+                message_id: row.message_id,
+                transport_preference: row.transport,
+                fallback_allowed: row.fallback,
+            },
+        }))
+    }
 }
 
 impl DispatchRow {
@@ -217,28 +244,4 @@ impl DispatchRow {
         self.updated = at;
         true
     }
-}
-
-pub(crate) fn dispatch(rows: Rows<'_>, id: &str) -> Result<Option<Dispatch>> {
-    let row: Option<DispatchRow> = rows.get(&key_of(DISPATCH, id.as_bytes()))?;
-    Ok(row.map(|row| Dispatch {
-        status: DispatchStatus::of(row.status),
-        attempt_count: row.attempts,
-        created_at: time(row.created),
-        updated_at: time(row.updated),
-        notified_at: row.notified.map(time),
-        delivered_at: row.delivered.map(time),
-        failed_at: row.failed.map(time),
-        last_reason: row.reason,
-        request: DispatchRequested {
-            request_id: id.to_owned(),
-            kind: row.kind,
-            to_worker: row.to,
-            trigger_message: row.trigger,
-            intent: row.intent,
-            message_id: row.message_id,
-            transport_preference: row.transport,
-            fallback_allowed: row.fallback,
-        },
-    }))
 }

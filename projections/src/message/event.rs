@@ -9,7 +9,7 @@
 
 use crate::delivery::event::about;
 use crate::fact::stored::{Decoded, id, name, read};
-use crate::message::fold::MessageInfo;
+use crate::message::MessageInfo;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use teamlog_engine::NewEvent;

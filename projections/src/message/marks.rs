@@ -4,11 +4,12 @@
 //! Plain mail that was not delivered is found by its sender, recipient and body, so that it is not sent twice.
 
 use super::dispatch;
-use super::fold::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageRow, SAME, UNDELIVERED, time};
+use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageRow, SAME, UNDELIVERED};
 use crate::error::Result;
 use crate::fact::Sent;
+use crate::live::Live;
 use crate::message::event::{Mark, MessageMarked};
-use crate::tx::{Rows, Tx, key_of, numbered, row};
+use crate::tx::{Tx, key_of, numbered, row, time};
 use teamlog_engine::derived::key;
 use teamlog_engine::{Event, Timestamp};
 
@@ -171,35 +172,37 @@ fn digest(from: &str, to: &str, body: &str) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-pub(crate) fn marks(rows: Rows<'_>, id: &str) -> Result<Marks> {
-    let row: Option<MarksRow> = rows.get(&key_of(MARKS, id.as_bytes()))?;
-    let row = row.unwrap_or_default();
-    Ok(Marks {
-        notified_at: row.notified.map(time),
-        delivered_at: row.delivered.map(time),
-        dispatch: row.dispatch,
-    })
-}
-
-/// The oldest plain mail of that sender, recipient and body that is not delivered.
-pub(crate) fn same(rows: Rows<'_>, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
-    let series = key::series(SAME, digest(from, to, body).as_bytes());
-    let Some(entry) = rows.prefix(&series, false).next() else {
-        return Ok(None);
-    };
-    let row: SameRow = entry?.row()?;
-    Ok(Some(SameMail {
-        id: row.id,
-        created_at: time(row.created_at),
-    }))
-}
-
-pub(crate) fn counts(rows: Rows<'_>, agent: &str) -> Result<MailCounts> {
-    let row: Option<CountsRow> = rows.get(&key_of(MAIL_COUNTS, agent.as_bytes()))?;
-    let row = row.unwrap_or_default();
-    let received = super::fold::agent(rows, agent)?.received;
-    Ok(MailCounts {
-        undelivered: received.saturating_sub(row.delivered),
-        open_dispatches: row.dispatches,
-    })
+impl Live {
+    /// What became of a message beside its ack.
+    pub fn marks(&self, id: &str) -> Result<Marks> {
+        let row: Option<MarksRow> = self.rows().get(&key_of(MARKS, id.as_bytes()))?;
+        let row = row.unwrap_or_default();
+        Ok(Marks {
+            notified_at: row.notified.map(time),
+            delivered_at: row.delivered.map(time),
+            dispatch: row.dispatch,
+        })
+    }
+    /// The oldest plain mail of that sender, recipient and body that is not delivered.
+    pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
+        let series = key::series(SAME, digest(from, to, body).as_bytes());
+        let Some(entry) = self.rows().prefix(&series, false).next() else {
+            return Ok(None);
+        };
+        let row: SameRow = entry?.row()?;
+        Ok(Some(SameMail {
+            id: row.id,
+            created_at: time(row.created_at),
+        }))
+    }
+    /// How many messages of an agent are not delivered, and how many requests to tell it are open.
+    pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
+        let row: Option<CountsRow> = self.rows().get(&key_of(MAIL_COUNTS, agent.as_bytes()))?;
+        let row = row.unwrap_or_default();
+        let received = self.agent(agent)?.received;
+        Ok(MailCounts {
+            undelivered: received.saturating_sub(row.delivered),
+            open_dispatches: row.dispatches,
+        })
+    }
 }

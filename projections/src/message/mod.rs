@@ -3,8 +3,10 @@
 mod dispatch;
 mod envelope;
 pub mod event;
-pub(crate) mod fold;
+mod fold;
 mod marks;
+mod query;
+mod row;
 mod rules;
 mod unapplied;
 mod unread;
@@ -14,15 +16,12 @@ pub use dispatch::{Dispatch, DispatchStatus};
 pub use envelope::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION,
 };
-pub use fold::{
-    AgentInfo, InboxQuery, LastSent, MessageInfo, MessagesProjection, SeqPage, Unacked,
-};
+pub use fold::MessagesProjection;
 pub use marks::{MailCounts, Marks, SameMail};
+pub use query::{AgentInfo, InboxQuery, LastSent, MessageInfo, Unacked};
 pub use rules::{check_id, check_name};
 pub use unapplied::{NotApplied, Unapplied};
 pub use unread::UnreadMail;
 
-pub(crate) use dispatch::{dispatch, open_dispatches};
-pub(crate) use marks::{counts, marks, same};
+pub(crate) use query::inbox_seqs;
 pub(crate) use unapplied::TASK_ID;
-pub(crate) use unread::{unread_id, unread_mail};

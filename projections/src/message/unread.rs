@@ -1,11 +1,11 @@
 //! Unread messages with wake-ups apart: reminders never displace what they remind of.
 
-use super::fold::{
-    InboxQuery, LastSentRow, MESSAGE, MessageRow, UNACKED, UnackedRow, agent, cooldown_key, inbox,
-};
+use super::InboxQuery;
+use super::row::{LastSentRow, MESSAGE, MessageRow, UNACKED, UnackedRow, cooldown_key};
 use crate::error::Result;
+use crate::live::Live;
 use crate::message::MessageType;
-use crate::tx::{Rows, Tx, key_of, numbered};
+use crate::tx::{Tx, key_of, numbered};
 use teamlog_engine::Event;
 
 /// Messages that are looked at together.
@@ -20,52 +20,53 @@ pub struct UnreadMail {
     pub wakeups: Vec<u64>,
 }
 
-/// At most `limit` of each. Beyond that, only as many are looked at as there are wake-ups.
-pub(crate) fn unread_mail(rows: Rows<'_>, name: &str, limit: usize) -> Result<UnreadMail> {
-    let info = agent(rows, name)?;
-    let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));
-    let (mail, wakeups) = (
-        most(info.unread.saturating_sub(info.wakeups)),
-        most(info.wakeups),
-    );
-    let mut found = UnreadMail::default();
-    let mut before = None;
-    while found.mail.len() < mail || found.wakeups.len() < wakeups {
-        let query = InboxQuery {
-            unread: true,
-            before,
-            limit: PAGE,
-        };
-        let page = inbox(rows, name, query)?;
-        for seq in page.seqs.iter().rev() {
-            let (list, most) = match is_wakeup(rows, *seq)? {
-                true => (&mut found.wakeups, wakeups),
-                false => (&mut found.mail, mail),
+impl Live {
+    /// The newest unread messages of an agent, wake-ups apart, at most `limit` of each. Beyond that, only as many are looked at as there are wake-ups.
+    pub fn unread_mail(&self, name: &str, limit: usize) -> Result<UnreadMail> {
+        let info = self.agent(name)?;
+        let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));
+        let (mail, wakeups) = (
+            most(info.unread.saturating_sub(info.wakeups)),
+            most(info.wakeups),
+        );
+        let mut found = UnreadMail::default();
+        let mut before = None;
+        while found.mail.len() < mail || found.wakeups.len() < wakeups {
+            let query = InboxQuery {
+                unread: true,
+                before,
+                limit: PAGE,
             };
-            if list.len() < most {
-                list.push(*seq);
+            let page = self.inbox(name, query)?;
+            for seq in page.seqs.iter().rev() {
+                let (list, most) = match is_wakeup(self, *seq)? {
+                    true => (&mut found.wakeups, wakeups),
+                    false => (&mut found.mail, mail),
+                };
+                if list.len() < most {
+                    list.push(*seq);
+                }
+            }
+            before = page.seqs.first().copied();
+            if !page.older {
+                break;
             }
         }
-        before = page.seqs.first().copied();
-        if !page.older {
-            break;
-        }
+        Ok(found)
     }
-    Ok(found)
+    /// The id of the message that an event recorded, while nobody acknowledged it.
+    pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
+        let row: Option<UnackedRow> = self.rows().get(&numbered(UNACKED, "", seq))?;
+        Ok(row.map(|row| row.id))
+    }
 }
 
-fn is_wakeup(rows: Rows<'_>, seq: u64) -> Result<bool> {
-    let Some(id) = unread_id(rows, seq)? else {
+fn is_wakeup(live: &Live, seq: u64) -> Result<bool> {
+    let Some(id) = live.unread_id(seq)? else {
         return Ok(false);
     };
-    let message: Option<MessageRow> = rows.get(&key_of(MESSAGE, id.as_bytes()))?;
+    let message: Option<MessageRow> = live.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
     Ok(message.is_some_and(|row| row.kind == MessageType::AgentWakeupRequired as u8))
-}
-
-/// The id of the message that an event recorded, while nobody acknowledged it.
-pub(crate) fn unread_id(rows: Rows<'_>, seq: u64) -> Result<Option<String>> {
-    let row: Option<UnackedRow> = rows.get(&numbered(UNACKED, "", seq))?;
-    Ok(row.map(|row| row.id))
 }
 
 /// An agent was reminded once more without a second wake-up: the cooldown of its wake-ups counts from there.

@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::fact::{self, Fact};
 use crate::live::Live;
-use crate::message::fold;
+use crate::message::inbox_seqs;
 use crate::pipeline::Batch;
 use crate::views::{Home, Mended, failed};
 use std::collections::{BTreeMap, BTreeSet};
@@ -113,7 +113,7 @@ pub(crate) fn rebuild(live: &Live, reader: &Reader, home: &Home, agent: &str) ->
         .map_err(failed("open", &aside))?;
     file.set_len(0).map_err(failed("cut", &aside))?;
     let (mut text, mut written) = (Vec::new(), 0);
-    for seq in fold::inbox_seqs(live.rows(), agent) {
+    for seq in inbox_seqs(live.rows(), agent) {
         let seq = seq?;
         if let Some(event) = live.event(reader, seq)? {
             line_of(&event, &mut text)?;

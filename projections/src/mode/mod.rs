@@ -17,5 +17,3 @@ pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
 pub use scope::{Scope, is_session_id};
 pub use shown::{DERIVED, run_state, skills_state};
 pub use tracked::Mode;
-
-pub(crate) use query::{active_sessions, holders, life, lives, scope_of, sessions, state};

@@ -1,8 +1,8 @@
 //! How modes are stored.
 
 use super::{Mode, Scope};
-use crate::message::fold::time;
 use crate::mode::event::Fields;
+use crate::tx::time;
 use crate::tx::{key_of, row};
 use serde_json::Value;
 use teamlog_engine::Timestamp;

@@ -4,8 +4,9 @@ pub mod event;
 
 use crate::error::Result;
 use crate::fact::Fact;
+use crate::live::Live;
 use crate::response::event::ResponseStored;
-use crate::tx::{Projection, Recorded, Rows, Tx, key_of, row};
+use crate::tx::{Projection, Recorded, Tx, key_of, row};
 use teamlog_engine::RefKind;
 
 /// By key.
@@ -50,11 +51,14 @@ impl Projection for ResponsesProjection {
     }
 }
 
-pub(crate) fn under(rows: Rows<'_>, key: &str) -> Result<Option<ResponseStored>> {
-    let row: Option<ResponseRow> = rows.get(&key_of(RESPONSE, key.as_bytes()))?;
-    Ok(row.map(|row| ResponseStored {
-        operation: row.operation,
-        request: row.request,
-        response: row.response,
-    }))
+impl Live {
+    /// The first answer under an idempotency key.
+    pub fn response(&self, key: &str) -> Result<Option<ResponseStored>> {
+        let row: Option<ResponseRow> = self.rows().get(&key_of(RESPONSE, key.as_bytes()))?;
+        Ok(row.map(|row| ResponseStored {
+            operation: row.operation,
+            request: row.request,
+            response: row.response,
+        }))
+    }
 }

@@ -3,7 +3,8 @@
 use super::ready;
 use super::row::{TaskRow, task_key};
 use crate::error::Result;
-use crate::tx::{Rows, Tx};
+use crate::live::Live;
+use crate::tx::Tx;
 use std::collections::BTreeMap;
 
 /// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
@@ -44,19 +45,21 @@ pub(super) fn split(
     Ok((deps, ignored))
 }
 
-/// The first of the wanted dependencies that [`split`] would leave out, as a cycle from the task back to it. It has only
-/// the task and the dependency where the way is longer than anybody looks.
-pub(crate) fn cycle(rows: Rows<'_>, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
-    let can_close = rows.has(&ready::waited_for(id))?;
-    for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
-        let cycle = match way(dep, id, |key| rows.get(key))? {
-            Way::Out => continue,
-            Way::Back(way) => way,
-            Way::Far => vec![dep.clone()],
-        };
-        return Ok(Some([vec![id.to_owned()], cycle].concat()));
+impl Live {
+    /// The first of the wanted dependencies that [`split`] would leave out, as a cycle from the task back to it. It has only
+    /// the task and the dependency where the way is longer than anybody looks.
+    pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
+        let can_close = self.rows().has(&ready::waited_for(id))?;
+        for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
+            let cycle = match way(dep, id, |key| self.rows().get(key))? {
+                Way::Out => continue,
+                Way::Back(way) => way,
+                Way::Far => vec![dep.clone()],
+            };
+            return Ok(Some([vec![id.to_owned()], cycle].concat()));
+        }
+        Ok(None)
     }
-    Ok(None)
 }
 
 /// Follows the dependencies of `from` as far as they go, or until they come to `to`.

@@ -2,6 +2,7 @@
 
 use super::row::TaskRow;
 use crate::error::Result;
+use crate::live::Live;
 use crate::natural;
 use crate::tx::{Rows, Tx, key_of, row};
 use teamlog_engine::Timestamp;
@@ -71,14 +72,15 @@ fn prefix(holder: &str) -> Vec<u8> {
     key
 }
 
-/// What one holder holds, in natural order of the tasks.
-pub(crate) fn by(rows: Rows<'_>, holder: &str) -> Result<Vec<HeldResources>> {
-    found(rows, &prefix(holder))
-}
-
-/// What all hold, holder by holder.
-pub(crate) fn all(rows: Rows<'_>) -> Result<Vec<HeldResources>> {
-    found(rows, &[HELD])
+impl Live {
+    /// What a holder's live claims hold of paths, in natural order of the tasks.
+    pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
+        found(self.rows(), &prefix(holder))
+    }
+    /// What all live claims hold of paths, holder by holder.
+    pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
+        found(self.rows(), &[HELD])
+    }
 }
 
 fn found(rows: Rows<'_>, prefix: &[u8]) -> Result<Vec<HeldResources>> {

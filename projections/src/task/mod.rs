@@ -15,15 +15,9 @@ mod row;
 pub mod transitions;
 pub(crate) mod view;
 
-pub(crate) use deps::cycle;
 pub use fold::TasksProjection;
 pub use held::HeldResources;
-pub(crate) use held::{all as all_held, by as held_by};
-pub(crate) use query::{
-    all, blocked, can_start, completed_since, counts, dependents, deps_completed, freed,
-    lease_count, lease_holders, leases_until, list, lost_deps, next_lease, next_number, open_deps,
-    owned, ready_count, stale, superseded, task, waiting, waiting_count,
-};
+pub(crate) use query::all;
 pub(crate) use row::status_in;
 
 use crate::message::Priority;

@@ -1,5 +1,6 @@
 //! The team itself: its settings, its members, and how many events of each kind it has.
 
+mod query;
 pub mod settings;
 pub(crate) mod view;
 
@@ -7,7 +8,7 @@ use crate::delivery::event::ConfigChanged;
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::team::settings::Setting;
-use crate::tx::{Projection, Recorded, Rows, Tx, key_of, row};
+use crate::tx::{Projection, Recorded, Tx, key_of, row};
 use crate::worker::activity;
 use teamlog_engine::Timestamp;
 
@@ -135,40 +136,4 @@ fn configure(tx: &mut Tx<'_>, mut info: InfoRow, changed: &ConfigChanged, seq: u
     }
     info.seq = seq;
     tx.put(&[INFO], &info);
-}
-
-pub(crate) fn born(rows: Rows<'_>) -> Result<Option<Born>> {
-    let info: Option<InfoRow> = rows.get(&[INFO])?;
-    Ok(info.map(|info| Born {
-        open: info.born_open,
-        views: info.born_views,
-    }))
-}
-
-pub(crate) fn info(rows: Rows<'_>) -> Result<Option<TeamInfo>> {
-    let info: Option<InfoRow> = rows.get(&[INFO])?;
-    Ok(info.map(|info| TeamInfo {
-        created_at: Timestamp::from_micros(info.created_at).unwrap_or_default(),
-        open: info.open,
-        views: info.views,
-        members: info.members,
-        closed_at: info.closed_at.and_then(Timestamp::from_micros),
-        seq: info.seq,
-    }))
-}
-
-pub(crate) fn members(rows: Rows<'_>) -> Result<Vec<String>> {
-    rows.prefix(&[MEMBER], false)
-        .map(|entry| Ok(String::from_utf8_lossy(entry?.behind(1)).into_owned()))
-        .collect()
-}
-
-pub(crate) fn is_member(rows: Rows<'_>, name: &str) -> Result<bool> {
-    rows.has(&key_of(MEMBER, name.as_bytes()))
-}
-
-pub(crate) fn count_of(rows: Rows<'_>, kind: &str) -> Result<u64> {
-    Ok(rows
-        .get(&key_of(COUNT, kind.as_bytes()))?
-        .unwrap_or_default())
 }

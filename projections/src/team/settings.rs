@@ -5,6 +5,7 @@
 
 use crate::delivery::event::ConfigChanged;
 use crate::error::Result;
+use crate::live::Live;
 use crate::message::MessageType;
 use crate::spelling::distance;
 use crate::tx::{Rows, Tx, key_of, row};
@@ -358,50 +359,50 @@ pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>
     })
 }
 
-/// Every setting that somebody set.
-pub(crate) fn all_recorded(rows: Rows<'_>) -> Result<BTreeMap<String, Value>> {
-    let mut settings = BTreeMap::new();
-    for entry in rows.prefix(&[SETTING], false) {
-        let key = String::from_utf8_lossy(entry?.behind(1)).into_owned();
-        if let Some(setting) = Setting::find(&key)
-            && let Some(value) = recorded(rows, setting)?
-        {
-            settings.insert(key, value);
+impl Live {
+    /// The value of a setting that counts, and whether somebody set it.
+    pub fn setting(&self, setting: Setting) -> Result<(Value, bool)> {
+        match recorded(self.rows(), setting)? {
+            Some(value) => Ok((value, true)),
+            None => Ok((self.default_of(setting)?, false)),
         }
     }
-    Ok(settings)
-}
-
-/// The value that counts: what was set, else the default.
-pub(crate) fn effective(rows: Rows<'_>, setting: Setting) -> Result<Value> {
-    match recorded(rows, setting)? {
-        Some(value) => Ok(value),
-        None => default(rows, setting),
+    /// Every setting that somebody set, by key.
+    pub fn settings(&self) -> Result<BTreeMap<String, Value>> {
+        let mut settings = BTreeMap::new();
+        for entry in self.rows().prefix(&[SETTING], false) {
+            let key = String::from_utf8_lossy(entry?.behind(1)).into_owned();
+            if let Some(setting) = Setting::find(&key)
+                && let Some(value) = recorded(self.rows(), setting)?
+            {
+                settings.insert(key, value);
+            }
+        }
+        Ok(settings)
     }
-}
-
-/// The value that counts where nobody set this key.
-pub(crate) fn default(rows: Rows<'_>, setting: Setting) -> Result<Value> {
-    if let Some(value) = setting.own_default() {
-        return Ok(value);
+    /// The value that a setting has where nobody set it.
+    pub fn default_of(&self, setting: Setting) -> Result<Value> {
+        if let Some(value) = setting.own_default() {
+            return Ok(value);
+        }
+        let born = |pick: fn(crate::team::Born) -> bool| -> Result<Value> {
+            Ok(Value::Switch(self.born()?.is_some_and(pick)))
+        };
+        match setting {
+            Setting::MembersOpen => born(|born| born.open),
+            Setting::Views => born(|born| born.views),
+            setting => Ok(self.setting(setting.general())?.0),
+        }
     }
-    let born = |pick: fn(crate::team::Born) -> bool| -> Result<Value> {
-        Ok(Value::Switch(crate::team::born(rows)?.is_some_and(pick)))
-    };
-    match setting {
-        Setting::MembersOpen => born(|born| born.open),
-        Setting::Views => born(|born| born.views),
-        setting => effective(rows, setting.general()),
+    /// How a message of that type is delivered where its sender says nothing else.
+    pub fn policy(&self, kind: MessageType) -> Result<Policy> {
+        let (timeout, _) = self.setting(Setting::AckTimeout(Some(kind)))?;
+        let (retries, _) = self.setting(Setting::MaxRetries(Some(kind)))?;
+        Ok(Policy {
+            ack_timeout_seconds: timeout.number(),
+            max_retries: u32::try_from(retries.number()).unwrap_or(u32::MAX),
+        })
     }
-}
-
-/// How a message of that type is delivered where the sender says nothing else.
-pub(crate) fn policy(rows: Rows<'_>, kind: MessageType) -> Result<Policy> {
-    let retries = effective(rows, Setting::MaxRetries(Some(kind)))?.number();
-    Ok(Policy {
-        ack_timeout_seconds: effective(rows, Setting::AckTimeout(Some(kind)))?.number(),
-        max_retries: u32::try_from(retries).unwrap_or(u32::MAX),
-    })
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub use fold::ThreadsProjection;
 pub use row::Thread;
 pub use shown::{PostShown, SCHEMA_VERSION, ThreadShown, post_line};
 
-pub(crate) use query::{all, before, next_number, posts, seqs, thread};
+pub(crate) use query::{all, seqs};
 
 /// How the id of a thread begins; a number follows.
 pub const ID_PREFIX: &str = "thread-";

@@ -2,25 +2,39 @@
 
 use super::row::{NUMBERED, POSTS, THREAD, Thread, ThreadRow, thread_key};
 use crate::error::Result;
-use crate::message::fold::{SeqPage, page, time};
+use crate::live::Live;
+use crate::live::SeqPage;
 use crate::natural;
+use crate::tx::time;
 use crate::tx::{Rows, end_of};
 use teamlog_engine::EventId;
 use teamlog_engine::derived::key;
 
-pub(crate) fn thread(rows: Rows<'_>, id: &str) -> Result<Option<Thread>> {
-    let row: Option<ThreadRow> = rows.get(&thread_key(id))?;
-    Ok(row.map(|row| shown(id.to_owned(), row)))
-}
-
-/// Threads whose ids come before `before`, the last one first.
-pub(crate) fn before(rows: Rows<'_>, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
-    let end = match before {
-        None => end_of(&[THREAD]),
-        Some(id) => thread_key(id),
-    };
-    let found = rows.walk(&[THREAD], &end, true).take(limit);
-    found.map(|entry| of_entry(&entry?)).collect()
+impl Live {
+    /// A thread by its id.
+    pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
+        let row: Option<ThreadRow> = self.rows().get(&thread_key(id))?;
+        Ok(row.map(|row| shown(id.to_owned(), row)))
+    }
+    /// Threads whose ids come before `before`, the last one first.
+    pub fn threads_before(&self, before: Option<&str>, limit: usize) -> Result<Vec<Thread>> {
+        let end = match before {
+            None => end_of(&[THREAD]),
+            Some(id) => thread_key(id),
+        };
+        let found = self.rows().walk(&[THREAD], &end, true).take(limit);
+        found.map(|entry| of_entry(&entry?)).collect()
+    }
+    /// The newest `limit` messages of a thread before event `before`, oldest first.
+    pub fn thread_posts(&self, id: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
+        self.rows()
+            .page(&key::series(POSTS, id.as_bytes()), before, limit)
+    }
+    /// A number that is the id of no thread, larger than all that are.
+    pub fn next_thread_number(&self) -> Result<u64> {
+        let largest: Option<u64> = self.rows().get(&[NUMBERED])?;
+        Ok(largest.unwrap_or_default() + 1)
+    }
 }
 
 /// Every thread, in natural order of the ids.
@@ -28,26 +42,10 @@ pub(crate) fn all(rows: Rows<'_>) -> impl Iterator<Item = Result<Thread>> + use<
     rows.prefix(&[THREAD], false).map(|entry| of_entry(&entry?))
 }
 
-/// The newest messages of a thread before an event, oldest first.
-pub(crate) fn posts(
-    rows: Rows<'_>,
-    id: &str,
-    before: Option<u64>,
-    limit: usize,
-) -> Result<SeqPage> {
-    page(rows, &key::series(POSTS, id.as_bytes()), before, limit)
-}
-
 /// Every message of a thread, oldest first.
 pub(crate) fn seqs<'a>(rows: Rows<'a>, id: &str) -> impl Iterator<Item = Result<u64>> + use<'a> {
     rows.prefix(&key::series(POSTS, id.as_bytes()), false)
         .map(|entry| Ok(entry?.seq()))
-}
-
-/// A number that is the id of no thread, larger than all that are.
-pub(crate) fn next_number(rows: Rows<'_>) -> Result<u64> {
-    let largest: Option<u64> = rows.get(&[NUMBERED])?;
-    Ok(largest.unwrap_or_default() + 1)
 }
 
 fn of_entry(entry: &crate::tx::Entry<'_>) -> Result<Thread> {

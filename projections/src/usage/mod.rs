@@ -1,11 +1,11 @@
 //! Tokens that were used: by the team, by each agent, for each task; and the budget.
 
 pub mod event;
+mod query;
 
 use crate::error::Result;
 use crate::fact::Fact;
-use crate::message::fold::time;
-use crate::tx::{Entry, Projection, Recorded, Rows, Tx, end_of, row};
+use crate::tx::{Projection, Recorded, Tx, row};
 use crate::usage::event::{Budget, UsageFact, UsageReported};
 use teamlog_engine::{Event, Timestamp};
 
@@ -126,51 +126,4 @@ fn key(whose: Whose<'_>) -> Vec<u8> {
         Whose::Task(name) => (TASK_TAG, name),
     };
     [&[USED, tag], name.as_bytes()].concat()
-}
-
-pub(crate) fn used(rows: Rows<'_>, whose: Whose<'_>) -> Result<Used> {
-    let row: Option<UsedRow> = rows.get(&key(whose))?;
-    Ok(shown(row.unwrap_or_default()))
-}
-
-pub(crate) fn budget(rows: Rows<'_>) -> Result<Option<BudgetInfo>> {
-    let row: Option<BudgetRow> = rows.get(&[BUDGET])?;
-    let row = row.filter(|row| row.seq > 0);
-    Ok(row.map(|row| BudgetInfo {
-        soft_limit_reached: row.reached.is_some() && row.reached == row.budget.warns_at(),
-        budget: row.budget,
-        seq: row.seq,
-    }))
-}
-
-/// Agents that used any, by name, from behind one on.
-pub(crate) fn agents(
-    rows: Rows<'_>,
-    after: Option<&str>,
-    limit: usize,
-) -> Result<Vec<(String, Used)>> {
-    let prefix = [USED, AGENT_TAG];
-    let from = match after {
-        None => prefix.to_vec(),
-        // The next key there can be.
-        Some(after) => [&prefix, after.as_bytes(), &[0]].concat(),
-    };
-    let found = rows.walk(&from, &end_of(&prefix), false).take(limit);
-    found
-        .map(|entry| {
-            let entry: Entry<'_> = entry?;
-            let name = String::from_utf8_lossy(entry.behind(prefix.len())).into_owned();
-            Ok((name, shown(entry.row()?)))
-        })
-        .collect()
-}
-
-fn shown(row: UsedRow) -> Used {
-    Used {
-        input_tokens: row.input,
-        output_tokens: row.output,
-        tokens: row.tokens,
-        reports: row.reports,
-        at: time(row.at),
-    }
 }

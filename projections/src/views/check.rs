@@ -315,7 +315,7 @@ impl ViewsSource {
             let path = self.home.path(&file);
             let mut comparison = Comparison::of(self, &path)?;
             let mut text = Vec::new();
-            for seq in message::fold::inbox_seqs(live.rows(), &agent.name) {
+            for seq in message::inbox_seqs(live.rows(), &agent.name) {
                 let seq = seq?;
                 if let Some(event) = live.event(reader, seq)? {
                     message::view::line_of(&event, &mut text)?;

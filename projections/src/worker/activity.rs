@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::fact::Fact;
+use crate::live::Live;
 use crate::message::MessageType;
-use crate::tx::{Recorded, Rows, Tx, key_of, row};
+use crate::tx::{Recorded, Tx, key_of, row};
 use crate::worker::event::{WorkerFact, WorkerState};
 use teamlog_engine::Timestamp;
 
@@ -74,11 +75,14 @@ fn touch(
     Ok(())
 }
 
-pub(crate) fn of(rows: Rows<'_>, agent: &str) -> Result<Option<Activity>> {
-    let row: Option<ActivityRow> = rows.get(&key_of(ACTIVITY, agent.as_bytes()))?;
-    Ok(row.map(|row| Activity {
-        seq: row.seq,
-        at: Timestamp::from_micros(row.at).unwrap_or_default(),
-        said_idle: row.said_idle,
-    }))
+impl Live {
+    /// What an agent last did; `None` for one that never did anything.
+    pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
+        let row: Option<ActivityRow> = self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))?;
+        Ok(row.map(|row| Activity {
+            seq: row.seq,
+            at: Timestamp::from_micros(row.at).unwrap_or_default(),
+            said_idle: row.said_idle,
+        }))
+    }
 }

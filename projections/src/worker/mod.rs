@@ -16,10 +16,7 @@ pub use shown::{
     ApprovalShown, HeartbeatShown, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerShown,
 };
 
-pub(crate) use query::{
-    approval, baseline, heartbeat, identity, inbox, last_idle, last_reported, monitor_snapshot,
-    parts, phase, shutdown_ack, shutdown_request, status, workers,
-};
+pub(crate) use query::{parts, workers};
 
 use crate::error::Result;
 use crate::fact::Fact;

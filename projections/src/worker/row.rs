@@ -1,6 +1,6 @@
 //! How the staff's rows are stored.
 
-use crate::message::fold::time;
+use crate::tx::time;
 use crate::tx::{Row, row};
 use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::worker::supervision::{Approval, Baseline};

@@ -2,10 +2,11 @@
 
 use crate::support::*;
 use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_projections::live::SeqPage;
 use teamlog_projections::message::event::{
     DispatchMoved, DispatchRequested, DispatchStep, Mark, MessageMarked,
 };
-use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo, SeqPage};
+use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
 use teamlog_projections::{Live, Message, MessageType};
 
 /// A message as events about it need it.
