@@ -5,7 +5,7 @@
 //! that it does not name is of no account.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::names;
 use crate::page::unknown_cursor;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use teamlog_engine::storage::{Open, Storage};
-use teamlog_engine::{Error, Event, Timestamp};
+use teamlog_engine::{Error, Timestamp};
 
 /// Most bytes of an artifact.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;
@@ -226,7 +226,7 @@ impl Team {
         }
         let bytes = std::mem::take(&mut file.bytes);
         self.lay(&job.stored, &bytes)?;
-        self.perform(job)
+        self.execute(job)
     }
 
     /// What an artifact holds, which is what was left.
@@ -375,12 +375,12 @@ impl Job {
     }
 }
 
-impl Act for Job {
+impl Command for Job {
     /// Whether something is recorded.
-    type Verdict = bool;
+    type Decided = bool;
     type Answer = ArtifactPutAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<bool>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
         let stored = &self.stored;
         let mut events = author(live, stored.worker.as_deref())?;
         let trace = match &stored.task_id {
@@ -388,21 +388,15 @@ impl Act for Job {
             Some(task) => existing(live, task)?,
         };
         if self.check(live)? {
-            return Ok(Ruling::Granted(false, Vec::new()));
+            return Ok(Decision::Granted(false, Vec::new()));
         }
         let actor = stored.worker.as_deref().unwrap_or(SYSTEM);
         events.push(stored.event(actor, trace.as_deref()));
-        Ok(Ruling::Granted(true, events))
+        Ok(Decision::Granted(true, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        stored: &bool,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ArtifactPutAnswer> {
-        match live.artifact(&self.stored.name)? {
+    fn answer(&self, stored: &bool, after: &After<'_>) -> Result<ArtifactPutAnswer> {
+        match after.live.artifact(&self.stored.name)? {
             Some(artifact) => Ok(ArtifactPutAnswer {
                 stored: *stored,
                 artifact: ArtifactShown::from(&artifact),

@@ -8,7 +8,7 @@ use crate::served::Served;
 use serde::Serialize;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::command::Control;
-use teamlog_team::handle::exchange::{Command, Form};
+use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
 /// Says that an answer is that of an earlier request under the same key.
@@ -95,7 +95,7 @@ impl<'a> RequestContext<'a> {
     pub fn exchange<T>(
         &self,
         mut team: Team,
-        command: impl Command<T>,
+        command: impl Exchanges<T>,
         form: Form<T>,
     ) -> Result<Reply, Problem> {
         let Exchange { status, body } = team.exchange(command, form)?;

@@ -30,7 +30,7 @@ impl Op for BootstrapRecord {
 
     /// What is not accepted is no success here.
     fn run(self, team: &mut Team) -> Result<BootstrapRecorded> {
-        let recorded = team.perform(self)?;
+        let recorded = team.execute(self)?;
         match recorded.refusal() {
             Some(refusal) => Err(refusal.into()),
             None => Ok(recorded),

@@ -7,7 +7,7 @@ use crate::bootstrap::show::run_of;
 use crate::bootstrap::start::event;
 use crate::bootstrap::{self, Breached, Report, Verdict};
 use crate::failure::{Failure, Result};
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::projections::Live;
@@ -18,7 +18,7 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// Most bytes that can be said with an event.
 const DATA_BYTES_MAX: usize = 256 << 10;
@@ -114,7 +114,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; the log's. Any other "no" is an answer.
     pub fn bootstrap_record(&mut self, record: BootstrapRecord) -> Result<BootstrapRecorded> {
-        match self.perform(record) {
+        match self.execute(record) {
             Err(Failure::Refused(refusal)) => Ok(answered(refusal)?),
             other => other,
         }
@@ -310,24 +310,18 @@ impl Decided {
     }
 }
 
-impl Act for BootstrapRecord {
-    type Verdict = Decided;
+impl Command for BootstrapRecord {
+    type Decided = Decided;
     type Answer = BootstrapRecorded;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let run = run_of(live, self.run.as_deref())?;
         let (decided, acts, report) = self.decided(&run, now)?;
         let events = events(&run, &decided, acts, &report.beside)?;
-        Ok(Ruling::Granted(decided, events))
+        Ok(Decision::Granted(decided, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        decided: &Decided,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<BootstrapRecorded> {
-        Ok(decided.answer(&run_of(live, Some(&decided.run))?))
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<BootstrapRecorded> {
+        Ok(decided.answer(&run_of(after.live, Some(&decided.run))?))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bootstrap::DOMAINS_MAX;
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::names;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::collections::BTreeSet;
-use teamlog_engine::{Event, NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// What `bootstrap-start` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `too_large`, `run_exists`, `team_closed`; the log's.
     pub fn bootstrap_start(&mut self, start: BootstrapStart) -> Result<BootstrapStarted> {
-        self.perform(start)
+        self.execute(start)
     }
 }
 
@@ -83,11 +83,11 @@ impl BootstrapStart {
     }
 }
 
-impl Act for BootstrapStart {
-    type Verdict = String;
+impl Command for BootstrapStart {
+    type Decided = String;
     type Answer = BootstrapStarted;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
         let domains = self.domains()?;
         let run = match &self.run {
             Some(run) => {
@@ -105,17 +105,11 @@ impl Act for BootstrapStart {
         }
         let act = BootstrapAct::Started { domains };
         let event = event(&run, act, LEADER, None, &Map::new())?;
-        Ok(Ruling::Granted(run, vec![event]))
+        Ok(Decision::Granted(run, vec![event]))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        run: &String,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<BootstrapStarted> {
-        let run = crate::bootstrap::show::run_of(live, Some(run))?;
+    fn answer(&self, run: &String, after: &After<'_>) -> Result<BootstrapStarted> {
+        let run = crate::bootstrap::show::run_of(after.live, Some(run))?;
         let shown = RunShown::from(&run);
         Ok(BootstrapStarted {
             run: shown.run,

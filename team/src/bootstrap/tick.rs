@@ -3,13 +3,14 @@
 use crate::bootstrap;
 use crate::bootstrap::start::event;
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::projections::Live;
 use crate::projections::bootstrap::event::BootstrapAct;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Map;
-use teamlog_engine::{Cause, NewEvent, Timestamp};
+use teamlog_engine::{Cause, Timestamp};
 
 /// Most runs of which something times out as one group.
 const RUNS_MAX: usize = 8;
@@ -46,7 +47,7 @@ impl Team {
             Ok(!live.is_closed()? && !live.bootstrap_due_by(now, 1)?.is_empty())
         };
         while self.query(|live, _| is_due(live))? {
-            let ticked = self.mutate(sweep.clone())?.decision;
+            let ticked = self.execute_unkeyed(sweep.clone())?;
             sum.handshakes += ticked.handshakes;
             sum.deliveries += ticked.deliveries;
         }
@@ -54,10 +55,11 @@ impl Team {
     }
 }
 
-impl Mutation for Sweep {
-    type Decision = BootstrapTicked;
+impl Command for Sweep {
+    type Decided = BootstrapTicked;
+    type Answer = BootstrapTicked;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(BootstrapTicked, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<BootstrapTicked>> {
         let mut ticked = BootstrapTicked::default();
         let mut events = Vec::new();
         for run in live.bootstrap_due_by(self.now, RUNS_MAX)? {
@@ -76,6 +78,10 @@ impl Mutation for Sweep {
                 events.push(breach);
             }
         }
-        Ok((ticked, events))
+        Ok(Decision::Granted(ticked, events))
+    }
+
+    fn answer(&self, ticked: &BootstrapTicked, _: &After<'_>) -> Result<BootstrapTicked> {
+        Ok(*ticked)
     }
 }

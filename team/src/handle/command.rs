@@ -9,7 +9,7 @@ use crate::refusal::{Code, Refusal, shown};
 use crate::task::grant;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use teamlog_engine::{Durability, Event, NewEvent, RefKind, Timestamp};
+use teamlog_engine::{Durability, Error, Event, NewEvent, RefKind, Timestamp};
 use teamlog_projections::Live;
 use teamlog_projections::response::event::ResponseStored;
 
@@ -48,12 +48,12 @@ pub struct Origin {
     pub codex_session: Option<String>,
 }
 
-/// A mutation that answers from the state behind its own events.
-pub(crate) trait Act: Clone + Send + 'static {
-    /// What was decided, before it is recorded.
-    type Verdict: Send + 'static;
-    /// The answer, which can be stored and read again.
-    type Answer: Serialize + DeserializeOwned + Send + 'static;
+/// A command: decides on the state, and answers from the state behind its own events.
+pub(crate) trait Command: Clone + Send + 'static {
+    /// What was decided, as far as the answer needs it.
+    type Decided: Send + 'static;
+    /// The answer; one that can be stored and read again may be given again under a key.
+    type Answer: Send + 'static;
     /// Whether it may happen in a team that was closed.
     const WHEN_CLOSED: bool = false;
     /// Whether its answer hands out a claim on the task that it shows. Such an answer is repeated while that claim lives.
@@ -79,34 +79,56 @@ pub(crate) trait Act: Clone + Send + 'static {
     }
 
     /// Decides. Pure: state, input and time. An error records nothing.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>>;
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>>;
 
     /// The answer, once the events are stamped and folded.
-    fn answer(
-        &self,
-        live: &Live,
-        verdict: &Self::Verdict,
-        events: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<Self::Answer>;
+    fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
 }
 
 /// What was decided.
-pub(crate) enum Ruling<V> {
+pub(crate) enum Decision<D> {
     /// It happens; these events record it (none, where nothing changes).
-    Granted(V, Vec<NewEvent>),
+    Granted(D, Vec<NewEvent>),
     /// It does not, and these facts are recorded all the same.
     Denied(Refusal, Vec<NewEvent>),
 }
 
-/// How far a request has come.
-enum Stage<A: Act> {
-    Granted(A::Verdict, Timestamp),
+/// How things are once a command is recorded.
+pub(crate) struct After<'a> {
+    /// The state behind its events.
+    pub live: &'a Live,
+    /// Its events.
+    pub events: &'a [Event<'static>],
+    /// When it was decided.
+    pub now: Timestamp,
+}
+
+impl After<'_> {
+    /// The last event, of a command that always records one.
+    ///
+    /// # Errors
+    /// `Poisoned` where there is none.
+    pub fn last_event(&self) -> Result<Event<'static>> {
+        self.events.last().cloned().ok_or_else(unrecorded)
+    }
+}
+
+/// A command that always records an event recorded none.
+pub(crate) fn unrecorded() -> Failure {
+    Error::Poisoned("the writer answered without an event".into()).into()
+}
+
+/// How far a command has come.
+enum Stage<C: Command> {
+    Granted(C::Decided, Timestamp),
     Denied(Refusal),
-    Answered(A::Answer),
+    Answered(C::Answer),
     /// The key is known: the first answer.
     Repeated(String),
 }
+
+/// Writes an answer down, to be stored under a key.
+type Text<A> = fn(&A) -> Option<String>;
 
 impl Team {
     /// Acts on whose behalf, and under which key, the control says, from now on.
@@ -120,36 +142,78 @@ impl Team {
     /// # Errors
     /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`; `lease_expired` and
     /// `claim_conflict` where the answer to be repeated is a claim that no longer lives.
-    pub(crate) fn perform<A: Act>(&mut self, act: A) -> Result<A::Answer> {
+    pub(crate) fn execute<C: Command>(&mut self, command: C) -> Result<C::Answer>
+    where
+        C::Answer: Serialize + DeserializeOwned,
+    {
         self.repeated = false;
-        self.control.check()?;
-        let stage = match self.stage(act.clone()) {
-            Err(failure) if failure.is_derived() => self.stage(act.clone())?,
-            stage => stage?,
-        };
-        self.repeated = matches!(stage, Stage::Repeated(_));
-        match stage {
-            Stage::Answered(answer) => Ok(answer),
-            Stage::Denied(refusal) => Err(refusal.into()),
-            Stage::Repeated(text) => Ok(stored(&text)?),
-            // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
-            Stage::Granted(verdict, now) => {
-                self.query(|live, _| act.answer(live, &verdict, &[], now))
+        let control = self.control.clone();
+        control.check()?;
+        let text = |answer: &C::Answer| serde_json::to_string(answer).ok();
+        let stage = self.record(&command, &control, text)?;
+        self.repeated = matches!(stage.0, Stage::Repeated(_));
+        self.answered(&command, stage, stored)
+    }
+
+    /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
+    ///
+    /// # Errors
+    /// The command's; `team_closed`.
+    pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
+        let stage = self.record(&command, &Control::default(), |_| None)?;
+        self.answered(&command, stage, |_| {
+            Err(Error::Poisoned("a command without a key was repeated".into()).into())
+        })
+    }
+
+    /// Decides under the lock and records. A derived file that proves damaged is rebuilt, once.
+    fn record<C: Command>(
+        &mut self,
+        command: &C,
+        control: &Control,
+        text: Text<C::Answer>,
+    ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
+        match self.record_once(command.clone(), control.clone(), text) {
+            Err(failure) if failure.is_derived() => {
+                self.record_once(command.clone(), control.clone(), text)
             }
+            other => other,
         }
     }
 
-    fn stage<A: Act>(&mut self, act: A) -> Result<Stage<A>> {
-        let control = self.control.clone();
-        let (decider, mutation) = (control.clone(), act.clone());
+    fn record_once<C: Command>(
+        &mut self,
+        command: C,
+        control: Control,
+        text: Text<C::Answer>,
+    ) -> Result<(Stage<C>, Vec<Event<'static>>)> {
+        let (decider, decided) = (control.clone(), command.clone());
         let committed = self.commit(move |writer| {
             writer.commit_with(
                 Durability::Synced,
-                move |live: &Live, now| decider.decide(&mutation, live, now),
-                move |live, stage, events| control.conclude(&act, live, stage, events),
+                move |live: &Live, now| decider.decide(&decided, live, now),
+                move |live, stage, events| control.answer(&command, live, stage, events, text),
             )
         })?;
-        Ok(committed.answer)
+        Ok((committed.answer, committed.events))
+    }
+
+    fn answered<C: Command>(
+        &mut self,
+        command: &C,
+        (stage, events): (Stage<C>, Vec<Event<'static>>),
+        read: impl FnOnce(&str) -> Result<C::Answer>,
+    ) -> Result<C::Answer> {
+        match stage {
+            Stage::Answered(answer) => Ok(answer),
+            Stage::Denied(refusal) => Err(refusal.into()),
+            Stage::Repeated(text) => read(&text),
+            // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
+            Stage::Granted(decided, now) => self.query(|live, _| {
+                let events = &events;
+                command.answer(&decided, &After { live, events, now })
+            }),
+        }
     }
 }
 
@@ -173,28 +237,28 @@ impl Control {
         blake3::hash(&self.request).to_hex().to_string()
     }
 
-    fn decide<A: Act>(
+    fn decide<C: Command>(
         &self,
-        act: &A,
+        command: &C,
         live: &Live,
         now: Timestamp,
-    ) -> Result<(Stage<A>, Vec<NewEvent>)> {
+    ) -> Result<(Stage<C>, Vec<NewEvent>)> {
         if let Some(text) = self.repeated(live)? {
-            if A::GRANTS {
+            if C::GRANTS {
                 grant::check_live(live, &text, now)?;
             }
             return Ok((Stage::Repeated(text), Vec::new()));
         }
-        if !A::WHEN_CLOSED {
+        if !C::WHEN_CLOSED {
             team::open(live)?;
         }
-        act.admits(live, self.actor.as_deref(), now)?;
-        let (stage, mut events) = match act.decide(live, now)? {
-            Ruling::Granted(verdict, events) => (Stage::Granted(verdict, now), events),
-            Ruling::Denied(refusal, events) => (Stage::Denied(refusal), events),
+        command.admits(live, self.actor.as_deref(), now)?;
+        let (stage, mut events) = match command.decide(live, now)? {
+            Decision::Granted(decided, events) => (Stage::Granted(decided, now), events),
+            Decision::Denied(refusal, events) => (Stage::Denied(refusal), events),
         };
         for event in &mut events {
-            self.mark(act, event);
+            self.mark(command, event);
         }
         Ok((stage, events))
     }
@@ -233,9 +297,9 @@ impl Control {
     }
 
     /// What the caller said of what the command records.
-    fn mark<A: Act>(&self, act: &A, event: &mut NewEvent) {
-        if !act.is_consequence(event) {
-            let unnamed = !act.names_actor() || event.actor == DEFAULT_ACTOR;
+    fn mark<C: Command>(&self, command: &C, event: &mut NewEvent) {
+        if !command.is_consequence(event) {
+            let unnamed = !command.names_actor() || event.actor == DEFAULT_ACTOR;
             let user = self.user.as_ref().filter(|_| unnamed);
             if let Some(actor) = self.actor.as_ref().or(user) {
                 event.actor.clone_from(actor);
@@ -249,20 +313,23 @@ impl Control {
         }
     }
 
-    fn conclude<A: Act>(
+    /// Answers, and stores the answer where there is a key.
+    fn answer<C: Command>(
         &self,
-        act: &A,
+        command: &C,
         live: &Live,
-        stage: &mut Stage<A>,
+        stage: &mut Stage<C>,
         events: &[Event<'static>],
+        text: Text<C::Answer>,
     ) -> Vec<NewEvent> {
-        let Stage::Granted(verdict, now) = stage else {
+        let Stage::Granted(decided, now) = stage else {
             return Vec::new();
         };
-        let Ok(answer) = act.answer(live, verdict, events, *now) else {
+        let now = *now;
+        let Ok(answer) = command.answer(decided, &After { live, events, now }) else {
             return Vec::new();
         };
-        let text = serde_json::to_string(&answer).ok();
+        let response = self.key.as_ref().and_then(|_| text(&answer));
         *stage = Stage::Answered(answer);
         let Some(key) = &self.key else {
             return Vec::new();
@@ -274,7 +341,7 @@ impl Control {
         let stored = ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),
-            response: text,
+            response,
         };
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
@@ -284,7 +351,7 @@ impl Control {
 /// An answer that was stored once reads again.
 fn stored<T: DeserializeOwned>(text: &str) -> Result<T> {
     serde_json::from_str(text).map_err(|error| {
-        Failure::from(teamlog_engine::Error::Invalid {
+        Failure::from(Error::Invalid {
             field: "response",
             value: shown(text),
             rule: format!("must be an answer of this operation: {error}"),

@@ -5,11 +5,11 @@
 //! state behind the events, and that is what is stored.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use teamlog_engine::{Event, NewEvent, Reader, RefKind, Timestamp};
+use teamlog_engine::{NewEvent, Reader, RefKind, Timestamp};
 use teamlog_projections::Live;
 
 /// An answer as it goes out.
@@ -42,7 +42,7 @@ impl Exchange {
 pub type Form<T> = fn(&Live, &T, Timestamp) -> Result<Exchange>;
 
 /// A command that can answer in another form than its own, which is `T`.
-pub trait Command<T>: Sized {
+pub trait Exchanges<T>: Sized {
     /// Carries it out.
     ///
     /// # Errors
@@ -50,58 +50,53 @@ pub trait Command<T>: Sized {
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange>;
 }
 
-impl<A: Act<Answer = T>, T> Command<T> for A {
+impl<C: Command<Answer = T>, T> Exchanges<T> for C {
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange> {
-        team.perform(Exchanged { act: self, form })
+        let command = self;
+        team.execute(Exchanged { command, form })
     }
 }
 
 /// A command that answers in another form.
-struct Exchanged<A: Act> {
-    act: A,
-    form: Form<A::Answer>,
+struct Exchanged<C: Command> {
+    command: C,
+    form: Form<C::Answer>,
 }
 
-impl<A: Act> Clone for Exchanged<A> {
+impl<C: Command> Clone for Exchanged<C> {
     fn clone(&self) -> Self {
         Exchanged {
-            act: self.act.clone(),
+            command: self.command.clone(),
             form: self.form,
         }
     }
 }
 
-impl<A: Act> Act for Exchanged<A> {
-    type Verdict = A::Verdict;
+impl<C: Command> Command for Exchanged<C> {
+    type Decided = C::Decided;
     type Answer = Exchange;
-    const WHEN_CLOSED: bool = A::WHEN_CLOSED;
-    const GRANTS: bool = A::GRANTS;
+    const WHEN_CLOSED: bool = C::WHEN_CLOSED;
+    const GRANTS: bool = C::GRANTS;
 
     fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
-        self.act.admits(live, actor, now)
+        self.command.admits(live, actor, now)
     }
 
     fn names_actor(&self) -> bool {
-        self.act.names_actor()
+        self.command.names_actor()
     }
 
     fn is_consequence(&self, event: &NewEvent) -> bool {
-        self.act.is_consequence(event)
+        self.command.is_consequence(event)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
-        self.act.decide(live, now)
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<C::Decided>> {
+        self.command.decide(live, now)
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        verdict: &A::Verdict,
-        events: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<Exchange> {
-        let answer = self.act.answer(live, verdict, events, now)?;
-        (self.form)(live, &answer, now)
+    fn answer(&self, decided: &C::Decided, after: &After<'_>) -> Result<Exchange> {
+        let answer = self.command.answer(decided, after)?;
+        (self.form)(after.live, &answer, after.now)
     }
 }
 
@@ -110,8 +105,8 @@ impl Team {
     /// time.
     ///
     /// # Errors
-    /// As [`Command::exchange`].
-    pub fn exchange<T>(&mut self, command: impl Command<T>, form: Form<T>) -> Result<Exchange> {
+    /// As [`Exchanges::exchange`].
+    pub fn exchange<T>(&mut self, command: impl Exchanges<T>, form: Form<T>) -> Result<Exchange> {
         command.exchange(self, form)
     }
 

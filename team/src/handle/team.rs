@@ -12,8 +12,7 @@ use crate::handle::root::RootOptions;
 use crate::refusal::{Code, Refusal};
 use std::sync::Arc;
 use teamlog_engine::{
-    CommitError, Committed, Durability, Error, Event, Exclusive, Format, Log, NewEvent, Reader,
-    Timestamp, Writer, WriterCounts,
+    CommitError, Committed, Error, Exclusive, Format, Log, Reader, Writer, WriterCounts,
 };
 use teamlog_projections::Live;
 
@@ -33,32 +32,6 @@ pub struct Team {
     pub(crate) control: Control,
     /// Whether its last answer was the repetition of an earlier one.
     pub(crate) repeated: bool,
-}
-
-/// A mutation: a pure function of state, input and time.
-pub(crate) trait Mutation: Clone + std::marker::Send + 'static {
-    /// What was decided, before it is recorded.
-    type Decision: std::marker::Send + 'static;
-    /// Whether it may happen in a team that was closed.
-    const WHEN_CLOSED: bool = false;
-    /// Decides, or refuses.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)>;
-}
-
-/// A decision and the events that record it.
-pub(crate) struct Done<D> {
-    pub decision: D,
-    pub events: Vec<Event<'static>>,
-}
-
-impl<D> Done<D> {
-    /// The last event of the decision.
-    pub fn last(self) -> Result<(D, Event<'static>)> {
-        match self.events.into_iter().next_back() {
-            Some(event) => Ok((self.decision, event)),
-            None => Err(Error::Poisoned("the writer answered without an event".into()).into()),
-        }
-    }
 }
 
 impl std::fmt::Debug for Team {
@@ -154,29 +127,6 @@ impl Team {
             Some(live) => Ok(live.flush_if_due()?),
             None => Ok(()),
         }
-    }
-
-    /// Decides under the lock and records the decision. A derived file that proves damaged is rebuilt, once.
-    pub(crate) fn mutate<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
-        match self.attempt(mutation.clone()) {
-            Err(failure) if failure.is_derived() => self.attempt(mutation),
-            other => other,
-        }
-    }
-
-    fn attempt<M: Mutation>(&mut self, mutation: M) -> Result<Done<M::Decision>> {
-        let committed = self.commit(move |writer| {
-            writer.commit(Durability::Synced, move |live: &Live, now| {
-                if !M::WHEN_CLOSED {
-                    open(live)?;
-                }
-                mutation.decide(live, now)
-            })
-        })?;
-        Ok(Done {
-            decision: committed.answer,
-            events: committed.events,
-        })
     }
 
     /// Lets `record` write under the lock, on the state up to the head, and keeps that state.

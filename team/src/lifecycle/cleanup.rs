@@ -4,8 +4,8 @@
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::lifecycle::{closing, membership};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::fact::TeamClosed;
@@ -16,7 +16,7 @@ use crate::projections::{Live, Setting, Status};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// The phase that a team is in while nobody says otherwise.
 const FIRST_PHASE: &str = "team-exec";
@@ -89,10 +89,10 @@ impl Team {
     /// version left active, behind it.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let team = self.name().to_owned();
-        let answer = self.perform(Closing { team, gate })?;
+        let answer = self.execute(Closing { team, gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
         while more {
-            more = self.mutate(Rest)?.decision;
+            more = self.execute_unkeyed(Rest)?;
         }
         Ok(answer)
     }
@@ -102,15 +102,20 @@ impl Team {
 #[derive(Debug, Clone)]
 struct Rest;
 
-impl Mutation for Rest {
+impl Command for Rest {
     /// Whether there may be more.
-    type Decision = bool;
+    type Decided = bool;
+    type Answer = bool;
     const WHEN_CLOSED: bool = true;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(bool, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<bool>> {
         let mut events = Vec::new();
         let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
-        Ok((more, events))
+        Ok(Decision::Granted(more, events))
+    }
+
+    fn answer(&self, more: &bool, _: &After<'_>) -> Result<bool> {
+        Ok(*more)
     }
 }
 
@@ -130,8 +135,8 @@ impl Closing {
     }
 }
 
-impl Act for Closing {
-    type Verdict = ();
+impl Command for Closing {
+    type Decided = ();
     type Answer = CleanupAnswer;
     const WHEN_CLOSED: bool = true;
 
@@ -140,9 +145,9 @@ impl Act for Closing {
         !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         if live.is_closed()? {
-            return Ok(Ruling::Granted((), Vec::new()));
+            return Ok(Decision::Granted((), Vec::new()));
         }
         let mut events = Vec::new();
         if let Some(gate) = &self.gate {
@@ -163,16 +168,10 @@ impl Act for Closing {
         let led = events.len() - 1;
         closing::end(live, now, Some(led), &mut events)?;
         events.push(closed);
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<CleanupAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<CleanupAnswer> {
         Ok(CleanupAnswer {
             team_name: self.team.clone(),
             cleanup_mode: self.mode(),

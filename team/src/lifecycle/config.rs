@@ -1,7 +1,8 @@
 //! `config`: the settings of a team. A setting is changed by an event; one that nobody set has its default.
 
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::Live;
 use crate::projections::delivery::event::ConfigChanged;
@@ -10,7 +11,7 @@ use crate::refusal::{Code, Refusal};
 use crate::{Recorded, names};
 use schemars::JsonSchema;
 use serde::Serialize;
-use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `config list` is asked.
 #[derive(Debug, Clone, Default)]
@@ -163,31 +164,27 @@ impl Team {
     /// `setting_unknown`, `invalid_input`; the log's.
     pub fn config_change(&mut self, change: ConfigChange) -> Result<ConfigChangeAnswer> {
         let (key, set) = (change.key.clone(), change.value.is_some());
-        let done = self.mutate(change)?;
-        let Changed {
-            changed,
-            value,
-            previous,
-        } = done.decision;
+        let (change, event) = self.execute_unkeyed(change)?;
         Ok(ConfigChangeAnswer {
-            status: match changed {
+            status: match change.changed {
                 true => ConfigStatus::Changed,
                 false => ConfigStatus::Unchanged,
             },
             team: self.name().to_owned(),
             key,
-            value,
-            previous,
+            value: change.value,
+            previous: change.previous,
             set,
-            event: done.events.into_iter().next_back().map(Recorded::plain),
+            event,
         })
     }
 }
 
-impl Mutation for ConfigChange {
-    type Decision = Changed;
+impl Command for ConfigChange {
+    type Decided = Changed;
+    type Answer = (Changed, Option<Recorded>);
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Changed, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Changed>> {
         let setting = find(&self.key)?;
         let wanted = match &self.value {
             None => None,
@@ -207,12 +204,17 @@ impl Mutation for ConfigChange {
         let changed = set.then(|| previous.clone()) != wanted;
         let changes = vec![(setting, wanted)];
         let event = changed.then(|| ConfigChanged { changes }.event(actor));
-        let decision = Changed {
+        let decided = Changed {
             changed,
             value,
             previous,
         };
-        Ok((decision, event.into_iter().collect()))
+        Ok(Decision::Granted(decided, event.into_iter().collect()))
+    }
+
+    fn answer(&self, changed: &Changed, after: &After<'_>) -> Result<(Changed, Option<Recorded>)> {
+        let event = after.events.last().cloned();
+        Ok((changed.clone(), event.map(Recorded::plain)))
     }
 }
 

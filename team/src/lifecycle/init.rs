@@ -1,9 +1,10 @@
 //! `init`: a team comes into the world, or gains members.
 
 use crate::failure::Result;
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
@@ -11,7 +12,7 @@ use crate::projections::fact::{MembersAdded, TeamCreated};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::Format;
-use teamlog_engine::{NewEvent, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `init` is asked.
 #[derive(Debug, Clone, Default)]
@@ -84,7 +85,7 @@ impl Root {
         let format = init.format.unwrap_or_default();
         let (aside, mut team) =
             StagedTeam::begin(self, &init.team, format, "init", init.allow_network_fs)?;
-        team.mutate(Creation(init.clone()))?;
+        team.execute_unkeyed(Creation(init.clone()))?;
         team.mend_views()?;
         drop(team);
         match aside.settle()? {
@@ -104,7 +105,7 @@ impl Root {
 fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     team.check_format(init.format)?;
     let name = init.team.clone();
-    let (members, added) = team.mutate(Joining(init))?.decision;
+    let (members, added) = team.execute_unkeyed(Joining(init))?;
     Ok(InitAnswer {
         status: "ok",
         team: name,
@@ -118,16 +119,22 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
 #[derive(Debug, Clone)]
 struct Creation(Init);
 
-impl Mutation for Creation {
-    type Decision = ();
+impl Command for Creation {
+    type Decided = ();
+    type Answer = ();
 
-    fn decide(&self, _: &Live, _: Timestamp) -> Result<((), Vec<NewEvent>)> {
+    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
         let created = TeamCreated {
             members: self.0.members.clone(),
             open: self.0.open || self.0.members.is_empty(),
             views: !self.0.no_views,
         };
-        Ok(((), vec![created.event(actor(&self.0), None)]))
+        let created = created.event(actor(&self.0), None);
+        Ok(Decision::Granted((), vec![created]))
+    }
+
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -135,11 +142,12 @@ impl Mutation for Creation {
 #[derive(Debug, Clone)]
 struct Joining(Init);
 
-impl Mutation for Joining {
+impl Command for Joining {
     /// All members, and the new ones among them.
-    type Decision = (Vec<String>, Vec<String>);
+    type Decided = (Vec<String>, Vec<String>);
+    type Answer = (Vec<String>, Vec<String>);
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Self::Decision, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
         let mut added = Vec::new();
         for member in &self.0.members {
             if !live.is_member(member)? {
@@ -158,7 +166,11 @@ impl Mutation for Joining {
         } else {
             vec![event]
         };
-        Ok(((members, added), events))
+        Ok(Decision::Granted((members, added), events))
+    }
+
+    fn answer(&self, members: &Self::Decided, _: &After<'_>) -> Result<Self::Answer> {
+        Ok(members.clone())
     }
 }
 

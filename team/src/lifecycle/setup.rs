@@ -1,7 +1,7 @@
 //! Setting a team up: who is in it, what for, and how many tokens it may use, all at once.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::log::append::DEFAULT_ACTOR;
@@ -13,7 +13,7 @@ use crate::refusal::{Code, Refusal};
 use crate::usage::report::SetBudget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// Most agents that are named at once.
 pub const AGENTS_MAX: usize = 256;
@@ -63,7 +63,7 @@ impl Team {
     /// `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn set_up(&mut self, setup: TeamSetup) -> Result<TeamSetupAnswer> {
         let job = self.setup_job(setup);
-        self.perform(job)
+        self.execute(job)
     }
 
     /// What the team is set up with, as it is carried out.
@@ -80,29 +80,23 @@ pub struct Job {
     setup: TeamSetup,
 }
 
-impl Act for Job {
-    type Verdict = ();
+impl Command for Job {
+    type Decided = ();
     type Answer = TeamSetupAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         let mut events = self.setup.joining(live)?;
         events.extend(self.setup.identities(live)?);
         if let Some(budget) = &self.setup.budget
-            && let Ruling::Granted((), set) = budget.decide(live, now)?
+            && let Decision::Granted((), set) = budget.decide(live, now)?
         {
             let before = events.len();
             events.extend(set.into_iter().map(|event| behind(event, before)));
         }
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<TeamSetupAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<TeamSetupAnswer> {
         Ok(TeamSetupAnswer {
             team: self.team.clone(),
             agents: self

@@ -5,7 +5,8 @@
 
 use crate::bootstrap::tick::BootstrapTicked;
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::mailbox_mark::dispatch;
 use crate::names;
@@ -139,7 +140,7 @@ impl Team {
         let mut sum = DeliveryTicked::default();
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
         while more {
-            let ticked = self.mutate(round.clone())?.decision;
+            let ticked = self.execute_unkeyed(round.clone())?;
             sum.retried += ticked.delivery.retried;
             sum.dead_lettered += ticked.delivery.dead_lettered;
             more = ticked.more;
@@ -158,7 +159,7 @@ impl Team {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| sweep.is_due(live))?;
         while more {
-            let swept = self.mutate(sweep.clone())?.decision;
+            let swept = self.execute_unkeyed(sweep.clone())?;
             sum.0.expired += swept.expired;
             sum.1.unblocked += swept.unblocked;
             more = swept.more;
@@ -192,10 +193,11 @@ impl Sweep {
     }
 }
 
-impl Mutation for Sweep {
-    type Decision = Swept;
+impl Command for Sweep {
+    type Decided = Swept;
+    type Answer = Swept;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Swept, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Swept>> {
         let mut events = Vec::new();
         let mut expired = live.expired_tasks(self.now, SWEPT_MAX)?;
         for task in &mut expired {
@@ -211,7 +213,11 @@ impl Mutation for Sweep {
             unblocked: freed.len() as u64,
             more: expired.len() == SWEPT_MAX || freed.len() == SWEPT_MAX,
         };
-        Ok((swept, events))
+        Ok(Decision::Granted(swept, events))
+    }
+
+    fn answer(&self, swept: &Swept, _: &After<'_>) -> Result<Swept> {
+        Ok(*swept)
     }
 }
 
@@ -225,10 +231,11 @@ impl Round {
     }
 }
 
-impl Mutation for Round {
-    type Decision = Ticked;
+impl Command for Round {
+    type Decided = Ticked;
+    type Answer = Ticked;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(Ticked, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Ticked>> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = Ticked {
             delivery: DeliveryTicked::default(),
@@ -246,7 +253,11 @@ impl Mutation for Round {
                 events.push(failed);
             }
         }
-        Ok((ticked, events))
+        Ok(Decision::Granted(ticked, events))
+    }
+
+    fn answer(&self, ticked: &Ticked, _: &After<'_>) -> Result<Ticked> {
+        Ok(*ticked)
     }
 }
 

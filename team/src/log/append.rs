@@ -2,7 +2,8 @@
 
 use crate::Recorded;
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::names;
 use crate::projections::{Live, vocabulary};
 use crate::refusal::{Code, Refusal};
@@ -92,10 +93,7 @@ impl Team {
     /// `invalid_input`, `reserved_kind`; the log's.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
         let fact = Fact(append.event()?);
-        let ((), event) = self.mutate(fact)?.last()?;
-        Ok(AppendAnswer {
-            event: Recorded::plain(event),
-        })
+        self.execute_unkeyed(fact)
     }
 }
 
@@ -161,13 +159,20 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
 #[derive(Debug, Clone)]
 struct Fact(NewEvent);
 
-impl Mutation for Fact {
-    type Decision = ();
+impl Command for Fact {
+    type Decided = ();
+    type Answer = AppendAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<((), Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut event = self.0.clone();
         inherit_trace(live, &mut event)?;
-        Ok(((), vec![event]))
+        Ok(Decision::Granted((), vec![event]))
+    }
+
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<AppendAnswer> {
+        Ok(AppendAnswer {
+            event: Recorded::plain(after.last_event()?),
+        })
     }
 }
 

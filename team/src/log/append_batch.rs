@@ -1,7 +1,8 @@
 //! `append --batch`: many facts, streamed, one atomic group per batch.
 
 use crate::failure::{Failure, Result};
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::log::append::{Append, inherit_trace};
 use crate::log::lines::{Lines, unreadable};
 use crate::projections::{Error, Live};
@@ -144,8 +145,8 @@ impl Team {
         }
         let group = std::mem::take(group);
         let lines = (group.first_line, group.last_line);
-        let done = self
-            .mutate(Facts(group.events))
+        let seqs = self
+            .execute_unkeyed(Facts(group.events))
             .map_err(|failure| match failure {
                 Failure::Refused(refusal) => so_far(
                     refusal
@@ -156,14 +157,9 @@ impl Team {
                 ),
                 failed => cut_short(failed, lines.0, answer),
             })?;
-        answer.count += done.events.len() as u64;
-        let first = done.events.first().map(|event| event.seq);
-        answer.first_seq = answer.first_seq.or(first);
-        answer.last_seq = done
-            .events
-            .last()
-            .map(|event| event.seq)
-            .or(answer.last_seq);
+        answer.count += seqs.len() as u64;
+        answer.first_seq = answer.first_seq.or(seqs.first().copied());
+        answer.last_seq = seqs.last().copied().or(answer.last_seq);
         *next_line = lines.1 + 1;
         // The tail must not grow with the input.
         self.finish()
@@ -281,14 +277,20 @@ fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
 #[derive(Debug, Clone)]
 struct Facts(Vec<NewEvent>);
 
-impl Mutation for Facts {
-    type Decision = ();
+impl Command for Facts {
+    type Decided = ();
+    /// The seqs of the events.
+    type Answer = Vec<u64>;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<((), Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = self.0.clone();
         for event in &mut events {
             inherit_trace(live, event)?;
         }
-        Ok(((), events))
+        Ok(Decision::Granted((), events))
+    }
+
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<Vec<u64>> {
+        Ok(after.events.iter().map(|event| event.seq).collect())
     }
 }

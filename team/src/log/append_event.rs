@@ -1,7 +1,7 @@
 //! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::inherit_trace;
 use crate::log::event_type::EventType;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Error, Event, Json, NewEvent, RefKind, Timestamp};
+use teamlog_engine::{Error, Json, NewEvent, RefKind, Timestamp};
 
 /// What `append-event` is asked. Fields that it does not know are recorded as they are.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -83,7 +83,7 @@ impl Team {
             event: append.event()?,
             team: self.name().to_owned(),
         };
-        self.perform(job)
+        self.execute(job)
     }
 }
 
@@ -120,24 +120,19 @@ impl AppendEvent {
     }
 }
 
-impl Act for Job {
-    type Verdict = ();
+impl Command for Job {
+    type Decided = ();
     type Answer = AppendEventAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut event = self.event.clone();
         inherit_trace(live, &mut event)?;
-        Ok(Ruling::Granted((), vec![event]))
+        Ok(Decision::Granted((), vec![event]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        events: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<AppendEventAnswer> {
-        let event = events
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<AppendEventAnswer> {
+        let event = after
+            .events
             .first()
             .and_then(|event| TeamEvent::of(event, &self.team));
         match event {

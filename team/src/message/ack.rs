@@ -2,7 +2,8 @@
 //! What does not count is recorded as a fact that moves no state.
 
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
 use crate::projections::Live;
@@ -59,14 +60,15 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`; the log's.
     pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
-        Ok(self.mutate(ack)?.decision)
+        self.execute_unkeyed(ack)
     }
 }
 
-impl Mutation for Ack {
-    type Decision = AckAnswer;
+impl Command for Ack {
+    type Decided = AckAnswer;
+    type Answer = AckAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<(AckAnswer, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<AckAnswer>> {
         membership::check(live, "agent", &self.agent)?;
         names::check_free("message_id", &self.message_id)?;
         let ack = MessageAcked {
@@ -118,7 +120,11 @@ impl Mutation for Ack {
             event.cause = Some(Cause::Earlier(events.len() - 1));
             events.push(event);
         }
-        Ok((answer, events))
+        Ok(Decision::Granted(answer, events))
+    }
+
+    fn answer(&self, answer: &AckAnswer, _: &After<'_>) -> Result<AckAnswer> {
+        Ok(answer.clone())
     }
 }
 

@@ -1,7 +1,7 @@
 //! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::message::mail::Mail;
@@ -11,7 +11,7 @@ use crate::usage::budget;
 use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `broadcast` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ impl Team {
             from: broadcast.from_worker,
             trace_id: self.control.trace_id.clone(),
         };
-        self.perform(job)
+        self.execute(job)
     }
 }
 
@@ -83,11 +83,11 @@ impl Job {
     }
 }
 
-impl Act for Job {
-    type Verdict = Vec<Mail>;
+impl Command for Job {
+    type Decided = Vec<Mail>;
     type Answer = BroadcastAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Mail>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mail>>> {
         membership::check(live, "from_worker", &self.from)?;
         let (mut messages, mut events) = (Vec::new(), Vec::new());
         for to in live.members()? {
@@ -102,16 +102,10 @@ impl Act for Job {
             budget::check(live, Some(&self.from))?;
             events.splice(0..0, membership::joining(live, &self.from)?);
         }
-        Ok(Ruling::Granted(messages, events))
+        Ok(Decision::Granted(messages, events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        messages: &Vec<Mail>,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<BroadcastAnswer> {
+    fn answer(&self, messages: &Vec<Mail>, _: &After<'_>) -> Result<BroadcastAnswer> {
         Ok(BroadcastAnswer {
             count: messages.len(),
             messages: messages.clone(),

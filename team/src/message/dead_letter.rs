@@ -1,7 +1,8 @@
 //! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
 
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::send::{Require, Terms};
@@ -13,7 +14,7 @@ use crate::{Recorded, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use teamlog_engine::{Cause, NewEvent, Reader, Timestamp};
+use teamlog_engine::{Cause, Reader, Timestamp};
 
 /// What `dead-letter list` is asked.
 #[derive(Debug, Clone, Default)]
@@ -156,26 +157,23 @@ impl Team {
     /// # Errors
     /// `dead_letter_not_found`, `delivery_open`, `already_acked`, `invalid_input`; the log's.
     pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
-        let (letter, event) = self.mutate(requeue)?.last()?;
-        let delivery = self.query(|live, _| Ok(live.delivery(&letter.message_id)?))?;
-        match delivery {
-            Some(delivery) => Ok(RequeueAnswer {
-                status: "requeued",
-                team: self.name().to_owned(),
-                id: letter.id,
-                message_id: letter.message_id,
-                delivery: Terms::of(&delivery),
-                event: Recorded::plain(event),
-            }),
-            None => Err(crate::page::missing(event.seq).into()),
-        }
+        let (letter, delivery, event) = self.execute_unkeyed(requeue)?;
+        Ok(RequeueAnswer {
+            status: "requeued",
+            team: self.name().to_owned(),
+            id: letter.id,
+            message_id: letter.message_id,
+            delivery,
+            event,
+        })
     }
 }
 
-impl Mutation for Requeue {
-    type Decision = DeadLetter;
+impl Command for Requeue {
+    type Decided = DeadLetter;
+    type Answer = (DeadLetter, Terms, Recorded);
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(DeadLetter, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
         let letter = self.letter(live)?;
@@ -201,7 +199,15 @@ impl Mutation for Requeue {
         let required = DeliveryRequired::from(now, &message.id, policy, true);
         let mut event = required.event(actor, &message);
         event.cause = letter.event.map(Cause::Event);
-        Ok((letter, vec![event]))
+        Ok(Decision::Granted(letter, vec![event]))
+    }
+
+    fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<Self::Answer> {
+        let event = after.last_event()?;
+        match after.live.delivery(&letter.message_id)? {
+            Some(delivery) => Ok((letter.clone(), Terms::of(&delivery), Recorded::plain(event))),
+            None => Err(crate::page::missing(event.seq).into()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! end.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
@@ -14,7 +14,7 @@ use crate::projections::message::event::{DispatchMoved, DispatchStep, Mark, Mess
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
+use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// What `mailbox-mark-notified` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -134,7 +134,7 @@ impl Team {
     fn mark(&mut self, mark: Mark, worker: &str, message_id: &str) -> Result<Outcome> {
         names::check_known("worker", worker)?;
         names::check_free("message_id", message_id)?;
-        self.perform(Job {
+        self.execute(Job {
             marked: MessageMarked {
                 mark,
                 message_id: message_id.to_owned(),
@@ -145,14 +145,14 @@ impl Team {
     }
 }
 
-impl Act for Job {
+impl Command for Job {
     /// Whether the mailbox holds the message.
-    type Verdict = bool;
+    type Decided = bool;
     type Answer = Outcome;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<bool>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
         let Some(message) = self.message(live)? else {
-            return Ok(Ruling::Granted(false, Vec::new()));
+            return Ok(Decision::Granted(false, Vec::new()));
         };
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
@@ -173,20 +173,14 @@ impl Act for Job {
                 events.push(event);
             }
         }
-        Ok(Ruling::Granted(true, events))
+        Ok(Decision::Granted(true, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        known: &bool,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<Outcome> {
+    fn answer(&self, known: &bool, after: &After<'_>) -> Result<Outcome> {
         if !known {
             return Ok(Outcome::default());
         }
-        let dispatch = dispatch(live, &self.marked.message_id)?;
+        let dispatch = dispatch(after.live, &self.marked.message_id)?;
         Ok(Outcome {
             known: true,
             dispatch: dispatch.map(|dispatch| DispatchShown::of(dispatch, &self.team)),

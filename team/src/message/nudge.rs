@@ -6,7 +6,8 @@
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::failure::Result;
-use crate::handle::team::{Mutation, Team};
+use crate::handle::command::{After, Command, Decision};
+use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::message::send::{Job, Send, within};
 use crate::projections::message::AgentInfo;
@@ -180,19 +181,7 @@ impl Team {
                 agents: group.iter().map(|wake| wake.nudged.agent.clone()).collect(),
                 random: self.options.ids.random(),
             };
-            let done = self.mutate(group)?;
-            let recorded = done
-                .events
-                .iter()
-                .filter(|event| WAKE_KINDS.contains(&&*event.kind));
-            for (mut wake, event) in done.decision.into_iter().zip(recorded) {
-                wake.nudged.seq = Some(event.seq);
-                if !wake.has_one {
-                    let id = event.refs.get(RefKind::Message);
-                    wake.nudged.message_id = id.map(str::to_owned);
-                }
-                all.push(wake);
-            }
+            all.extend(self.execute_unkeyed(group)?);
         }
         Ok(all.into_iter().collect())
     }
@@ -229,11 +218,12 @@ impl FromIterator<Wake> for Due {
     }
 }
 
-impl Mutation for Group {
-    type Decision = Vec<Wake>;
+impl Command for Group {
+    type Decided = Vec<Wake>;
+    type Answer = Vec<Wake>;
 
     /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Vec<Wake>, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
         for agent in &self.agents {
@@ -249,7 +239,7 @@ impl Mutation for Group {
                 let message = job.message(live, now)?;
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
-                let (_, decided) = job.decide(live, now)?;
+                let (_, decided) = job.settle(live, now)?;
                 // Whoever nudges joins once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 events.extend(
@@ -260,7 +250,22 @@ impl Mutation for Group {
             }
             due.push(wake);
         }
-        Ok((due, events))
+        Ok(Decision::Granted(due, events))
+    }
+
+    fn answer(&self, due: &Vec<Wake>, after: &After<'_>) -> Result<Vec<Wake>> {
+        let recorded = after.events.iter();
+        let recorded = recorded.filter(|event| WAKE_KINDS.contains(&&*event.kind));
+        let told = due.iter().zip(recorded).map(|(wake, event)| {
+            let mut wake = wake.clone();
+            wake.nudged.seq = Some(event.seq);
+            if !wake.has_one {
+                let id = event.refs.get(RefKind::Message);
+                wake.nudged.message_id = id.map(str::to_owned);
+            }
+            wake
+        });
+        Ok(told.collect())
     }
 }
 

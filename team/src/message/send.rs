@@ -4,8 +4,9 @@
 //! before the cooldown so that a retry is told that its message lies there.
 
 use crate::failure::Result;
+use crate::handle::command::{After, Command, Decision, unrecorded};
 use crate::handle::next;
-use crate::handle::team::{Done, Mutation, Team};
+use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::dead_letter::DeadLetterShown;
@@ -20,7 +21,7 @@ use crate::{Recorded, names};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use teamlog_engine::{Cause, NewEvent, Timestamp};
+use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
 
 /// What `send` is asked.
 #[derive(Debug, Clone, Default)]
@@ -168,7 +169,7 @@ pub(crate) struct Job {
 
 /// What becomes of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum Settled {
     Sent(Message),
     Duplicate { first: u64 },
     Suppressed { message: Message, remaining: u64 },
@@ -181,25 +182,20 @@ impl Team {
     /// `invalid_input`, `worker_not_found`, `created_at_ahead`; the log's.
     pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
         let random = self.options.ids.random();
-        let done = self.mutate(Job { send, random })?;
-        let mut events = done.events;
+        let (settled, mut events) = self.execute_unkeyed(Job { send, random })?;
         let delivery = events.pop_if(|event| event.kind == REQUIRED);
         while events
             .pop_if(|event| DEPENDENTS.contains(&&*event.kind))
             .is_some()
         {}
-        let (decision, event) = Done {
-            decision: done.decision,
-            events,
-        }
-        .last()?;
+        let event = events.pop().ok_or_else(unrecorded)?;
         let mut answer = SendAnswer {
             status: SendStatus::Sent,
-            message: match &decision {
-                Decision::Sent(message) | Decision::Suppressed { message, .. } => {
+            message: match &settled {
+                Settled::Sent(message) | Settled::Suppressed { message, .. } => {
                     message.clone().by(&event.actor)
                 }
-                Decision::Duplicate { first } => self.stored(*first)?,
+                Settled::Duplicate { first } => self.stored(*first)?,
             },
             event: Recorded::plain(event),
             reason: None,
@@ -216,14 +212,14 @@ impl Team {
             let delivery = self.query(|live, _| Ok(live.delivery(&id)?))?;
             answer.delivery = delivery.as_ref().map(Terms::of);
         }
-        match decision {
-            Decision::Sent(message) => {
+        match settled {
+            Settled::Sent(message) => {
                 let unapplied = message.unapplied().into_iter();
                 answer.not_applied = unapplied.map(|one| (one.field, one.reason)).collect();
                 answer.reported = self.kept_as_report(&message)?;
             }
-            Decision::Duplicate { .. } => answer.status = SendStatus::Duplicate,
-            Decision::Suppressed { remaining, .. } => {
+            Settled::Duplicate { .. } => answer.status = SendStatus::Duplicate,
+            Settled::Suppressed { remaining, .. } => {
                 answer.status = SendStatus::Suppressed;
                 answer.reason = Some("cooldown");
                 answer.cooldown_remaining_seconds = Some(remaining);
@@ -268,10 +264,23 @@ impl Team {
     }
 }
 
-impl Mutation for Job {
-    type Decision = Decision;
+impl Command for Job {
+    type Decided = Settled;
+    type Answer = (Settled, Vec<Event<'static>>);
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<(Decision, Vec<NewEvent>)> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Settled>> {
+        let (settled, events) = self.settle(live, now)?;
+        Ok(Decision::Granted(settled, events))
+    }
+
+    fn answer(&self, settled: &Settled, after: &After<'_>) -> Result<Self::Answer> {
+        Ok((settled.clone(), after.events.to_vec()))
+    }
+}
+
+impl Job {
+    /// What becomes of the message, and the events that record it.
+    pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {
         let mut message = self.message(live, now)?;
         if message.created_at > now.plus_micros(AHEAD_MAX_MICROS) {
             return Err(ahead(&message, now).into());
@@ -285,16 +294,16 @@ impl Mutation for Job {
             }
             message.trace_id = message.trace_id.or(task.and_then(|task| task.trace_id));
         }
-        let (decision, mut event) = settle(live, message, self.send.cooldown_seconds, now)?;
+        let (settled, mut event) = settle(live, message, self.send.cooldown_seconds, now)?;
         if let Some(actor) = &self.send.actor {
             names::check_free("actor", actor)?;
             event.actor = actor.clone();
         }
-        let sent = decision.is_sent();
+        let sent = settled.is_sent();
         let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
         let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
-        let Decision::Sent(message) = &decision else {
-            return Ok((decision, events));
+        let Settled::Sent(message) = &settled else {
+            return Ok((settled, events));
         };
         // What is under way may always be reported on.
         if message.kind != MessageType::TaskUpdate {
@@ -317,7 +326,7 @@ impl Mutation for Job {
             event.cause = Some(Cause::Earlier(cause));
             events.push(event);
         }
-        Ok((decision, events))
+        Ok((settled, events))
     }
 }
 
@@ -374,9 +383,9 @@ fn info(message: &Message) -> MessageInfo {
     }
 }
 
-impl Decision {
+impl Settled {
     fn is_sent(&self) -> bool {
-        matches!(self, Decision::Sent(_))
+        matches!(self, Settled::Sent(_))
     }
 }
 
@@ -426,18 +435,18 @@ fn settle(
     message: Message,
     cooldown_seconds: Option<u64>,
     now: Timestamp,
-) -> Result<(Decision, NewEvent)> {
+) -> Result<(Settled, NewEvent)> {
     if let Some(known) = live.message(&message.id)? {
         let event = message.duplicate();
-        return Ok((Decision::Duplicate { first: known.seq }, event));
+        return Ok((Settled::Duplicate { first: known.seq }, event));
     }
     let remaining = cooling(live, &message, cooldown_seconds, now)?;
     if remaining > 0 {
         let event = message.suppressed(remaining).map_err(Refusal::from)?;
-        return Ok((Decision::Suppressed { message, remaining }, event));
+        return Ok((Settled::Suppressed { message, remaining }, event));
     }
     let event = message.sent_at(now).map_err(Refusal::from)?;
-    Ok((Decision::Sent(message), event))
+    Ok((Settled::Sent(message), event))
 }
 
 /// Whole seconds that the cooldown of (recipient, task, type) still runs; 0 when it does not.

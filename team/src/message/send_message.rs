@@ -2,7 +2,7 @@
 //! same sender and text, is not sent twice.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::message::mail::{DispatchOutcome, Mail};
@@ -14,7 +14,7 @@ use crate::usage::budget;
 use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, Event, Json, NewEvent, Timestamp};
+use teamlog_engine::{Cause, Json, NewEvent, Timestamp};
 
 /// What `send-message` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl Team {
             request_id: self.new_id(),
             team: self.name().to_owned(),
         };
-        self.perform(job)
+        self.execute(job)
     }
 
     fn new_id(&self) -> String {
@@ -158,11 +158,11 @@ struct Verdict {
     telling: Telling,
 }
 
-impl Act for Job {
-    type Verdict = Verdict;
+impl Command for Job {
+    type Decided = Verdict;
     type Answer = SendMessageAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Verdict>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Verdict>> {
         let letter = &self.letter;
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
@@ -181,16 +181,10 @@ impl Act for Job {
             events.push(event);
         }
         let mail = posted.mail;
-        Ok(Ruling::Granted(Verdict { mail, telling }, events))
+        Ok(Decision::Granted(Verdict { mail, telling }, events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        verdict: &Verdict,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<SendMessageAnswer> {
+    fn answer(&self, verdict: &Verdict, _: &After<'_>) -> Result<SendMessageAnswer> {
         Ok(SendMessageAnswer {
             message: verdict.mail.clone(),
             dispatch: verdict.outcome(),

@@ -4,7 +4,7 @@
 //! for the session from then on.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::mode::rules::board::{self, Board, is_tombstone};
 use crate::mode::rules::reconcile::{Exit, release};
@@ -15,7 +15,7 @@ use crate::projections::mode::{Mode, Scope};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-clear` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +78,7 @@ impl Team {
     /// `unsupported_mode`, `invalid_input`, `team_closed`; the log's.
     pub fn mode_clear(&mut self, clear: ModeClear) -> Result<ModeCleared> {
         let team = self.name().to_owned();
-        self.perform(Job { team, clear })
+        self.execute(Job { team, clear })
     }
 }
 
@@ -118,11 +118,11 @@ impl Job {
     }
 }
 
-impl Act for Job {
-    type Verdict = ModeCleared;
+impl Command for Job {
+    type Decided = ModeCleared;
     type Answer = ModeCleared;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<ModeCleared>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
         let mut board = Board::new(live, now);
         let plan = self.plan(live, &board)?;
         for scope in &plan.scopes {
@@ -142,19 +142,13 @@ impl Act for Job {
             tombstone: plan.tombstone,
             active_modes: board.active(&plan.acting)?,
         };
-        Ok(Ruling::Granted(cleared, board.into_events()))
+        Ok(Decision::Granted(cleared, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        cleared: &ModeCleared,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ModeCleared> {
+    fn answer(&self, cleared: &ModeCleared, after: &After<'_>) -> Result<ModeCleared> {
         let acting = Scope::of(cleared.session_id.as_deref());
         Ok(ModeCleared {
-            active_modes: board::active(live, &acting)?,
+            active_modes: board::active(after.live, &acting)?,
             ..cleared.clone()
         })
     }

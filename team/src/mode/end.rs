@@ -7,7 +7,7 @@
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::{Ending, Exit, end, ended, is_waiting, not_active};
@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-complete` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -121,7 +121,7 @@ impl Team {
         how: How,
     ) -> Result<ModeAnswer> {
         let team = self.name().to_owned();
-        self.perform(Job {
+        self.execute(Job {
             team,
             mode,
             session_id,
@@ -160,11 +160,11 @@ impl How {
     }
 }
 
-impl Act for Job {
-    type Verdict = Decided;
+impl Command for Job {
+    type Decided = Decided;
     type Answer = ModeAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;
         let mut board = Board::new(live, now);
@@ -187,17 +187,11 @@ impl Act for Job {
             warnings: Vec::new(),
             changed: true,
         };
-        Ok(Ruling::Granted(decided, board.into_events()))
+        Ok(Decision::Granted(decided, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        decided: &Decided,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ModeAnswer> {
-        decided.answer(live, &self.team)
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live, &self.team)
     }
 }
 

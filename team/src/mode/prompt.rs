@@ -1,7 +1,7 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
 use crate::failure::{Failure, Result};
-use crate::handle::command::{Act, Origin, Ruling};
+use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::rules::board::{self, Board, visible_from};
@@ -29,7 +29,7 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-prompt` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,7 +61,7 @@ impl Team {
     /// # Errors
     /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
-        self.perform(Job {
+        self.execute(Job {
             team: self.name().to_owned(),
             origin: self.control.origin.clone(),
             prompt,
@@ -79,11 +79,11 @@ impl PromptAnswer {
     }
 }
 
-impl Act for Job {
-    type Verdict = PromptAnswer;
+impl Command for Job {
+    type Decided = PromptAnswer;
     type Answer = PromptAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<PromptAnswer>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<PromptAnswer>> {
         let scope = self.check()?;
         let mut hearing = Hearing {
             job: self,
@@ -94,28 +94,22 @@ impl Act for Job {
         };
         let decided = hearing.decide();
         match decided.and_then(|()| hearing.board.see(&hearing.scope)) {
-            Ok(()) => Ok(Ruling::Granted(hearing.told, hearing.board.into_events())),
+            Ok(()) => Ok(Decision::Granted(hearing.told, hearing.board.into_events())),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
                 // Nothing happened, so that what was active is so still.
                 let active = board::active(live, &hearing.scope)?;
                 let refusal = hearing.told.denied(&self.team, refusal, active);
-                Ok(Ruling::Denied(refusal, Vec::new()))
+                Ok(Decision::Denied(refusal, Vec::new()))
             }
             Err(failure) => Err(failure),
         }
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        told: &PromptAnswer,
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<PromptAnswer> {
+    fn answer(&self, told: &PromptAnswer, after: &After<'_>) -> Result<PromptAnswer> {
         let scope = self.check()?;
         let mut told = told.clone();
-        told.active_skills = board::active(live, &scope)?;
-        let held = held_lock(&Board::new(live, now), &scope)?;
+        told.active_skills = board::active(after.live, &scope)?;
+        let held = held_lock(&Board::new(after.live, after.now), &scope)?;
         told.input_lock = held;
         told.additional_context = text::paragraph(&self.team, &told);
         Ok(told)

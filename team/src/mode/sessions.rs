@@ -2,7 +2,7 @@
 //! their ends.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
@@ -14,7 +14,7 @@ use crate::projections::mode::{Mode, Scope};
 use crate::projections::team::settings::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-sessions` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -111,7 +111,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `team_closed`; the log's.
     pub fn mode_end_session(&mut self, end: ModeEndSession) -> Result<SessionEndedAnswer> {
-        self.perform(Job(end))
+        self.execute(Job(end))
     }
 }
 
@@ -133,11 +133,11 @@ fn shown(live: &Live, session: &str, now: Timestamp) -> Result<Option<SessionSho
     }))
 }
 
-impl Act for Job {
-    type Verdict = Vec<Mode>;
+impl Command for Job {
+    type Decided = Vec<Mode>;
     type Answer = SessionEndedAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Mode>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mode>>> {
         let session = &self.0.session_id;
         scope(Some(session))?;
         if let Some(reason) = &self.0.reason {
@@ -146,24 +146,18 @@ impl Act for Job {
         let mut board = Board::new(live, now);
         let life = live.session_life(session)?;
         if life.is_none_or(|life| life.ended_at.is_some()) {
-            return Ok(Ruling::Granted(Vec::new(), Vec::new()));
+            return Ok(Decision::Granted(Vec::new(), Vec::new()));
         }
         let note = self.0.reason.clone();
         let canceled = end_session(&mut board, session, SessionEnd::Ended, note)?;
-        Ok(Ruling::Granted(canceled, board.into_events()))
+        Ok(Decision::Granted(canceled, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        canceled: &Vec<Mode>,
-        events: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<SessionEndedAnswer> {
-        let life = live.session_life(&self.0.session_id)?;
+    fn answer(&self, canceled: &Vec<Mode>, after: &After<'_>) -> Result<SessionEndedAnswer> {
+        let life = after.live.session_life(&self.0.session_id)?;
         Ok(SessionEndedAnswer {
             session_id: self.0.session_id.clone(),
-            changed: !events.is_empty(),
+            changed: !after.events.is_empty(),
             canceled: canceled.clone(),
             ended_at: life.and_then(|life| life.ended_at).map(|at| at.to_string()),
         })

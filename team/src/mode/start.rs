@@ -1,7 +1,7 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Origin, Ruling};
+use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::{Source, reconcile};
@@ -13,7 +13,7 @@ use crate::projections::mode::{Mode, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-start` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,7 +63,7 @@ impl Team {
     /// # Errors
     /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_start(&mut self, start: ModeStart) -> Result<ModeAnswer> {
-        self.perform(Job {
+        self.execute(Job {
             team: self.name().to_owned(),
             origin: self.control.origin.clone(),
             start,
@@ -122,30 +122,24 @@ impl Job {
     }
 }
 
-impl Act for Job {
-    type Verdict = Decided;
+impl Command for Job {
+    type Decided = Decided;
     type Answer = ModeAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.start.mode)?;
         let scope = scope(self.start.session_id.as_deref())?;
         let mut board = Board::new(live, now).from(&self.origin);
         if let Some(decided) = already(&board, mode, &scope)? {
             board.see(&scope)?;
-            return Ok(Ruling::Granted(decided, board.into_events()));
+            return Ok(Decision::Granted(decided, board.into_events()));
         }
         let decided = self.start(&mut board, mode, &scope)?;
-        Ok(Ruling::Granted(decided, board.into_events()))
+        Ok(Decision::Granted(decided, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        decided: &Decided,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ModeAnswer> {
-        decided.answer(live, &self.team)
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live, &self.team)
     }
 }
 

@@ -3,7 +3,7 @@
 //! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::mode::clear::ModeClear;
 use crate::mode::rules::board::{self, Board};
@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `read` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -201,7 +201,7 @@ impl Team {
         let named = Named::read(&write.mode)?;
         let team = self.name().to_owned();
         match named {
-            Named::Skills => self.perform(SkillsWrite { team, write }),
+            Named::Skills => self.execute(SkillsWrite { team, write }),
             Named::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
@@ -224,7 +224,7 @@ impl Team {
         let named = Named::read(&clear.mode)?;
         let team = self.name().to_owned();
         if let Named::Skills = named {
-            return self.perform(SkillsClear { team, clear });
+            return self.execute(SkillsClear { team, clear });
         }
         let scope = scope(clear.session_id.as_deref())?;
         let mode = named.name().to_owned();
@@ -389,11 +389,11 @@ impl SkillsWrite {
     }
 }
 
-impl Act for SkillsWrite {
-    type Verdict = Scope;
+impl Command for SkillsWrite {
+    type Decided = Scope;
     type Answer = StateWritten;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Scope>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Scope>> {
         let scope = scope(self.write.session_id.as_deref())?;
         let mut board = Board::new(live, now);
         let metadata = self.metadata(&board, &scope)?;
@@ -401,16 +401,10 @@ impl Act for SkillsWrite {
             board.sync(&scope, metadata, None)?;
         }
         board.see(&scope)?;
-        Ok(Ruling::Granted(scope, board.into_events()))
+        Ok(Decision::Granted(scope, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        scope: &Scope,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<StateWritten> {
+    fn answer(&self, scope: &Scope, _: &After<'_>) -> Result<StateWritten> {
         Ok(StateWritten {
             success: true,
             mode: SKILL_ACTIVE.to_owned(),
@@ -427,11 +421,11 @@ struct SkillsClear {
     clear: ModeClear,
 }
 
-impl Act for SkillsClear {
-    type Verdict = Vec<Scope>;
+impl Command for SkillsClear {
+    type Decided = Vec<Scope>;
     type Answer = StateCleared;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Scope>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Scope>>> {
         let acting = scope(self.clear.session_id.as_deref())?;
         let mut scopes = vec![acting];
         if self.clear.all_sessions {
@@ -452,16 +446,10 @@ impl Act for SkillsClear {
             board.sync(&scope, gone, None)?;
             cleared.push(scope);
         }
-        Ok(Ruling::Granted(cleared, board.into_events()))
+        Ok(Decision::Granted(cleared, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        cleared: &Vec<Scope>,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<StateCleared> {
+    fn answer(&self, cleared: &Vec<Scope>, _: &After<'_>) -> Result<StateCleared> {
         let paths = cleared.iter();
         let paths = paths.map(|scope| path(&self.team, scope, SKILL_ACTIVE));
         Ok(match self.clear.all_sessions {

@@ -4,7 +4,7 @@
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Origin, Ruling};
+use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
 use crate::mode::end::{cancel_linked, linked};
 use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone};
@@ -20,7 +20,7 @@ use crate::projections::mode::{Mode, Scope};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `mode-write` is asked. Fields that it does not know become fields of the state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +88,7 @@ impl Team {
     /// # Errors
     /// `unsupported_mode`, `mode_denied`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
-        self.perform(Write {
+        self.execute(Write {
             team: self.name().to_owned(),
             origin: self.control.origin.clone(),
             write,
@@ -101,15 +101,15 @@ impl Team {
     /// `unsupported_mode`, `mode_not_active`, `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn mode_update(&mut self, update: ModeUpdate) -> Result<ModeAnswer> {
         let team = self.name().to_owned();
-        self.perform(Update { team, update })
+        self.execute(Update { team, update })
     }
 }
 
-impl Act for Write {
-    type Verdict = Decided;
+impl Command for Write {
+    type Decided = Decided;
     type Answer = ModeAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.write.mode)?;
         let scope = scope(self.write.session_id.as_deref())?;
         let mut given = self.write.fields.clone();
@@ -150,17 +150,11 @@ impl Act for Write {
             warnings: written.warnings,
             changed,
         };
-        Ok(Ruling::Granted(decided, board.into_events()))
+        Ok(Decision::Granted(decided, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        decided: &Decided,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ModeAnswer> {
-        decided.answer(live, &self.team)
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live, &self.team)
     }
 }
 
@@ -187,11 +181,11 @@ impl ModeUpdate {
     }
 }
 
-impl Act for Update {
-    type Verdict = Decided;
+impl Command for Update {
+    type Decided = Decided;
     type Answer = ModeAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Decided>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.update.mode)?;
         let acting = scope(self.update.session_id.as_deref())?;
         let (given, unset) = (self.update.given(), self.update.unset()?);
@@ -215,17 +209,11 @@ impl Act for Update {
             warnings: written.warnings,
             changed,
         };
-        Ok(Ruling::Granted(decided, board.into_events()))
+        Ok(Decision::Granted(decided, board.into_events()))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        decided: &Decided,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ModeAnswer> {
-        decided.answer(live, &self.team)
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live, &self.team)
     }
 }
 

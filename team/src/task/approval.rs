@@ -1,7 +1,7 @@
 //! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::names;
 use crate::projections::Live;
@@ -10,7 +10,7 @@ use crate::projections::worker::supervision::{Approval, ApprovalStatus};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `write-task-approval` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -64,7 +64,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `team_closed`; the log's.
     pub fn write_approval(&mut self, write: WriteApproval) -> Result<ApprovalWritten> {
-        self.perform(write)
+        self.execute(write)
     }
 
     /// The last decision on a task.
@@ -100,24 +100,18 @@ impl WriteApproval {
     }
 }
 
-impl Act for WriteApproval {
-    type Verdict = ApprovalStatus;
+impl Command for WriteApproval {
+    type Decided = ApprovalStatus;
     type Answer = ApprovalWritten;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<ApprovalStatus>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
         let trace = crate::page::trace_of_task(live, Some(&self.task_id))?;
         let event = approval.event(trace.as_deref());
-        Ok(Ruling::Granted(approval.status, vec![event]))
+        Ok(Decision::Granted(approval.status, vec![event]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        status: &ApprovalStatus,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ApprovalWritten> {
+    fn answer(&self, status: &ApprovalStatus, _: &After<'_>) -> Result<ApprovalWritten> {
         Ok(ApprovalWritten {
             task_id: self.task_id.clone(),
             status: *status,

@@ -1,7 +1,7 @@
 //! `cancel-task`: a task is not to be done.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::projections::Live;
@@ -13,7 +13,7 @@ use crate::task::create::{TaskAnswer, record};
 use crate::task::holding::{Hold, Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `cancel-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -50,12 +50,12 @@ impl Team {
     /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
     pub fn task_cancel(&mut self, cancel: TaskCancel) -> Result<TaskAnswer> {
-        self.perform(cancel)
+        self.execute(cancel)
     }
 }
 
-impl Act for TaskCancel {
-    type Verdict = ();
+impl Command for TaskCancel {
+    type Decided = ();
     type Answer = TaskAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, now: Timestamp) -> Result<()> {
@@ -77,11 +77,11 @@ impl Act for TaskCancel {
         self.claimant().is_named()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             scene.check_open()?;
             scene.check_version(self.expected_version)?;
             let forced = self.check_claim(scene)?;
@@ -95,15 +95,9 @@ impl Act for TaskCancel {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<TaskAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         Ok(TaskAnswer {
-            task: record(live, &self.task_id, now)?,
+            task: record(after.live, &self.task_id, after.now)?,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::task::event::{Resources, TaskAct, TaskUpdated};
@@ -13,7 +13,7 @@ use crate::task::create::{TaskAnswer, check_cycle, dependencies, record};
 use crate::task::holding::{Scene, check_expected};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `update-task` is asked; what is not given stays.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -51,21 +51,21 @@ impl Team {
     /// # Errors
     /// `task_not_found`, `version_conflict`, `claim_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
     pub fn task_change(&mut self, change: TaskChange) -> Result<TaskAnswer> {
-        self.perform(change)
+        self.execute(change)
     }
 }
 
-impl Act for TaskChange {
-    type Verdict = ();
+impl Command for TaskChange {
+    type Decided = ();
     type Answer = TaskAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
         let resources = self.resources.as_deref();
         let resources = resources.map(resource::declared).transpose()?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             scene.check_version(self.expected_version)?;
             let owner = scene.task.owner.clone();
             let updated = TaskAct::Updated(TaskUpdated {
@@ -82,15 +82,9 @@ impl Act for TaskChange {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<TaskAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         Ok(TaskAnswer {
-            task: record(live, &self.task_id, now)?,
+            task: record(after.live, &self.task_id, after.now)?,
         })
     }
 }

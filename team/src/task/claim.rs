@@ -1,7 +1,7 @@
 //! `claim-task`: a worker takes a task, for a time.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::projections::task::event::{Held, Lease, TaskAct, TaskClaimed};
@@ -15,7 +15,7 @@ use crate::usage::budget;
 use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, Event, IdSource, Timestamp};
+use teamlog_engine::{Cause, IdSource, Timestamp};
 
 /// What `claim-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -70,7 +70,7 @@ impl Team {
     /// `already_terminal`, `invalid_input`, `team_closed`; the log's.
     pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
         let job = self.claim_job(claim);
-        self.perform(job)
+        self.execute(job)
     }
 
     /// A claim with the token it will have.
@@ -80,20 +80,20 @@ impl Team {
     }
 }
 
-impl Act for Job {
+impl Command for Job {
     /// What is held twice from now on.
-    type Verdict = Vec<Overlap>;
+    type Decided = Vec<Overlap>;
     type Answer = ClaimAnswer;
     const GRANTS: bool = true;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Vec<Overlap>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Overlap>>> {
         let claim = &self.claim;
         let until = lease_end(claim.lease_ms, now)?;
         holding::check_expected(claim.expected_version)?;
         check_worker(live, &claim.worker)?;
         budget::check(live, Some(&claim.worker))?;
         let scene = Scene::of(live, &claim.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             check_ready(live, scene)?;
             scene.expect(claim.expected_version, Code::ClaimConflict)?;
             check_free(scene, &claim.worker)?;
@@ -105,14 +105,8 @@ impl Act for Job {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        overlaps: &Vec<Overlap>,
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<ClaimAnswer> {
-        let task = record(live, &self.claim.task_id, now)?;
+    fn answer(&self, overlaps: &Vec<Overlap>, after: &After<'_>) -> Result<ClaimAnswer> {
+        let task = record(after.live, &self.claim.task_id, after.now)?;
         Ok(ClaimAnswer {
             overlaps: overlaps.clone(),
             ..claimed(task, self.token.clone())

@@ -1,7 +1,7 @@
 //! `claim-next-task`: a worker takes the best task that there is for it.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::{Live, Status, Task};
@@ -15,7 +15,7 @@ use crate::task::record::TaskRecord;
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// Tasks that are looked at together for one whose paths are free.
 const LOOKED_AT: usize = 16;
@@ -77,17 +77,17 @@ impl Team {
     /// `worker_not_found`, `invalid_input`, `team_closed`; the log's.
     pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
         let token = token(&*self.options.ids);
-        self.perform(Job { claim, token })
+        self.execute(Job { claim, token })
     }
 }
 
-impl Act for Job {
+impl Command for Job {
     /// The task that was taken, and what is held twice from now on.
-    type Verdict = Option<(String, Vec<Overlap>)>;
+    type Decided = Option<(String, Vec<Overlap>)>;
     type Answer = ClaimNextAnswer;
     const GRANTS: bool = true;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Self::Verdict>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
         let worker = &self.claim.worker;
         check_worker(live, worker)?;
         budget::check(live, Some(worker))?;
@@ -108,21 +108,15 @@ impl Act for Job {
             }
         }
         let Some((task, overlaps, overdue)) = best else {
-            return Ok(Ruling::Granted(None, events));
+            return Ok(Decision::Granted(None, events));
         };
         let id = task.task_id.clone();
         let mut scene = Scene { task, events };
         take(live, &mut scene, worker, (&self.token, until), overdue)?;
-        Ok(Ruling::Granted(Some((id, overlaps)), scene.events))
+        Ok(Decision::Granted(Some((id, overlaps)), scene.events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        taken: &Self::Verdict,
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<ClaimNextAnswer> {
+    fn answer(&self, taken: &Self::Decided, after: &After<'_>) -> Result<ClaimNextAnswer> {
         let Some((id, overlaps)) = taken else {
             return Ok(ClaimNextAnswer {
                 ok: true,
@@ -133,7 +127,7 @@ impl Act for Job {
                 overlaps: Vec::new(),
             });
         };
-        let claimed = claimed(record(live, id, now)?, self.token.clone());
+        let claimed = claimed(record(after.live, id, after.now)?, self.token.clone());
         Ok(ClaimNextAnswer {
             ok: true,
             task: Some(claimed.task),

@@ -1,7 +1,7 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::log::append::DEFAULT_ACTOR;
@@ -16,7 +16,7 @@ use crate::{names, resource};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Event, Json, NewEvent, Timestamp};
+use teamlog_engine::{Json, NewEvent, Timestamp};
 
 /// Most tasks that one task waits for.
 pub const DEPENDENCIES_MAX: usize = 256;
@@ -69,38 +69,32 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `task_exists`, `worker_not_found`, `dependency_cycle`, `team_closed`; the log's.
     pub fn task_create(&mut self, create: TaskCreate) -> Result<TaskAnswer> {
-        self.perform(create)
+        self.execute(create)
     }
 }
 
-impl Act for TaskCreate {
+impl Command for TaskCreate {
     /// The task's id.
-    type Verdict = String;
+    type Decided = String;
     type Answer = TaskAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
         budget::check(live, actor)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
         let created = self.created(live)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;
         let owner = created.owner.clone();
         let fact = TaskFact::of(&*id, TaskAct::Created(created));
         let event: NewEvent = fact.event(DEFAULT_ACTOR, owner.as_deref(), None);
-        Ok(Ruling::Granted(id, vec![event]))
+        Ok(Decision::Granted(id, vec![event]))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        id: &String,
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<TaskAnswer> {
+    fn answer(&self, id: &String, after: &After<'_>) -> Result<TaskAnswer> {
         Ok(TaskAnswer {
-            task: record(live, id, now)?,
+            task: record(after.live, id, after.now)?,
         })
     }
 }

@@ -4,13 +4,13 @@
 //! the state, the holder, the lease.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task::finish::TaskFinish;
 use crate::task::holding::{Hold, Scene, Standing};
 use crate::task::renew::TaskRenew;
-use teamlog_engine::{Event, NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// A claim as its holder presents it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,15 +27,15 @@ pub struct Fence {
 
 /// A command on a task behind a fence.
 #[derive(Debug, Clone)]
-pub struct Fenced<A> {
+pub struct Fenced<C> {
     fence: Fence,
-    act: A,
+    command: C,
 }
 
 impl Fence {
     /// More time for the claim.
     pub fn renew(self, lease_ms: u64) -> Fenced<TaskRenew> {
-        let act = TaskRenew {
+        let command = TaskRenew {
             task_id: self.task_id.clone(),
             epoch: Some(self.epoch),
             worker: self.agent.clone(),
@@ -43,25 +43,34 @@ impl Fence {
             lease_ms: Some(lease_ms),
             ..TaskRenew::default()
         };
-        Fenced { fence: self, act }
+        Fenced {
+            fence: self,
+            command,
+        }
     }
 
     /// The task is done.
     pub fn complete(self, result: Option<String>) -> Fenced<TaskFinish> {
-        let act = TaskFinish {
+        let command = TaskFinish {
             result,
             ..self.finish(Status::Completed)
         };
-        Fenced { fence: self, act }
+        Fenced {
+            fence: self,
+            command,
+        }
     }
 
     /// The task is given up.
     pub fn fail(self, error: Option<String>) -> Fenced<TaskFinish> {
-        let act = TaskFinish {
+        let command = TaskFinish {
             error,
             ..self.finish(Status::Failed)
         };
-        Fenced { fence: self, act }
+        Fenced {
+            fence: self,
+            command,
+        }
     }
 
     fn finish(&self, to: Status) -> TaskFinish {
@@ -117,35 +126,29 @@ impl Fence {
     }
 }
 
-impl<A: Act> Act for Fenced<A> {
-    type Verdict = A::Verdict;
-    type Answer = A::Answer;
-    const WHEN_CLOSED: bool = A::WHEN_CLOSED;
-    const GRANTS: bool = A::GRANTS;
+impl<C: Command> Command for Fenced<C> {
+    type Decided = C::Decided;
+    type Answer = C::Answer;
+    const WHEN_CLOSED: bool = C::WHEN_CLOSED;
+    const GRANTS: bool = C::GRANTS;
 
     fn names_actor(&self) -> bool {
-        self.act.names_actor()
+        self.command.names_actor()
     }
 
     fn is_consequence(&self, event: &NewEvent) -> bool {
-        self.act.is_consequence(event)
+        self.command.is_consequence(event)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<A::Verdict>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<C::Decided>> {
         let scene = Scene::of(live, &self.fence.task_id, now)?;
-        match scene.ruling(|scene| Ok(self.fence.check(scene)?))? {
-            Ruling::Granted((), _) => self.act.decide(live, now),
-            Ruling::Denied(refusal, events) => Ok(Ruling::Denied(refusal, events)),
+        match scene.decision(|scene| Ok(self.fence.check(scene)?))? {
+            Decision::Granted((), _) => self.command.decide(live, now),
+            Decision::Denied(refusal, events) => Ok(Decision::Denied(refusal, events)),
         }
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        verdict: &A::Verdict,
-        events: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<A::Answer> {
-        self.act.answer(live, verdict, events, now)
+    fn answer(&self, decided: &C::Decided, after: &After<'_>) -> Result<C::Answer> {
+        self.command.answer(decided, after)
     }
 }

@@ -1,7 +1,7 @@
 //! `transition-task-status`: the holder of a claim completes its task, or gives it up.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::task::Claim;
@@ -15,7 +15,7 @@ use crate::task::record::TaskRecord;
 use crate::task::{blocking, evidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `transition-task-status` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -69,12 +69,12 @@ impl Team {
     /// `invalid_transition`, `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`,
     /// `version_conflict`, `missing_delegation_compliance_evidence`, `invalid_input`, `team_closed`; the log's.
     pub fn task_finish(&mut self, finish: TaskFinish) -> Result<HolderAnswer> {
-        self.perform(finish)
+        self.execute(finish)
     }
 }
 
-impl Act for TaskFinish {
-    type Verdict = ();
+impl Command for TaskFinish {
+    type Decided = ();
     type Answer = HolderAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
@@ -85,13 +85,13 @@ impl Act for TaskFinish {
         self.claimant().is_named()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         let to = self.way()?;
         let hold = self.claimant().hold.check()?;
         self.claimant().check_worker()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             scene.check_open()?;
             scene.check_version(self.expected_version)?;
             let claim = self.holder(scene, hold)?;
@@ -102,16 +102,10 @@ impl Act for TaskFinish {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<HolderAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
         Ok(HolderAnswer {
             ok: true,
-            task: record(live, &self.task_id, now)?,
+            task: record(after.live, &self.task_id, after.now)?,
         })
     }
 }

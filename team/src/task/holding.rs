@@ -4,7 +4,7 @@
 //! that first, and goes on with the task as it then is.
 
 use crate::failure::{Failure, Result};
-use crate::handle::command::Ruling;
+use crate::handle::command::Decision;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::task::event::{Held, Lease, TaskAct, TaskFact};
@@ -159,13 +159,16 @@ impl Scene {
     }
 
     /// Where the rules refuse, what is overdue is recorded all the same.
-    pub fn ruling<V>(mut self, rules: impl FnOnce(&mut Scene) -> Result<V>) -> Result<Ruling<V>> {
+    pub fn decision<V>(
+        mut self,
+        rules: impl FnOnce(&mut Scene) -> Result<V>,
+    ) -> Result<Decision<V>> {
         let overdue = self.events.len();
         match rules(&mut self) {
-            Ok(verdict) => Ok(Ruling::Granted(verdict, self.events)),
+            Ok(verdict) => Ok(Decision::Granted(verdict, self.events)),
             Err(Failure::Refused(refusal)) if overdue > 0 => {
                 self.events.truncate(overdue);
-                Ok(Ruling::Denied(refusal, self.events))
+                Ok(Decision::Denied(refusal, self.events))
             }
             Err(failure) => Err(failure),
         }

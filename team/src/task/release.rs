@@ -1,7 +1,7 @@
 //! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::task::event::TaskAct;
 use crate::projections::{Live, Status};
@@ -13,7 +13,7 @@ use crate::task::finish::HolderAnswer;
 use crate::task::holding::{Hold, Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `release-task-claim` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -45,24 +45,24 @@ impl Team {
     /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
     pub fn task_release(&mut self, release: TaskRelease) -> Result<HolderAnswer> {
-        self.perform(release)
+        self.execute(release)
     }
 }
 
-impl Act for TaskRelease {
-    type Verdict = ();
+impl Command for TaskRelease {
+    type Decided = ();
     type Answer = HolderAnswer;
 
     fn admits(&self, live: &Live, actor: Option<&str>, _: Timestamp) -> Result<()> {
         self.claimant().admits(live, actor)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         self.claimant().check_worker()?;
         let hold = self.claimant().hold.check()?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             scene.check_open()?;
             scene.check_version(self.expected_version)?;
             if is_nobodys(scene) {
@@ -82,16 +82,10 @@ impl Act for TaskRelease {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<HolderAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<HolderAnswer> {
         Ok(HolderAnswer {
             ok: true,
-            task: record(live, &self.task_id, now)?,
+            task: record(after.live, &self.task_id, after.now)?,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! `renew-task-claim`: the holder of a claim gets more time.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::Live;
 use crate::projections::task::event::{Lease, TaskAct};
@@ -11,7 +11,7 @@ use crate::task::holding::{Hold, Scene, check_expected, lease_end};
 use crate::task::record::TaskRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `renew-task-claim` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -69,13 +69,13 @@ impl Team {
     /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
     /// `team_closed`; the log's.
     pub fn task_renew(&mut self, renew: TaskRenew) -> Result<RenewAnswer> {
-        self.perform(renew)
+        self.execute(renew)
     }
 }
 
-impl Act for TaskRenew {
+impl Command for TaskRenew {
     /// The token of the claim, for whoever may learn it.
-    type Verdict = Option<String>;
+    type Decided = Option<String>;
     type Answer = RenewAnswer;
     const GRANTS: bool = true;
 
@@ -87,13 +87,13 @@ impl Act for TaskRenew {
         self.claimant().is_named()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<Option<String>>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Option<String>>> {
         let hold = self.claimant().hold.check()?;
         self.claimant().check_worker()?;
         let until = lease_end(self.lease_ms, now)?;
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             scene.check_open()?;
             scene.check_version(self.expected_version)?;
             let claim = scene.held(hold)?;
@@ -108,14 +108,8 @@ impl Act for TaskRenew {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        token: &Option<String>,
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<RenewAnswer> {
-        let mut task = record(live, &self.task_id, now)?;
+    fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
+        let mut task = record(after.live, &self.task_id, after.now)?;
         let until = task.claim.as_ref().map(|claim| claim.leased_until.clone());
         // The record of a claim says its token.
         if token.is_none() {

@@ -1,7 +1,7 @@
 //! `reopen-task`: a failed task is to be done after all.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
@@ -13,7 +13,7 @@ use crate::task::create::{TaskAnswer, record};
 use crate::task::holding::{Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `reopen-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -36,21 +36,21 @@ impl Team {
     /// # Errors
     /// `task_not_found`, `invalid_transition`, `version_conflict`, `invalid_input`, `team_closed`; the log's.
     pub fn task_reopen(&mut self, reopen: TaskReopen) -> Result<TaskAnswer> {
-        self.perform(reopen)
+        self.execute(reopen)
     }
 }
 
-impl Act for TaskReopen {
-    type Verdict = ();
+impl Command for TaskReopen {
+    type Decided = ();
     type Answer = TaskAnswer;
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
         if let Some(worker) = &self.worker {
             names::check_known("worker", worker)?;
         }
         check_expected(self.expected_version)?;
         let scene = Scene::of(live, &self.task_id, now)?;
-        scene.ruling(|scene| {
+        scene.decision(|scene| {
             if scene.task.status != Status::Failed {
                 let message = format!(
                     "task {} must have failed to be reopened, but is {}",
@@ -70,15 +70,9 @@ impl Act for TaskReopen {
         })
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        now: Timestamp,
-    ) -> Result<TaskAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<TaskAnswer> {
         Ok(TaskAnswer {
-            task: record(live, &self.task_id, now)?,
+            task: record(after.live, &self.task_id, after.now)?,
         })
     }
 }

@@ -1,14 +1,14 @@
 //! `thread-link`: a thread belongs to a task from now on.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::Live;
 use crate::projections::thread::event::{ThreadAct, ThreadFact};
 use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `thread-link` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,24 +29,24 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `task_not_found`, `thread_not_found`, `team_closed`; the log's.
     pub fn thread_link(&mut self, link: ThreadLink) -> Result<ThreadAnswer> {
-        self.perform(link)
+        self.execute(link)
     }
 }
 
-impl Act for ThreadLink {
-    type Verdict = ();
+impl Command for ThreadLink {
+    type Decided = ();
     type Answer = ThreadAnswer;
 
     fn names_actor(&self) -> bool {
         self.worker.is_some()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = author(live, self.worker.as_deref())?;
         let trace = existing(live, &self.task_id)?;
         let thread = found(live, &self.thread_id)?;
         if thread.task_id.as_ref() == Some(&self.task_id) {
-            return Ok(Ruling::Granted((), Vec::new()));
+            return Ok(Decision::Granted((), Vec::new()));
         }
         let fact = ThreadFact {
             thread_id: self.thread_id.clone(),
@@ -55,16 +55,10 @@ impl Act for ThreadLink {
         let actor = self.worker.as_deref().unwrap_or(SYSTEM);
         let trace = thread.trace_id.or(trace);
         events.push(fact.event(actor, Some(&self.task_id), trace.as_deref()));
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ThreadAnswer> {
-        shown(live, &self.thread_id)
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<ThreadAnswer> {
+        shown(after.live, &self.thread_id)
     }
 }

@@ -1,7 +1,7 @@
 //! `thread-post`: somebody says something in a thread; whoever takes part, or is named, is told.
 
 use crate::failure::{Failure, Result};
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::Live;
 use crate::projections::thread::event::{Posted, ThreadAct, ThreadFact};
@@ -11,7 +11,7 @@ use crate::thread::start::{SYSTEM, agents, author, found};
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Error, Event, EventId, Timestamp};
+use teamlog_engine::{Error, EventId, Timestamp};
 
 /// Most bytes of what is said at once.
 pub const BODY_BYTES_MAX: usize = 256 << 10;
@@ -45,19 +45,19 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `too_large`, `worker_not_found`, `thread_not_found`, `budget_exceeded`, `team_closed`; the log's.
     pub fn thread_post(&mut self, post: ThreadPost) -> Result<ThreadPostAnswer> {
-        self.perform(post)
+        self.execute(post)
     }
 }
 
-impl Act for ThreadPost {
-    type Verdict = Posted;
+impl Command for ThreadPost {
+    type Decided = Posted;
     type Answer = ThreadPostAnswer;
 
     fn names_actor(&self) -> bool {
         self.worker.is_some()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Posted>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Posted>> {
         let body = self.body()?;
         let mut events = author(live, self.worker.as_deref())?;
         let thread = found(live, &self.thread_id)?;
@@ -76,21 +76,15 @@ impl Act for ThreadPost {
             None => crate::page::trace_of_task(live, thread.task_id.as_deref())?,
         };
         events.push(fact.event(self.author(), thread.task_id.as_deref(), trace.as_deref()));
-        Ok(Ruling::Granted(posted, events))
+        Ok(Decision::Granted(posted, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        posted: &Posted,
-        events: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ThreadPostAnswer> {
-        let last: Option<(u64, EventId)> = found(live, &self.thread_id)?.last_post;
+    fn answer(&self, posted: &Posted, after: &After<'_>) -> Result<ThreadPostAnswer> {
+        let last: Option<(u64, EventId)> = found(after.live, &self.thread_id)?.last_post;
         let missing = || Failure::from(Error::Poisoned("a post left no message".into()));
         let (seq, id) = last.ok_or_else(missing)?;
         let message = PostShown::of(&self.thread_id, posted, seq, id);
-        let recorded = events.iter().find(|event| event.seq == seq);
+        let recorded = after.events.iter().find(|event| event.seq == seq);
         Ok(ThreadPostAnswer {
             message: match recorded {
                 Some(event) => message.by(&event.actor),

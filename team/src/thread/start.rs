@@ -1,7 +1,7 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
@@ -13,7 +13,7 @@ use crate::task::holding;
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, NewEvent, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// Most agents that take part in a thread.
 pub const PARTICIPANTS_MAX: usize = 256;
@@ -55,20 +55,20 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `too_large`, `worker_not_found`, `task_not_found`, `budget_exceeded`, `team_closed`; the log's.
     pub fn thread_start(&mut self, start: ThreadStart) -> Result<ThreadAnswer> {
-        self.perform(start)
+        self.execute(start)
     }
 }
 
-impl Act for ThreadStart {
+impl Command for ThreadStart {
     /// The thread's id.
-    type Verdict = String;
+    type Decided = String;
     type Answer = ThreadAnswer;
 
     fn names_actor(&self) -> bool {
         self.worker.is_some()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<String>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
         let mut events = author(live, self.worker.as_deref())?;
         budget::check(live, self.worker.as_deref())?;
         let started = ThreadStarted {
@@ -87,17 +87,11 @@ impl Act for ThreadStart {
         };
         let actor = self.worker.as_deref().unwrap_or(SYSTEM);
         events.push(fact.event(actor, self.task_id.as_deref(), trace.as_deref()));
-        Ok(Ruling::Granted(thread_id, events))
+        Ok(Decision::Granted(thread_id, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        id: &String,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<ThreadAnswer> {
-        shown(live, id)
+    fn answer(&self, id: &String, after: &After<'_>) -> Result<ThreadAnswer> {
+        shown(after.live, id)
     }
 }
 

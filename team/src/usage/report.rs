@@ -1,7 +1,7 @@
 //! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
@@ -14,7 +14,7 @@ use crate::thread::start::existing;
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// Most tokens that are counted at once; JSON holds no larger whole number everywhere.
 pub const TOKENS_MAX: u64 = 1 << 53;
@@ -144,7 +144,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `task_not_found`, `team_closed`; the log's.
     pub fn report_usage(&mut self, report: ReportUsage) -> Result<UsageAnswer> {
-        self.perform(report)
+        self.execute(report)
     }
 
     /// Says how many tokens may be used.
@@ -152,7 +152,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `team_closed`; the log's.
     pub fn set_budget(&mut self, set: SetBudget) -> Result<UsageAnswer> {
-        self.perform(set)
+        self.execute(set)
     }
 
     /// How many tokens were used.
@@ -255,11 +255,11 @@ fn bounded(field: &'static str, tokens: Option<u64>) -> Result<(), Refusal> {
     }
 }
 
-impl Act for ReportUsage {
-    type Verdict = ();
+impl Command for ReportUsage {
+    type Decided = ();
     type Answer = UsageAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let reported = self.reported()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let trace = match &self.task_id {
@@ -280,17 +280,11 @@ impl Act for ReportUsage {
                 cause,
             ));
         }
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<UsageAnswer> {
-        standing(live, Some(&self.worker), self.task_id.as_deref())
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<UsageAnswer> {
+        standing(after.live, Some(&self.worker), self.task_id.as_deref())
     }
 }
 
@@ -323,18 +317,18 @@ impl SetBudget {
     }
 }
 
-impl Act for SetBudget {
-    type Verdict = ();
+impl Command for SetBudget {
+    type Decided = ();
     type Answer = UsageAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let budget = self.budget()?;
         let before = live.budget()?;
         if before
             .as_ref()
             .is_some_and(|before| before.budget == budget)
         {
-            return Ok(Ruling::Granted((), Vec::new()));
+            return Ok(Decision::Granted((), Vec::new()));
         }
         let mut events = vec![budget.event(DEFAULT_ACTOR)];
         let used = live.used(Whose::Team)?.tokens;
@@ -345,17 +339,11 @@ impl Act for SetBudget {
             DEFAULT_ACTOR,
             0,
         ));
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<UsageAnswer> {
-        standing(live, None, None)
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<UsageAnswer> {
+        standing(after.live, None, None)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{self, After, Command};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
 use crate::log::append::DEFAULT_ACTOR;
@@ -152,15 +152,15 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `team_closed`, `too_large`; the log's.
     pub fn write_leader_attention(&mut self, write: WriteAttention) -> Result<AttentionWritten> {
-        self.perform(write)
+        self.execute(write)
     }
 }
 
-impl Act for WriteAttention {
-    type Verdict = ();
+impl Command for WriteAttention {
+    type Decided = ();
     type Answer = AttentionWritten;
 
-    fn decide(&self, _: &Live, now: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, _: &Live, now: Timestamp) -> Result<command::Decision<()>> {
         let mut said = self.clone();
         match &self.leader_session_stopped_at {
             Some(at) if Timestamp::parse(at).is_err() => {
@@ -176,16 +176,10 @@ impl Act for WriteAttention {
             let text = crate::page::json_text(&said).unwrap_or_default();
             Refusal::invalid("input", &text, &format!("must fit into an event ({error})"))
         })?;
-        Ok(Ruling::Granted((), vec![event]))
+        Ok(command::Decision::Granted((), vec![event]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<AttentionWritten> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<AttentionWritten> {
         Ok(AttentionWritten {})
     }
 }

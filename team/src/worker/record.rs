@@ -2,7 +2,7 @@
 //! gets its instructions.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::log::append::DEFAULT_ACTOR;
@@ -13,7 +13,7 @@ use crate::projections::worker::event::{Heartbeat, Identity, inbox_written};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `write-worker-identity` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -108,7 +108,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn write_identity(&mut self, write: WriteIdentity) -> Result<WorkerAnswer> {
-        self.perform(write)
+        self.execute(write)
     }
 
     /// Records a sign of life.
@@ -116,7 +116,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn update_heartbeat(&mut self, update: UpdateHeartbeat) -> Result<WorkerAnswer> {
-        self.perform(update)
+        self.execute(update)
     }
 
     /// A worker's last sign of life.
@@ -138,7 +138,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`, `too_large`; the log's.
     pub fn write_inbox(&mut self, write: WriteInbox) -> Result<WorkerAnswer> {
-        self.perform(write)
+        self.execute(write)
     }
 }
 
@@ -177,33 +177,27 @@ impl WriteIdentity {
     }
 }
 
-impl Act for WriteIdentity {
-    type Verdict = ();
+impl Command for WriteIdentity {
+    type Decided = ();
     type Answer = WorkerAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let identity = self.identity()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
         events.push(identity.event(&self.worker));
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<WorkerAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer::of(&self.worker))
     }
 }
 
-impl Act for UpdateHeartbeat {
-    type Verdict = ();
+impl Command for UpdateHeartbeat {
+    type Decided = ();
     type Answer = WorkerAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let heartbeat = Heartbeat {
             pid: self.pid,
@@ -211,38 +205,26 @@ impl Act for UpdateHeartbeat {
             alive: self.alive,
         };
         events.push(heartbeat.event(&self.worker));
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<WorkerAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer::of(&self.worker))
     }
 }
 
-impl Act for WriteInbox {
-    type Verdict = ();
+impl Command for WriteInbox {
+    type Decided = ();
     type Answer = WorkerAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;
         let content = names::filled("content", &self.content)?;
         let event = inbox_written(DEFAULT_ACTOR, &self.worker, content);
-        Ok(Ruling::Granted((), vec![event]))
+        Ok(Decision::Granted((), vec![event]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<WorkerAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer::of(&self.worker))
     }
 }

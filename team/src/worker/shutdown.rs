@@ -1,7 +1,7 @@
 //! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::worker::record::WorkerAnswer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `write-shutdown-request` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -74,7 +74,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn request_shutdown(&mut self, request: RequestShutdown) -> Result<WorkerAnswer> {
-        self.perform(request)
+        self.execute(request)
     }
 
     /// Records what a worker says to its shutdown.
@@ -82,7 +82,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn write_shutdown_ack(&mut self, write: WriteAck) -> Result<AckAnswer> {
-        self.perform(write)
+        self.execute(write)
     }
 
     /// What a worker last said to its shutdown. A bound that is no time lets nothing count.
@@ -112,54 +112,42 @@ fn status(name: &str) -> Result<AckStatus, Refusal> {
     })
 }
 
-impl Act for RequestShutdown {
-    type Verdict = ();
+impl Command for RequestShutdown {
+    type Decided = ();
     type Answer = WorkerAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;
         names::check_free("requested_by", &self.requested_by)?;
         let request = ShutdownRequest {
             requested_by: self.requested_by.clone(),
         };
-        Ok(Ruling::Granted((), vec![request.event(&self.worker)]))
+        Ok(Decision::Granted((), vec![request.event(&self.worker)]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<WorkerAnswer> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
         Ok(WorkerAnswer::of(&self.worker))
     }
 }
 
-impl Act for WriteAck {
-    type Verdict = ();
+impl Command for WriteAck {
+    type Decided = ();
     type Answer = AckAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let ack = ShutdownAck {
             status: status(&self.status)?,
             reason: self.reason.clone(),
         };
         events.push(ack.event(&self.worker));
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<AckAnswer> {
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<AckAnswer> {
         Ok(AckAnswer {
             worker: self.worker.clone(),
-            ack: live.shutdown_ack(&self.worker)?.map(Into::into),
+            ack: after.live.shutdown_ack(&self.worker)?.map(Into::into),
         })
     }
 }

@@ -2,7 +2,7 @@
 //! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::Live;
@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use teamlog_engine::{Event, Reader, Timestamp};
+use teamlog_engine::{Reader, Timestamp};
 
 /// What `write-monitor-snapshot` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -129,7 +129,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `team_closed`, `too_large`; the log's.
     pub fn write_monitor_snapshot(&mut self, write: WriteSnapshot) -> Result<SnapshotWritten> {
-        self.perform(write)
+        self.execute(write)
     }
 
     /// What the monitor last saw.
@@ -156,11 +156,11 @@ impl Team {
     }
 }
 
-impl Act for WriteSnapshot {
-    type Verdict = ();
+impl Command for WriteSnapshot {
+    type Decided = ();
     type Answer = SnapshotWritten;
 
-    fn decide(&self, _: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
         let text = crate::page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
             Refusal::invalid(
@@ -169,16 +169,10 @@ impl Act for WriteSnapshot {
                 &format!("must fit into an event ({error})"),
             )
         })?;
-        Ok(Ruling::Granted((), vec![event]))
+        Ok(Decision::Granted((), vec![event]))
     }
 
-    fn answer(
-        &self,
-        _: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<SnapshotWritten> {
+    fn answer(&self, (): &(), _: &After<'_>) -> Result<SnapshotWritten> {
         Ok(SnapshotWritten {})
     }
 }

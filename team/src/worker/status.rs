@@ -2,7 +2,7 @@
 //! wakes up for it.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::names;
@@ -12,7 +12,7 @@ use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Timestamp};
+use teamlog_engine::Timestamp;
 
 /// What `write-worker-status` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -74,7 +74,7 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn write_worker_status(&mut self, write: WriteStatus) -> Result<StatusAnswer> {
-        self.perform(write)
+        self.execute(write)
     }
 
     /// What a worker last said that it does.
@@ -94,11 +94,11 @@ fn state(name: &str) -> Result<WorkerState, Refusal> {
     })
 }
 
-impl Act for WriteStatus {
-    type Verdict = ();
+impl Command for WriteStatus {
+    type Decided = ();
     type Answer = StatusAnswer;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<()>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         if let Some(task) = &self.current_task_id {
             names::check_known("current_task_id", task)?;
@@ -121,16 +121,10 @@ impl Act for WriteStatus {
             let trace = crate::page::trace_of_task(live, task)?;
             events.push(change.event(&self.worker, trace.as_deref()));
         }
-        Ok(Ruling::Granted((), events))
+        Ok(Decision::Granted((), events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        (): &(),
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<StatusAnswer> {
-        StatusAnswer::read(live, &self.worker)
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<StatusAnswer> {
+        StatusAnswer::read(after.live, &self.worker)
     }
 }

@@ -2,7 +2,7 @@
 //! before, so that each summary of an open team moves the baseline, where there is anything to move.
 
 use crate::failure::Result;
-use crate::handle::command::{Act, Ruling};
+use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use teamlog_engine::{Clock, Event, Timestamp};
+use teamlog_engine::{Clock, Timestamp};
 
 /// More turns than this on one task without its end, and a worker is said not to report.
 const TURNS_MAX: u32 = 5;
@@ -214,7 +214,7 @@ impl Team {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
         let team = self.name().to_owned();
-        let mut answer = self.perform(Job {
+        let mut answer = self.execute(Job {
             team,
             clock: Arc::clone(&clock),
         })?;
@@ -234,14 +234,14 @@ struct Job {
     clock: Arc<dyn Clock>,
 }
 
-impl Act for Job {
+impl Command for Job {
     /// What progress is measured from.
-    type Verdict = BTreeMap<String, Baseline>;
+    type Decided = BTreeMap<String, Baseline>;
     type Answer = SummaryAnswer;
     /// It then moves nothing.
     const WHEN_CLOSED: bool = true;
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Ruling<Self::Verdict>> {
+    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
         let mut before = BTreeMap::new();
         let mut moved = BTreeMap::new();
         for polled in poll(live, |worker| recorded(live, worker))? {
@@ -262,20 +262,14 @@ impl Act for Job {
             events.push(Baselines { workers: moved }.event(DEFAULT_ACTOR));
             moved = rest;
         }
-        Ok(Ruling::Granted(before, events))
+        Ok(Decision::Granted(before, events))
     }
 
-    fn answer(
-        &self,
-        live: &Live,
-        before: &Self::Verdict,
-        _: &[Event<'static>],
-        _: Timestamp,
-    ) -> Result<SummaryAnswer> {
+    fn answer(&self, before: &Self::Decided, after: &After<'_>) -> Result<SummaryAnswer> {
         let start = self.clock.now();
-        let tasks = TaskNumbers::of(&live.task_counts()?);
+        let tasks = TaskNumbers::of(&after.live.task_counts()?);
         let counted = self.clock.now();
-        let polled = poll(live, |worker| Ok(before.get(worker).cloned()))?;
+        let polled = poll(after.live, |worker| Ok(before.get(worker).cloned()))?;
         let seen = self.clock.now();
         let stalled = polled.iter().filter(|polled| polled.is_stalled());
         Ok(SummaryAnswer {
