@@ -4,12 +4,10 @@
 
 mod digests;
 
-pub use digests::DIGESTS_FILE;
-
 use crate::codec::Predecessor;
 use crate::error::{Error, Result};
+use crate::layout::EVENTS_DIR;
 use crate::reader::Reader;
-use crate::segment::EVENTS_DIR;
 use crate::storage::{File, Open, Stat};
 use digests::Digests;
 use std::io;

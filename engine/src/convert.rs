@@ -10,13 +10,16 @@ use crate::codec::SegmentHeader;
 use crate::copy::copy_groups;
 use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
-use crate::head::{HEAD_FILE, Head, HeadFile};
-use crate::identity::{Format, Identity, LOG_FILE, LogId};
+use crate::head::{Head, HeadFile};
+use crate::identity::{Format, Identity, LogId};
 use crate::json::Json;
-use crate::log::{ENGINE_ACTOR, Exclusive, Log, NewLog};
+use crate::layout::{
+    ARCHIVE_DIR, CONVERSION_PREFIX, CONVERTED, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE,
+};
+use crate::log::{Exclusive, Log, NewLog};
 use crate::reader::Reader;
 use crate::receipt::Receipt;
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::segment::SegmentName;
 use crate::storage::{Deferred, Open, Storage};
 use crate::writer::Durability;
 use schemars::JsonSchema;
@@ -25,13 +28,6 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The directory of originals in the team's directory.
-pub const ARCHIVE_DIR: &str = "archive";
-/// The kind of the event with which a converted log goes on.
-pub const CONVERTED: &str = "log_converted";
-/// What is built in `archive/` has a name that begins so; the new log's id follows.
-const ASIDE_PREFIX: &str = ".new-";
 
 /// What a log takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -123,7 +119,7 @@ impl Log {
         let from = exclusive.reader();
         let storage = Deferred::new(self.storage().clone());
         let id = LogId::new(self.options().ids.as_ref());
-        let dir = site.archive().join(format!("{ASIDE_PREFIX}{id}"));
+        let dir = site.archive().join(format!("{CONVERSION_PREFIX}{id}"));
         let new = NewLog {
             team: site.old.team.clone(),
             format,
@@ -286,7 +282,7 @@ impl Site<'_> {
         let built: Vec<String> = self
             .list(&archive)?
             .into_iter()
-            .filter(|name| name.starts_with(ASIDE_PREFIX))
+            .filter(|name| name.starts_with(CONVERSION_PREFIX))
             .collect();
         let other = match self.old.format {
             Format::Jsonl => Format::Binary,
@@ -300,7 +296,7 @@ impl Site<'_> {
             let Some(log) = self.owner(&events.join(&name), other)? else {
                 continue;
             };
-            if built.contains(&format!("{ASIDE_PREFIX}{log}")) {
+            if built.contains(&format!("{CONVERSION_PREFIX}{log}")) {
                 let path = events.join(&name);
                 self.storage
                     .remove_file(&path)

@@ -8,12 +8,11 @@
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::identity::{FORMAT_VERSION, LogId};
+use crate::layout::HEAD_FILE;
 use crate::storage::{File, Open, Storage};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file's name in the team's directory.
-pub const HEAD_FILE: &str = "head";
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
 pub const SLOT_BYTES: usize = 512;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";

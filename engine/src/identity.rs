@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use crate::event_id::IdSource;
+use crate::layout::LOG_FILE;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
@@ -12,8 +13,6 @@ use serde::Deserialize;
 use std::io;
 use std::path::Path;
 
-/// The file's name in the team's directory.
-pub const LOG_FILE: &str = "log.json";
 /// The version of both formats that this code writes, and the newest that it reads.
 pub const FORMAT_VERSION: u32 = 1;
 /// No identity is longer than this.

@@ -3,6 +3,12 @@
 //! It knows nothing of tasks, agents, HTTP or terminals. What an event means is the business of the
 //! crates above; here an event is an envelope, a payload of canonical JSON, and a place in the log.
 //!
+//! Imports run in one direction. From the bottom: names, limits and values ([`layout`], [`limits`], [`timestamp`],
+//! [`event`], [`storage`]); the files of a log ([`identity`], [`head`], [`segment`], [`codec`], [`lock`]) and the rule of
+//! their order ([`sequence`]); [`reader`], and beside it [`chain`]; [`writer`]; [`recovery`]; [`log`], which puts these
+//! together; and what works on a whole log: [`receipt`], [`verify`], [`copy`], [`convert`], [`repair`], [`backup`].
+//! [`derived`] stands beside the log and knows its events only by their places.
+//!
 //! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
 #![deny(unsafe_code)]
 
@@ -20,15 +26,18 @@ pub mod head;
 pub mod identifier;
 pub mod identity;
 pub mod json;
+pub mod layout;
 pub mod limits;
 pub mod lock;
 pub mod log;
+pub mod options;
 pub mod place;
 pub mod reader;
 pub mod receipt;
 pub mod recovery;
 pub mod repair;
 pub mod segment;
+pub mod sequence;
 pub mod storage;
 pub mod timestamp;
 pub mod uuid;
@@ -43,12 +52,11 @@ pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
 pub use head::Head;
 pub use identity::{Format, Identity};
 pub use json::{Json, JsonError};
-pub use log::{Exclusive, Log, LogOptions, NewLog};
+pub use log::{Exclusive, Log, NewLog};
+pub use options::{Gathering, LogOptions};
 pub use place::Place;
 pub use reader::{Reader, Span};
 pub use receipt::{Receipt, Standing};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
-pub use writer::{
-    CommitError, Committed, Durability, Gathering, JOBS_OF_GROUPS, State, Writer, WriterCounts,
-};
+pub use writer::{CommitError, Committed, Durability, JOBS_OF_GROUPS, State, Writer, WriterCounts};

@@ -5,12 +5,10 @@
 //! Invariant: first the file, then the directory, and the other way round when they are given back.
 
 use crate::error::{Error, Result};
+use crate::layout::LOCK_FILE;
 use crate::storage::{Held, LockError, Storage};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// The file's name in the team's directory.
-pub const LOCK_FILE: &str = "lock";
 
 /// The lock of a log, held. Dropping it gives it back.
 #[derive(Debug)]

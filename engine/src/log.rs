@@ -1,53 +1,25 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
-use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
-use crate::event_id::{IdSource, RandomIds};
 use crate::head::{self, Head, HeadFile};
-use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
+use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
 use crate::json::{Json, JsonError};
+use crate::layout::{CUT, ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, QUARANTINED};
 use crate::lock::{self, LogLock};
+use crate::options::LogOptions;
 use crate::reader::Reader;
-use crate::recovery::{self, QUARANTINED, Quarantined, Recovered, Scene};
-use crate::repair::cut::{self, CUT, Cut, CutPlan};
-use crate::repair::switch;
-use crate::segment::{EVENTS_DIR, end_of_log};
+use crate::recovery::cut::Cut;
+use crate::recovery::switch;
+use crate::recovery::{self, Quarantined, Recovered, Scene};
+use crate::segment::end_of_log;
 use crate::storage::{Open, Storage};
 use crate::watch::Watch;
 use crate::writer::core::Core;
-use crate::writer::{Gathering, State, Writer, WriterCounts};
+use crate::writer::{State, Writer, WriterCounts};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What the log needs from outside.
-#[derive(Clone, Debug)]
-pub struct LogOptions {
-    /// Tells the time.
-    pub clock: Arc<dyn Clock>,
-    /// Random bits.
-    pub ids: Arc<dyn IdSource>,
-    /// How long to wait for the lock. Default 10 s.
-    pub lock_deadline: Duration,
-    /// Rotate before a segment would grow past this. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
-    pub segment_bytes_max: u64,
-    /// Whether group commit waits for more than those who came last time. Default no: for a process with many clients,
-    /// whose next commands are on their way.
-    pub gathering: Option<Gathering>,
-}
-
-impl Default for LogOptions {
-    fn default() -> Self {
-        LogOptions {
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(RandomIds),
-            lock_deadline: Duration::from_secs(10),
-            segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
-            gathering: None,
-        }
-    }
-}
 
 /// A log that is to be created.
 #[derive(Clone, Debug)]
@@ -68,9 +40,6 @@ pub struct Log {
     identity: Identity,
     options: LogOptions,
 }
-
-/// The actor of the events that the engine itself records.
-pub const ENGINE_ACTOR: &str = "teamlog";
 
 impl Log {
     /// Creates an empty log in `dir` (which may exist, without `log.json`), durably.
@@ -117,7 +86,7 @@ impl Log {
         storage
             .create_dir(&events)
             .map_err(Error::io("create", &events))?;
-        let lock = dir.join(lock::LOCK_FILE);
+        let lock = dir.join(LOCK_FILE);
         storage
             .open(&lock, Open::Create)
             .map_err(Error::io("create", lock))?;
@@ -257,7 +226,7 @@ impl Log {
 
     fn reader_without_recovery(&self, head: Option<Head>, why: &str) -> Result<Reader> {
         let head = head.ok_or_else(|| Error::Corrupt {
-            path: self.dir.join(head::HEAD_FILE),
+            path: self.dir.join(HEAD_FILE),
             offset: 0,
             seq: None,
             why: "no valid head slot is left, and nothing is rebuilt while the log is only read"
@@ -336,7 +305,7 @@ impl Log {
     }
 
     /// What is to be known under the lock, and what a crash left to do.
-    fn locked(&self, lock: LogLock) -> Result<Exclusive> {
+    pub(crate) fn locked(&self, lock: LogLock) -> Result<Exclusive> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         match self.recovered(&identity) {
@@ -363,48 +332,17 @@ impl Log {
         Ok((head_file, recovered))
     }
 
-    fn scene<'a>(&'a self, identity: &'a Identity, head_file: &'a HeadFile) -> Scene<'a> {
+    pub(crate) fn scene<'a>(
+        &'a self,
+        identity: &'a Identity,
+        head_file: &'a HeadFile,
+    ) -> Scene<'a> {
         Scene {
             storage: &self.storage,
             dir: &self.dir,
             identity,
             head_file,
         }
-    }
-
-    /// What a cut after the event `to` would take away. Changes nothing, takes no lock.
-    ///
-    /// # Errors
-    /// `Invalid` where the log cannot be cut there: `to` is not the last event of a group, or lies behind damage; I/O.
-    pub fn plan_cut(&self, to: u64) -> Result<CutPlan> {
-        cut::plan(self.storage.as_ref(), &self.dir, &self.identity, to)
-    }
-
-    /// Cuts the log after the event `to`, whatever lies behind it: the way back from damage. The bytes that go are kept in
-    /// `archive/`, and an event by `actor` records it.
-    /// Where nothing lies behind that event, nothing is done.
-    ///
-    /// # Errors
-    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
-    pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, Exclusive)> {
-        let lock = lock::acquire(self.storage.as_ref(), &self.dir, self.options.lock_deadline)?;
-        let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
-        switch::finish(self.storage.as_ref(), &self.dir, &identity)?;
-        let head_file =
-            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-        let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
-        let lock = match unfinished {
-            // An earlier cut comes first, with its event.
-            true => self.locked(lock)?.into_lock(),
-            false => lock,
-        };
-        let plan = cut::plan(self.storage.as_ref(), &self.dir, &identity, to)?;
-        if !plan.is_empty() {
-            let head_file =
-                HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-            cut::decide(&self.scene(&identity, &head_file), &plan, actor, &lock)?;
-        }
-        Ok((plan, self.locked(lock)?))
     }
 
     fn exclusive(
@@ -517,7 +455,7 @@ impl Exclusive {
         Ok(unnamed.len())
     }
 
-    fn into_lock(self) -> LogLock {
+    pub(crate) fn into_lock(self) -> LogLock {
         self.core.lock
     }
 

@@ -3,9 +3,10 @@
 use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::{self, Head};
+use crate::layout::EVENTS_DIR;
 use crate::log::Log;
 use crate::reader::Reader;
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::segment::SegmentName;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;

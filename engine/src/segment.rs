@@ -4,9 +4,6 @@ use crate::identity::Format;
 use crate::storage::Stat;
 use crate::timestamp::Timestamp;
 
-/// The directory of segments in the team's directory.
-pub const EVENTS_DIR: &str = "events";
-
 /// Where the bytes of a segment end that is written to. Neither format is prefilled, so that is where its file ends; the
 /// one place to change for a format that is.
 pub fn end_of_log(segment: &Stat) -> u64 {

@@ -7,12 +7,14 @@ pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
 use crate::codec;
 use crate::error::{Error, Result};
 use crate::head::{self, Head, Slots};
-use crate::identity::{Format, LOG_FILE};
+use crate::identity::Format;
+use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
 use crate::log::Log;
 use crate::reader::read_header;
 use crate::receipt::{Receipt, Standing};
-use crate::recovery::tail::{self, Broken, Position};
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::recovery::tail::{self, Broken};
+use crate::segment::SegmentName;
+use crate::sequence::LastEvent;
 use crate::storage::{Bytes, Open};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +41,7 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
         check.problem(
             Kind::DamagedHead,
             severity,
-            head::HEAD_FILE,
+            HEAD_FILE,
             0,
             None,
             format!("{} of its 2 slots cannot be read", slots.damaged),
@@ -81,7 +83,7 @@ struct Check<'a> {
     upto: Option<u64>,
     report: Report,
     /// The last valid event.
-    last: Position,
+    last: LastEvent,
     /// The segment before, as the next header has to describe it.
     previous: Option<codec::Predecessor>,
 }
@@ -92,7 +94,7 @@ impl<'a> Check<'a> {
             log,
             upto,
             report: Report::empty(),
-            last: Position { seq: 0, id: None },
+            last: LastEvent { seq: 0, id: None },
             previous: None,
         }
     }
@@ -109,7 +111,7 @@ impl Check<'_> {
             head.last_seq
         );
         let (kind, seq) = (Kind::UnfinishedCut, Some(head.last_seq));
-        self.problem(kind, Severity::Warning, head::HEAD_FILE, 0, seq, message);
+        self.problem(kind, Severity::Warning, HEAD_FILE, 0, seq, message);
     }
 
     fn problem(
@@ -294,7 +296,7 @@ impl Check<'_> {
                 Some(self.last.next()),
                 message,
             );
-            self.last = Position {
+            self.last = LastEvent {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
             };
@@ -334,7 +336,7 @@ impl Check<'_> {
                 );
             }
             if let Some(group) = tail.groups.last() {
-                self.last = Position {
+                self.last = LastEvent {
                     seq: group.last_seq,
                     id: Some(group.last_id),
                 };
@@ -385,7 +387,7 @@ impl Check<'_> {
                 && let Ok(frame) = codec::decode(self.format(), bytes.get(candidate..)?)
                 && frame.group.index == 0
             {
-                self.last = Position {
+                self.last = LastEvent {
                     seq: frame.event.seq.saturating_sub(1),
                     id: None,
                 };
@@ -410,7 +412,7 @@ impl Check<'_> {
                 self.problem(
                     Kind::MissingHead,
                     Severity::Warning,
-                    head::HEAD_FILE,
+                    HEAD_FILE,
                     0,
                     None,
                     message,
@@ -424,13 +426,7 @@ impl Check<'_> {
                 "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
                 head.segment, head.name
             );
-            self.error(
-                Kind::StaleHead,
-                head::HEAD_FILE,
-                0,
-                Some(head.last_seq),
-                message,
-            );
+            self.error(Kind::StaleHead, HEAD_FILE, 0, Some(head.last_seq), message);
         }
         if head.segment == 0 {
             return;

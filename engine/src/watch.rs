@@ -4,8 +4,7 @@
 //! changes is only a reason to look again. Where it tells of none, looking at short intervals has to do.
 
 use crate::error::{Error, Result};
-use crate::head::HEAD_FILE;
-use crate::identity::LOG_FILE;
+use crate::layout::{HEAD_FILE, LOG_FILE};
 use crate::storage::{Storage, Watcher};
 use std::io;
 use std::path::{Path, PathBuf};

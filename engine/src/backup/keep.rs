@@ -3,11 +3,10 @@
 use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, digest, pieces};
 use crate::codec::Predecessor;
 use crate::error::{Error, REPLACE, Result};
-use crate::identity::LOG_FILE;
+use crate::layout::{EVENTS_DIR, LOG_FILE};
 use crate::lock;
 use crate::place::Place;
 use crate::reader::Reader;
-use crate::segment::EVENTS_DIR;
 use crate::storage::{Open, Storage};
 use crate::timestamp::Timestamp;
 use std::collections::BTreeMap;

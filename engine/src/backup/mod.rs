@@ -17,17 +17,16 @@ use crate::chain;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::identity::Identity;
-use crate::log::{Log, LogOptions};
+use crate::layout::EVENTS_DIR;
+use crate::log::Log;
+use crate::options::LogOptions;
 use crate::reader::Reader;
-use crate::segment::EVENTS_DIR;
 use crate::storage::{File, Open, Storage};
 use crate::verify::{Kind, Report, Severity, verify_kept};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The kind of the event with which a restored log goes on.
-pub const RESTORED: &str = "log_restored";
 /// Files beside the log, each under the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";
 /// Directories of a team that hold data which is not derived from its log.

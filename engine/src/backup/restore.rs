@@ -4,17 +4,16 @@
 //! has of it, and for nothing behind. Under another name every header would lie; the groups are copied one for one
 //! into a log with an id of its own. Either goes on with an event that says where it comes from.
 
-use super::{Backup, FILES_DIR, RESTORED, digest, pieces};
+use super::{Backup, FILES_DIR, digest, pieces};
 use crate::copy::copy_groups;
 use crate::error::{Error, REPLACE, Result};
 use crate::event::NewEvent;
-use crate::head::HEAD_FILE;
-use crate::identity::{Format, Identity, LOG_FILE};
+use crate::identity::{Format, Identity};
 use crate::json::Json;
-use crate::lock::LOCK_FILE;
-use crate::log::{ENGINE_ACTOR, Log, LogOptions, NewLog};
+use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, RESTORED};
+use crate::log::{Log, NewLog};
+use crate::options::LogOptions;
 use crate::receipt::Receipt;
-use crate::segment::EVENTS_DIR;
 use crate::storage::{Open, Storage};
 use crate::writer::Durability;
 use serde::Serialize;

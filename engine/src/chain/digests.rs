@@ -5,13 +5,12 @@
 //! change of the file gives it another `ctime`.
 
 use crate::codec::Predecessor;
+use crate::layout::DIGESTS_FILE;
 use crate::storage::{Moment, Open, Stat, Storage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The file's name in the team's directory. It may be deleted; what it says is then found out again.
-pub const DIGESTS_FILE: &str = "digests";
 /// We never write a longer file: room for some 200,000 segments.
 const BYTES_MAX: u64 = 64 << 20;
 /// Hex digits of the CRC-32 in front, and the blank behind it.

@@ -4,7 +4,7 @@ use crate::codec::{self, Frame};
 use crate::error::{Error, Result};
 use crate::identity::Format;
 use crate::place::Place;
-use crate::recovery::tail::{Position, follows};
+use crate::sequence::{LastEvent, follows};
 use crate::storage::Bytes;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -85,14 +85,14 @@ impl Span {
 /// Checks that frames follow each other: seqs without a gap, ids increasing, groups whole.
 #[derive(Debug, Clone)]
 pub struct Chain {
-    last: Position,
+    last: LastEvent,
     group: (u32, u32),
 }
 
 impl Chain {
     /// Behind the event with that seq and id; `None` at the start of the log.
     pub fn behind(last: Option<(u64, crate::event_id::EventId)>) -> Chain {
-        let last = Position {
+        let last = LastEvent {
             seq: last.map_or(0, |(seq, _)| seq),
             id: last.map(|(_, id)| id),
         };
@@ -104,7 +104,7 @@ impl Chain {
 
     /// From the middle of a log on: the first frame is taken as it is.
     pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
-        let last = Position {
+        let last = LastEvent {
             seq: frame.event.seq.saturating_sub(1),
             id: None,
         };
@@ -135,7 +135,7 @@ impl Chain {
                 seq: Some(self.last.next()),
                 why,
             })?;
-            self.last = Position {
+            self.last = LastEvent {
                 seq: frame.event.seq,
                 id: Some(frame.event.id),
             };

@@ -3,22 +3,25 @@
 //! Invariants: in the clean case one `fstat` is all there is; nothing is cut before a durable copy of it lies in
 //! `quarantine/`; a crash at any point of a recovery leaves a state that the next one finishes; CORRUPT touches nothing.
 
+pub(crate) mod cut;
 mod quarantine;
+pub(crate) mod switch;
 pub mod table;
 pub mod tail;
 mod whole;
 
+pub use quarantine::Quarantined;
 pub(crate) use quarantine::unnamed;
-pub use quarantine::{QUARANTINE_DIR, QUARANTINED, Quarantined};
 
 use crate::codec::SegmentHeader;
 use crate::error::{Error, REPLACE, Result};
-use crate::head::{HEAD_FILE, Head, HeadFile};
-use crate::identity::{Identity, LOG_FILE};
-use crate::repair::cut::{self, Cut};
-use crate::repair::switch;
-use crate::segment::{EVENTS_DIR, SegmentName, end_of_log};
+use crate::head::{Head, HeadFile};
+use crate::identity::Identity;
+use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, QUARANTINE_DIR};
+use crate::segment::{SegmentName, end_of_log};
+use crate::sequence::LastEvent;
 use crate::storage::{File, Open, Storage};
+use cut::Cut;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -221,7 +224,7 @@ impl Scene<'_> {
             return Ok(());
         }
         let bytes = self.read_range(file.as_ref(), &head.name, head.end, len)?;
-        let last = tail::Position {
+        let last = LastEvent {
             seq: head.last_seq,
             id: head.last_id,
         };

@@ -3,15 +3,11 @@
 use super::Scene;
 use crate::error::{Error, REPLACE, Result};
 use crate::head::Head;
+use crate::layout::{QUARANTINE_DIR, QUARANTINED};
 use crate::reader::Reader;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
-
-/// The directory in the team's directory.
-pub const QUARANTINE_DIR: &str = "quarantine";
-/// The kind of the event that names a quarantine file.
-pub const QUARANTINED: &str = "log_tail_quarantined";
 
 /// What the event says of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

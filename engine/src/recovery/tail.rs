@@ -5,6 +5,7 @@ use crate::codec::{self, Frame, FrameError};
 use crate::event_id::EventId;
 use crate::identity::Format;
 use crate::place::Place;
+use crate::sequence::{LastEvent, follows};
 
 /// One complete group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,29 +55,13 @@ impl Tail {
     }
 }
 
-/// Where reading stands: the last event before the bytes in question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
-    /// Its seq; 0 before the first.
-    pub seq: u64,
-    /// Its id.
-    pub id: Option<EventId>,
-}
-
-impl Position {
-    /// The seq that follows. Seqs come from disk, so it must not overflow; behind the greatest there is nothing.
-    pub fn next(&self) -> u64 {
-        self.seq.saturating_add(1)
-    }
-}
-
 /// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of
 /// every complete group.
 pub fn read_tail<'a>(
     format: Format,
     bytes: &'a [u8],
     offset: u64,
-    last: Position,
+    last: LastEvent,
     mut each: impl FnMut(Place, &Frame<'a>),
 ) -> Tail {
     let mut tail = Tail {
@@ -102,7 +87,7 @@ pub fn read_tail<'a>(
                     break;
                 };
                 at = start + frame.len;
-                last = Position {
+                last = LastEvent {
                     seq: frame.event.seq,
                     id: Some(frame.event.id),
                 };
@@ -138,7 +123,7 @@ fn read_group<'a>(
     format: Format,
     bytes: &'a [u8],
     at: usize,
-    last: Position,
+    last: LastEvent,
 ) -> Result<Vec<(usize, Frame<'a>)>, Stop> {
     let mut frames: Vec<(usize, Frame<'a>)> = Vec::new();
     let (mut at, mut last) = (at, last);
@@ -154,7 +139,7 @@ fn read_group<'a>(
             .first()
             .map_or(frame.group.len, |(_, first)| first.group.len);
         follows(last, &frame, frames.len() as u32, first_len).map_err(&stop)?;
-        last = Position {
+        last = LastEvent {
             seq: frame.event.seq,
             id: Some(frame.event.id),
         };
@@ -165,28 +150,6 @@ fn read_group<'a>(
             return Ok(frames);
         }
     }
-}
-
-/// Whether `frame` may stand behind the event `last` as part `index` of a group of `len`.
-pub fn follows(last: Position, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
-    let event = &frame.event;
-    if event.seq != last.next() {
-        return Err(format!(
-            "event {} stands where event {} should",
-            event.seq,
-            last.next()
-        ));
-    }
-    if last.id.is_some_and(|id| event.id <= id) {
-        return Err("its id is not greater than the one before".into());
-    }
-    if (frame.group.index, frame.group.len) != (index, len) {
-        return Err(format!(
-            "it says that it is event {} of {} in its group, but is {} of {len}",
-            frame.group.index, frame.group.len, index
-        ));
-    }
-    Ok(())
 }
 
 /// The seq of a valid event behind `from` that is not part of the group that starts with event `first_seq`.

@@ -5,6 +5,7 @@ use crate::codec::{Predecessor, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::segment::SegmentName;
+use crate::sequence::LastEvent;
 use crate::storage::Open;
 
 /// How the header of the segment behind `head`'s has to describe it; `None` if there is no segment yet.
@@ -87,7 +88,7 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
             "its header does not continue the segment before".into(),
         ));
     }
-    let position = tail::Position {
+    let position = LastEvent {
         seq: head.last_seq,
         id: head.last_id,
     };

@@ -1,7 +1,7 @@
 //! The archive: originals, kept as they were before a person had the log changed.
 
-use crate::convert::ARCHIVE_DIR;
 use crate::error::{Error, Result};
+use crate::layout::ARCHIVE_DIR;
 use crate::storage::{Open, Storage};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

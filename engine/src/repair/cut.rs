@@ -5,25 +5,21 @@
 
 use super::archive;
 use super::survey::{Lost, Sight, Survey};
-use crate::convert::ARCHIVE_DIR;
-use crate::error::{Error, REPLACE, Result};
+use crate::error::{Error, Result};
 use crate::event_id::EventId;
-use crate::head::{self, HEAD_FILE, Head};
-use crate::identity::{Identity, LOG_FILE};
-use crate::lock::LogLock;
-use crate::recovery::{Recovered, Scene};
-use crate::segment::{EVENTS_DIR, SegmentName};
-use crate::storage::{File, Open, Storage};
-use serde::{Deserialize, Serialize};
-use std::io::ErrorKind;
+use crate::head::{self, Head, HeadFile};
+use crate::identity::Identity;
+use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
+use crate::lock::{self, LogLock};
+use crate::log::{Exclusive, Log};
+use crate::recovery::Scene;
+use crate::recovery::cut::{Cut, NOTE, archive_name};
+use crate::recovery::switch;
+use crate::storage::{Open, Storage};
+use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// The kind of the event that records a cut.
-pub const CUT: &str = "log_cut";
-/// The archive of a cut says what it is in this file.
-const NOTE: &str = "cut.json";
-const NOTE_BYTES_MAX: u64 = 64 << 10;
 /// No more losses than this are listed.
 const LOST_MAX: usize = 20;
 
@@ -52,9 +48,6 @@ pub struct CutPlan {
     last_id: Option<EventId>,
 }
 
-/// What stays of a segment, before it takes the segment's place; in the team's directory.
-const SHORTENED: &str = "shortened";
-
 impl CutPlan {
     /// Whether nothing would go.
     pub fn is_empty(&self) -> bool {
@@ -62,30 +55,43 @@ impl CutPlan {
     }
 }
 
-/// What the event says, and the archive's note.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cut {
-    /// The last event that stayed.
-    pub to: u64,
-    /// Where the originals lie, relative to the team's directory; `null` if they are gone.
-    pub archive: Option<String>,
-    /// Bytes that went.
-    pub bytes: u64,
-    /// Events that went and could still be read.
-    pub events: u64,
-    /// Who wanted it.
-    pub actor: String,
-    /// The head's generation before.
-    pub generation: u64,
+impl Log {
+    /// What a cut after the event `to` would take away. Changes nothing, takes no lock.
+    ///
+    /// # Errors
+    /// `Invalid` where the log cannot be cut there: `to` is not the last event of a group, or lies behind damage; I/O.
+    pub fn plan_cut(&self, to: u64) -> Result<CutPlan> {
+        plan(self.storage().as_ref(), self.dir(), self.identity(), to)
+    }
+
+    /// Cuts the log after the event `to`, whatever lies behind it: the way back from damage. The bytes that go are kept in
+    /// `archive/`, and an event by `actor` records it.
+    /// Where nothing lies behind that event, nothing is done.
+    ///
+    /// # Errors
+    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
+    pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, Exclusive)> {
+        let (storage, dir) = (self.storage().as_ref(), self.dir());
+        let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
+        let identity = Identity::load(storage, dir)?;
+        switch::finish(storage, dir, &identity)?;
+        let head_file = HeadFile::open(storage, dir, identity.log, Open::Create)?;
+        let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
+        let lock = match unfinished {
+            // An earlier cut comes first, with its event.
+            true => self.locked(lock)?.into_lock(),
+            false => lock,
+        };
+        let plan = plan(storage, dir, &identity, to)?;
+        if !plan.is_empty() {
+            decide(&self.scene(&identity, &head_file), &plan, actor, &lock)?;
+        }
+        Ok((plan, self.locked(lock)?))
+    }
 }
 
 /// Looks for the place of a cut, and at what lies behind it.
-pub(crate) fn plan(
-    storage: &dyn Storage,
-    dir: &Path,
-    identity: &Identity,
-    to: u64,
-) -> Result<CutPlan> {
+fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Result<CutPlan> {
     let invalid = |rule: String| Error::Invalid {
         field: "to",
         value: to.to_string(),
@@ -177,7 +183,7 @@ pub(crate) fn plan(
 }
 
 /// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
-pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
+fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
     let storage = scene.storage.as_ref();
     let before = scene.head_file.read()?.newest;
     let (generation, quarantining) = match &before {
@@ -202,7 +208,13 @@ pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogL
         .map(|name| Path::new(EVENTS_DIR).join(name))
         .collect();
     files.extend([PathBuf::from(LOG_FILE), PathBuf::from(HEAD_FILE)]);
-    archive::keep(storage, scene.dir, &name(plan.to), &files, &[(NOTE, note)])?;
+    archive::keep(
+        storage,
+        scene.dir,
+        &archive_name(plan.to),
+        &files,
+        &[(NOTE, note)],
+    )?;
     // What stays is written again: of bytes behind an old head nobody knows whether the disk has them.
     let path = scene.segment_path(&plan.segment);
     let file = storage
@@ -226,134 +238,4 @@ pub(crate) fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogL
     };
     lock.check(storage, false)?;
     scene.head_file.write(&mut head, true)
-}
-
-fn name(to: u64) -> String {
-    format!("cut-after-{to}")
-}
-
-/// Removes what lies behind a head that is cutting. Doing it twice is doing it once.
-pub(crate) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
-    let storage = scene.storage.as_ref();
-    scene.sweep()?;
-    let format = scene.identity.format;
-    for name in scene.segments()?.iter().map(|name| name.file(format)) {
-        let path = scene.segment_path(&name);
-        if is_behind(scene, &name, &head.name) {
-            storage
-                .remove_file(&path)
-                .map_err(Error::io("remove", path))?;
-        }
-    }
-    scene.sync_names()?;
-    let path = scene.segment_path(&head.name);
-    let file = storage
-        .open(&path, Open::Write)
-        .map_err(Error::io("open", &path))?;
-    let len = file.stat().map_err(Error::io("stat", &path))?.len;
-    if len < head.end {
-        return Err(Error::Corrupt {
-            path,
-            offset: len,
-            seq: Some(head.last_seq),
-            why: format!(
-                "the segment ends here, before the durable end at byte {}",
-                head.end
-            ),
-        });
-    }
-    let file = match len > head.end {
-        true => shortened(scene, &path, file.as_ref(), head.end)?,
-        false => file,
-    };
-    head.rotating = false;
-    let cut = found(storage, scene.dir, &head)?;
-    let kept = cut.archive.as_deref().unwrap_or("nowhere any more");
-    let notes = vec![format!(
-        "cut the log after event {}; what was there before is kept in {kept}",
-        cut.to
-    )];
-    Ok(Recovered {
-        head,
-        active: Some(file),
-        unnamed: Vec::new(),
-        cut: Some(cut),
-        notes,
-    })
-}
-
-/// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
-/// behind the end of its file would kill them.
-fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
-    let storage = scene.storage.as_ref();
-    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
-    let mut done = 0;
-    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
-        let read = file.read_at(rest, done as u64);
-        match read.map_err(Error::io("read", path))? {
-            0 => return Err(Error::io("read", path)(ErrorKind::UnexpectedEof.into())),
-            n => done += n,
-        }
-    }
-    let aside = scene.dir.join(SHORTENED);
-    storage
-        .replace(&aside, &bytes, true)
-        .map_err(Error::io(REPLACE, &aside))?;
-    storage
-        .rename(&aside, path)
-        .map_err(Error::io("rename", aside))?;
-    scene.sync_names()?;
-    storage
-        .open(path, Open::Write)
-        .map_err(Error::io("open", path))
-}
-
-fn is_behind(scene: &Scene<'_>, name: &str, last: &str) -> bool {
-    let parse = |name| SegmentName::parse(name, scene.identity.format);
-    parse(name) > parse(last)
-}
-
-/// What the archive says of the cut that a head is in the middle of: the newest one after that event.
-fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
-    let archive = dir.join(ARCHIVE_DIR);
-    let names = match storage.list(&archive) {
-        Ok(names) => names,
-        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(Error::io("list", archive)(error)),
-    };
-    let mut newest: Option<Cut> = None;
-    let own = name(head.last_seq);
-    for name in names {
-        let ours = name
-            .strip_prefix(&own)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        if !ours || name.ends_with(".tmp") {
-            continue;
-        }
-        let read = storage.read(&archive.join(&name).join(NOTE), NOTE_BYTES_MAX);
-        let Some(cut) = read
-            .ok()
-            .and_then(|bytes| serde_json::from_slice::<Cut>(&bytes).ok())
-        else {
-            continue;
-        };
-        // One that was never decided has the same generation as the one that was, or an older one.
-        let newer = newest
-            .as_ref()
-            .is_none_or(|newest| newest.generation <= cut.generation);
-        if cut.to == head.last_seq && cut.generation < head.generation && newer {
-            newest = Some(Cut {
-                archive: Some(format!("{ARCHIVE_DIR}/{name}")),
-                ..cut
-            });
-        }
-    }
-    Ok(newest.unwrap_or(Cut {
-        to: head.last_seq,
-        archive: None,
-        bytes: 0,
-        events: 0,
-        actor: crate::log::ENGINE_ACTOR.to_owned(),
-        generation: head.generation,
-    }))
 }

@@ -5,11 +5,10 @@
 //! a crash left behind that write.
 
 mod archive;
-pub(crate) mod cut;
+mod cut;
 mod salvage;
 pub mod survey;
-pub(crate) mod switch;
 
-pub use cut::{CUT, CutPlan};
-pub use salvage::{SALVAGED, Salvaged, Split, salvage};
+pub use cut::CutPlan;
+pub use salvage::{Salvaged, Split, salvage};
 pub use survey::Lost;

@@ -4,19 +4,22 @@
 //! but for the foreign events of a damaged one that stand alone: each of those becomes a group of its own. Events keep id,
 //! time and everything they say, and get the seqs of their new places.
 
+use super::archive;
 use super::survey::{Damaged, Lost, Sight, Survey};
-use super::{archive, switch};
 use crate::codec::SegmentHeader;
 use crate::copy::again;
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
-use crate::head::{self, HEAD_FILE};
-use crate::identity::{FORMAT_VERSION, Format, Identity, LOG_FILE, LogId};
+use crate::head;
+use crate::identity::{FORMAT_VERSION, Format, Identity, LogId};
 use crate::json::Json;
+use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR, SALVAGED};
 use crate::lock;
-use crate::log::{Log, LogOptions, NewLog};
+use crate::log::{Log, NewLog};
+use crate::options::LogOptions;
 use crate::reader::Reader;
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::recovery::switch;
+use crate::segment::SegmentName;
 use crate::storage::{Deferred, Storage};
 use crate::timestamp::Timestamp;
 use crate::writer::{Durability, Writer};
@@ -25,8 +28,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The kind of the event that records a salvage.
-pub const SALVAGED: &str = "log_salvaged";
 /// The origin of such a log in its identity.
 const ORIGIN: &str = "salvage";
 /// No more losses than this are listed.
@@ -232,7 +233,7 @@ fn build(
         format: old.format,
         origin: ORIGIN.to_owned(),
     };
-    let place = dir.join(switch::NEW_DIR);
+    let place = dir.join(SALVAGE_DIR);
     let log = Log::create(Arc::new(deferred.clone()), &place, new, options.clone())?;
     let writer = log.lock()?.into_writer(());
     take(storage.as_ref(), dir, old, &writer, salvaged)?;

@@ -5,8 +5,10 @@ use crate::error::{Error, Result};
 use crate::event::RefKind;
 use crate::event_id::EventId;
 use crate::identity::{FORMAT_VERSION, Identity, LogId};
-use crate::recovery::tail::{Broken, Position, read_tail};
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::layout::{EVENTS_DIR, HEAD_FILE};
+use crate::recovery::tail::{Broken, read_tail};
+use crate::segment::SegmentName;
+use crate::sequence::LastEvent;
 use crate::storage::Storage;
 use serde::{Deserialize, Serialize};
 use std::ops::{ControlFlow, Range};
@@ -147,7 +149,7 @@ impl Survey<'_> {
         let mut walk = Walk {
             survey: self,
             see,
-            last: Position { seq: 0, id: None },
+            last: LastEvent { seq: 0, id: None },
             clean: true,
             previous: None,
             sealed: false,
@@ -169,7 +171,7 @@ struct Walk<'a, 'see> {
     survey: &'a Survey<'a>,
     see: &'see mut dyn FnMut(Sight<'_>) -> Result<ControlFlow<()>>,
     /// The last event that was read.
-    last: Position,
+    last: LastEvent,
     clean: bool,
     previous: Option<Predecessor>,
     /// Another segment follows the one that is read.
@@ -320,7 +322,7 @@ impl Walk<'_, '_> {
                 return Ok(());
             };
             at = start;
-            position = Position {
+            position = LastEvent {
                 seq: seq.saturating_sub(1),
                 id: None,
             };
@@ -447,7 +449,7 @@ impl Walk<'_, '_> {
         }
         self.close(Some(first))?;
         group.clean = self.clean;
-        self.last = Position {
+        self.last = LastEvent {
             seq: last,
             id: group.last_id(),
         };
@@ -459,7 +461,7 @@ impl Walk<'_, '_> {
         let head = self.survey.head_seq.unwrap_or(0);
         if head > self.last.seq && self.open.is_none() {
             let why = "the head names events that are no longer there".to_owned();
-            self.lose(crate::head::HEAD_FILE, 0, 0, why)?;
+            self.lose(HEAD_FILE, 0, 0, why)?;
         }
         self.close((head > self.last.seq).then(|| head.saturating_add(1)))
     }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::event::{Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::Head;
+use crate::options::Gathering;
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::timestamp::Timestamp;
@@ -88,15 +89,6 @@ pub struct Writer<S: State> {
     queue: Mutex<Queue<S>>,
     queued: Condvar,
     gathering: Option<Gathering>,
-}
-
-/// How long a leader with many followers waits for more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gathering {
-    /// It goes on when nobody came for so long,
-    pub lull: Duration,
-    /// or after so long.
-    pub most: Duration,
 }
 
 impl<S: State> Writer<S> {

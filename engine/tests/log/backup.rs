@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE, RESTORED};
+use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE};
 use teamlog_engine::codec::SegmentHeader;
-use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::layout::{EVENTS_DIR, RESTORED};
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::{
     Clock, Durability, Error, Format, Head, IdSource, Log, LogOptions, ManualClock, SeededIds,

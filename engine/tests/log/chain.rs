@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::backup;
-use teamlog_engine::chain::DIGESTS_FILE;
+use teamlog_engine::layout::DIGESTS_FILE;
 use teamlog_engine::storage::{Files, Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, LogOptions, Receipt, Standing};
 

@@ -4,8 +4,8 @@ use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use teamlog_engine::convert::{ARCHIVE_DIR, CONVERTED};
-use teamlog_engine::segment::{EVENTS_DIR, SegmentName};
+use teamlog_engine::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
+use teamlog_engine::segment::SegmentName;
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, IdSource, Log, LogOptions, SeededIds};
 

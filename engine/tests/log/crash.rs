@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED, Quarantined};
+use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::recovery::Quarantined;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::{Durability, Format, IdSource, Log, LogOptions, SeededIds};
 

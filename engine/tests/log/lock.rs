@@ -5,7 +5,7 @@ use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_engine::lock::LOCK_FILE;
+use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Faulty, Files, LockError, Memory, Open, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, LogOptions, SeededIds};

@@ -6,8 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::head::HEAD_FILE;
-use teamlog_engine::identity::LOG_FILE;
+use teamlog_engine::layout::{HEAD_FILE, LOG_FILE};
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::{Durability, Format, Log, LogOptions, Watch};
 

@@ -3,7 +3,7 @@
 use super::dir;
 use std::path::{Path, PathBuf};
 use teamlog_engine::codec::{self, SegmentHeader};
-use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::storage::{Open, Storage};
 use teamlog_engine::{Event, Format};
 

@@ -9,7 +9,8 @@ use crate::shell::quoted;
 use serde_json::json;
 use std::path::PathBuf;
 use teamlog_engine::backup::Backup;
-use teamlog_engine::repair::{Lost, SALVAGED};
+use teamlog_engine::layout::SALVAGED;
+use teamlog_engine::repair::Lost;
 use teamlog_engine::verify::Severity;
 
 const NAME: &str = "backups";

@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use super::{Check, Health};
 use std::time::Duration;
-use teamlog_engine::lock::LOCK_FILE;
+use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::storage::LockError;
 
 const NAME: &str = "lock";

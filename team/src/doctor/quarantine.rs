@@ -4,7 +4,8 @@ use super::scene::Scene;
 use super::{Check, Health};
 use serde_json::json;
 use std::io::ErrorKind;
-use teamlog_engine::recovery::{QUARANTINE_DIR, QUARANTINED, Quarantined};
+use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::recovery::Quarantined;
 
 const NAME: &str = "quarantine";
 

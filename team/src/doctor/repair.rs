@@ -6,7 +6,8 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::rebuild::{Progress, rehydrate};
 use serde::Serialize;
-use teamlog_engine::repair::{CUT, CutPlan};
+use teamlog_engine::layout::CUT;
+use teamlog_engine::repair::CutPlan;
 
 /// What `doctor repair` is asked.
 #[derive(Debug, Clone, Default)]

@@ -7,8 +7,8 @@ use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::names;
 use crate::projections::fact::TeamCreated;
 use std::ops::ControlFlow;
+use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::repair::salvage;
-use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::{Error, NewEvent, Reader};
 
 impl Root {

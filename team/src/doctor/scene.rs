@@ -11,7 +11,7 @@ use crate::projections::views::ViewsSource;
 use crate::projections::{Error, Live};
 use std::path::PathBuf;
 use std::sync::Arc;
-use teamlog_engine::segment::EVENTS_DIR;
+use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
 use teamlog_engine::{Log, Reader};

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::{Check, Health};
-use teamlog_engine::head::HEAD_FILE;
+use teamlog_engine::layout::HEAD_FILE;
 use teamlog_engine::verify::{Kind, Problem, Severity};
 
 const NAME: &str = "segments";

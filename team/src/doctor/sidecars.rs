@@ -5,9 +5,7 @@ use super::{Check, Health, segments};
 use crate::projections::live::DERIVED_DIR;
 use crate::projections::views::ViewsSource;
 use serde_json::{Value, json};
-use teamlog_engine::head::HEAD_FILE;
-use teamlog_engine::identity::LOG_FILE;
-use teamlog_engine::lock::LOCK_FILE;
+use teamlog_engine::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
 use teamlog_engine::verify::Problem;
 
 const NAME: &str = "sidecars";

@@ -18,6 +18,7 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
+use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::{CommitError, Committed, Error, Reader, Writer, WriterCounts};
 use teamlog_projections::Live;
 
@@ -409,7 +410,7 @@ fn unsynced(failure: &Failure) -> Option<String> {
 fn not_in_time(team: &Team, holder: &str) -> Failure {
     let waited = team.options.lock_deadline.as_millis();
     Error::Locked {
-        path: team.log.dir().join(teamlog_engine::lock::LOCK_FILE),
+        path: team.log.dir().join(LOCK_FILE),
         holder: holder.into(),
         waited_ms: u64::try_from(waited).unwrap_or(u64::MAX),
     }

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::event_id::IdSource;
-use teamlog_engine::identity::LOG_FILE;
+use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
-use teamlog_engine::segment::EVENTS_DIR;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
 use teamlog_engine::{Clock, Error, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
 

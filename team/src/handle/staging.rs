@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teamlog_engine::Error;
-use teamlog_engine::lock::LOCK_FILE;
+use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{Held, LockError, Storage};
 
 /// What a staging directory is for.
@@ -212,7 +212,7 @@ impl Root {
                 holder = Some(who);
             }
         }
-        let log = dir.join(teamlog_engine::segment::EVENTS_DIR);
+        let log = dir.join(EVENTS_DIR);
         Ok(Leftover {
             path: dir.to_string_lossy().into_owned(),
             purpose,

@@ -5,15 +5,12 @@
 
 use crate::codec::SegmentHeader;
 use crate::error::{Error, REPLACE, Result};
-use crate::head::HEAD_FILE;
-use crate::identity::{Format, Identity, LOG_FILE};
-use crate::segment::{EVENTS_DIR, SegmentName};
+use crate::identity::{Format, Identity};
+use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE, SALVAGE_DIR};
+use crate::segment::SegmentName;
 use crate::storage::Storage;
 use std::io::ErrorKind;
 use std::path::Path;
-
-/// Where the new log is built, in the team's directory.
-pub(crate) const NEW_DIR: &str = "salvage";
 
 /// Names the new log, which is complete and durable. From then on [`finish`] is owed.
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
@@ -29,7 +26,7 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     if !is_owed(storage, dir, identity)? {
         return Ok(false);
     }
-    let new = dir.join(NEW_DIR);
+    let new = dir.join(SALVAGE_DIR);
     let head = new.join(HEAD_FILE);
     let (from, to) = (new.join(EVENTS_DIR), dir.join(EVENTS_DIR));
     let built = storage.list(&from).map_err(Error::io("list", &from))?;
@@ -64,7 +61,7 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
 
 /// Whether a switch to the log of `identity` was decided and not finished.
 pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
-    let new = dir.join(NEW_DIR);
+    let new = dir.join(SALVAGE_DIR);
     match Identity::load(storage, &new) {
         Ok(built) if built == *identity => {}
         // What cannot be read now may be owed all the same.
@@ -78,7 +75,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
 
 /// Removes what was built and never named, or is left of what was.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
-    let new = dir.join(NEW_DIR);
+    let new = dir.join(SALVAGE_DIR);
     match storage.remove_dir_all(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", new)(error)),
         _ => storage.sync_dir(dir).map_err(Error::io("sync", dir)),

@@ -1,0 +1,166 @@
+//! Finishing a cut: a head with its flag *cutting* ends the log where a person had it cut.
+//!
+//! Whoever takes the lock next removes what lies behind that head and records the event, which clears the flag. A crash in
+//! between changes nothing: the next one who opens the log starts again.
+
+use super::{Recovered, Scene};
+use crate::error::{Error, REPLACE, Result};
+use crate::head::Head;
+use crate::layout::{ARCHIVE_DIR, ENGINE_ACTOR, SHORTENED_FILE};
+use crate::segment::SegmentName;
+use crate::storage::{File, Open, Storage};
+use serde::{Deserialize, Serialize};
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// The archive of a cut says what it is in this file.
+pub(crate) const NOTE: &str = "cut.json";
+const NOTE_BYTES_MAX: u64 = 64 << 10;
+
+/// What the event says, and the archive's note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cut {
+    /// The last event that stayed.
+    pub to: u64,
+    /// Where the originals lie, relative to the team's directory; `null` if they are gone.
+    pub archive: Option<String>,
+    /// Bytes that went.
+    pub bytes: u64,
+    /// Events that went and could still be read.
+    pub events: u64,
+    /// Who wanted it.
+    pub actor: String,
+    /// The head's generation before.
+    pub generation: u64,
+}
+
+/// The archive of a cut after that event, where no other stands under the name.
+pub(crate) fn archive_name(to: u64) -> String {
+    format!("cut-after-{to}")
+}
+
+/// Removes what lies behind a head that is cutting. Doing it twice is doing it once.
+pub(super) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
+    let storage = scene.storage.as_ref();
+    scene.sweep()?;
+    let format = scene.identity.format;
+    for name in scene.segments()?.iter().map(|name| name.file(format)) {
+        let path = scene.segment_path(&name);
+        if is_behind(scene, &name, &head.name) {
+            storage
+                .remove_file(&path)
+                .map_err(Error::io("remove", path))?;
+        }
+    }
+    scene.sync_names()?;
+    let path = scene.segment_path(&head.name);
+    let file = storage
+        .open(&path, Open::Write)
+        .map_err(Error::io("open", &path))?;
+    let len = file.stat().map_err(Error::io("stat", &path))?.len;
+    if len < head.end {
+        return Err(Error::Corrupt {
+            path,
+            offset: len,
+            seq: Some(head.last_seq),
+            why: format!(
+                "the segment ends here, before the durable end at byte {}",
+                head.end
+            ),
+        });
+    }
+    let file = match len > head.end {
+        true => shortened(scene, &path, file.as_ref(), head.end)?,
+        false => file,
+    };
+    head.rotating = false;
+    let cut = found(storage, scene.dir, &head)?;
+    let kept = cut.archive.as_deref().unwrap_or("nowhere any more");
+    let notes = vec![format!(
+        "cut the log after event {}; what was there before is kept in {kept}",
+        cut.to
+    )];
+    Ok(Recovered {
+        head,
+        active: Some(file),
+        unnamed: Vec::new(),
+        cut: Some(cut),
+        notes,
+    })
+}
+
+/// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
+/// behind the end of its file would kill them.
+fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
+    let storage = scene.storage.as_ref();
+    let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
+    let mut done = 0;
+    while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        let read = file.read_at(rest, done as u64);
+        match read.map_err(Error::io("read", path))? {
+            0 => return Err(Error::io("read", path)(ErrorKind::UnexpectedEof.into())),
+            n => done += n,
+        }
+    }
+    let aside = scene.dir.join(SHORTENED_FILE);
+    storage
+        .replace(&aside, &bytes, true)
+        .map_err(Error::io(REPLACE, &aside))?;
+    storage
+        .rename(&aside, path)
+        .map_err(Error::io("rename", aside))?;
+    scene.sync_names()?;
+    storage
+        .open(path, Open::Write)
+        .map_err(Error::io("open", path))
+}
+
+fn is_behind(scene: &Scene<'_>, name: &str, last: &str) -> bool {
+    let parse = |name| SegmentName::parse(name, scene.identity.format);
+    parse(name) > parse(last)
+}
+
+/// What the archive says of the cut that a head is in the middle of: the newest one after that event.
+fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
+    let archive = dir.join(ARCHIVE_DIR);
+    let names = match storage.list(&archive) {
+        Ok(names) => names,
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(Error::io("list", archive)(error)),
+    };
+    let mut newest: Option<Cut> = None;
+    let own = archive_name(head.last_seq);
+    for name in names {
+        let ours = name
+            .strip_prefix(&own)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        if !ours || name.ends_with(".tmp") {
+            continue;
+        }
+        let read = storage.read(&archive.join(&name).join(NOTE), NOTE_BYTES_MAX);
+        let Some(cut) = read
+            .ok()
+            .and_then(|bytes| serde_json::from_slice::<Cut>(&bytes).ok())
+        else {
+            continue;
+        };
+        // One that was never decided has the same generation as the one that was, or an older one.
+        let newer = newest
+            .as_ref()
+            .is_none_or(|newest| newest.generation <= cut.generation);
+        if cut.to == head.last_seq && cut.generation < head.generation && newer {
+            newest = Some(Cut {
+                archive: Some(format!("{ARCHIVE_DIR}/{name}")),
+                ..cut
+            });
+        }
+    }
+    Ok(newest.unwrap_or(Cut {
+        to: head.last_seq,
+        archive: None,
+        bytes: 0,
+        events: 0,
+        actor: ENGINE_ACTOR.to_owned(),
+        generation: head.generation,
+    }))
+}

@@ -1,0 +1,42 @@
+//! The rule by which events follow each other in a log: no gap in their seqs, ids that increase, groups that are whole.
+
+use crate::codec::Frame;
+use crate::event_id::EventId;
+
+/// The event before the bytes that are read next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastEvent {
+    /// Its seq; 0 before the first event of the log.
+    pub seq: u64,
+    /// Its id, where it is known.
+    pub id: Option<EventId>,
+}
+
+impl LastEvent {
+    /// The seq that follows. Seqs come from disk, so it must not overflow; behind the greatest there is nothing.
+    pub fn next(&self) -> u64 {
+        self.seq.saturating_add(1)
+    }
+}
+
+/// Whether `frame` may stand behind the event `last` as part `index` of a group of `len`.
+pub fn follows(last: LastEvent, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
+    let event = &frame.event;
+    if event.seq != last.next() {
+        return Err(format!(
+            "event {} stands where event {} should",
+            event.seq,
+            last.next()
+        ));
+    }
+    if last.id.is_some_and(|id| event.id <= id) {
+        return Err("its id is not greater than the one before".into());
+    }
+    if (frame.group.index, frame.group.len) != (index, len) {
+        return Err(format!(
+            "it says that it is event {} of {} in its group, but is {} of {len}",
+            frame.group.index, frame.group.len, index
+        ));
+    }
+    Ok(())
+}
