@@ -45,8 +45,8 @@ pub struct Global {
     #[arg(long, global = true, value_name = "AGENT")]
     pub actor: Option<String>,
     /// Seconds to wait while another process writes to the team [default: 10]
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
-    pub lock_timeout: Option<std::time::Duration>,
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_deadline)]
+    pub lock_deadline: Option<std::time::Duration>,
     /// Read clock times (14:00, yesterday) as UTC; times are shown in UTC always [default: $TEAMLOG_UTC, else local]
     #[arg(long, global = true)]
     pub utc: bool,
@@ -270,7 +270,7 @@ fn subcommand(argv: &[OsString]) -> String {
     path
 }
 
-fn lock_timeout(text: &str) -> Result<std::time::Duration, String> {
+fn lock_deadline(text: &str) -> Result<std::time::Duration, String> {
     text.parse::<f64>()
         .ok()
         .filter(|seconds| (0.0..=86_400.0).contains(seconds))

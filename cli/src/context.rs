@@ -26,7 +26,7 @@ use teamlog_team::projections::mode::is_session_id;
 use teamlog_team::shell::quoted;
 use teamlog_team::{BackupDir, Failure, GivenReceipt, Root, RootOptions, Team, names};
 
-/// The env of one command.
+/// The environment of one command.
 #[derive(Debug)]
 pub struct Context {
     /// Standard output.
@@ -100,7 +100,7 @@ impl Context {
             restart: resident.and_then(|root| root.options().restart.clone()),
             ..RootOptions::default()
         };
-        if let Some(timeout) = global.lock_timeout {
+        if let Some(timeout) = global.lock_deadline {
             options.lock_deadline = timeout;
         }
         Ok(Context {
@@ -405,7 +405,7 @@ impl Context {
     ///
     /// # Errors
     /// It lies inside; I/O.
-    pub fn new_vault(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
+    pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         let (dir, data_root) = (self.path(dir), self.path(&self.data_root));
         Ok(BackupDir::create(&dir, &data_root, self.options.clone())?)
     }

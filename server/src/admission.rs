@@ -138,7 +138,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &CancellationToken) 
         Err(Undone::Panicked) => Reply::error(
             500,
             "internal",
-            "the daemon failed; what was request may have happened",
+            "the daemon failed; what was asked may have happened",
         )
         .into(),
     }

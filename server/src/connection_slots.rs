@@ -1,5 +1,5 @@
 //! ConnectionSlots for connections: so many and no more. Where none is left, whoever never showed a valid token makes room, the
-//! one first that has request nothing for the longest time. So nobody who reaches the port can keep out those who are let
+//! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
 //! in by a token: to hold a place against them takes a token too.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(crate) struct ConnectionSlots {
     unauthenticated: Mutex<Unauthenticated>,
 }
 
-/// Those who showed no token, by when they last request something.
+/// Those who showed no token, by when they last asked something.
 #[derive(Debug, Default)]
 struct Unauthenticated {
     turn: u64,
@@ -125,7 +125,7 @@ impl Connection {
         self.away.cancelled().await;
     }
 
-    /// Read and written under the lock of the unauthenticated only.
+    /// Read and written under the lock of the unauthenticated connections only.
     fn turn(&self) -> u64 {
         self.turn.load(Ordering::Relaxed)
     }

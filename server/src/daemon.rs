@@ -228,7 +228,7 @@ impl Life {
         );
         let within = options.limits.drain_time;
         let state = Arc::new(open(options, &tcp, &home, drain));
-        let (stop_keeper, stopped) = channel();
+        let (stop_maintenance, stopped) = channel();
         let kept = std::thread::Builder::new()
             .name("maintenance".to_owned())
             .spawn(move || maintenance.run(&stopped));
@@ -250,7 +250,7 @@ impl Life {
         };
         let left = || until.saturating_duration_since(Instant::now());
         let done = state.pool.close(left());
-        drop(stop_keeper);
+        drop(stop_maintenance);
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(state);

@@ -15,7 +15,7 @@ use teamlog_team::{Code, Failure, Root, RootOptions};
 /// again unseen.
 const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 /// How long the timer waits for a team that somebody else writes to.
-const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// See the module.
 pub(crate) struct Maintenance {
@@ -38,7 +38,7 @@ impl Maintenance {
         runtimes: Arc<Runtimes>,
     ) -> Maintenance {
         let deadline = RootOptions {
-            lock_deadline: LOCK_PATIENCE.min(served.root().options().lock_deadline),
+            lock_deadline: LOCK_TIMEOUT.min(served.root().options().lock_deadline),
             ..served.root().options().clone()
         };
         Maintenance {

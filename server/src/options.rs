@@ -104,7 +104,7 @@ pub struct Limits {
     /// How long a closed connection is read to its end, so that what was answered still arrives.
     pub linger_time: Duration,
     /// How often a stream that has nothing to tell shows that it is alive.
-    pub pulse_time: Duration,
+    pub heartbeat_time: Duration,
     /// Threads that answer calls.
     pub workers: usize,
     /// How many of them one team may have at a time; its other calls wait for their turn.
@@ -171,7 +171,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(10),
             idle_time: Duration::from_secs(30),
             linger_time: Duration::from_secs(2),
-            pulse_time: Duration::from_secs(15),
+            heartbeat_time: Duration::from_secs(15),
             workers: 96,
             team_workers: 64,
             queue: 1024,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The per_team_limit of all teams.
+/// The turns of all teams.
 #[derive(Debug)]
 pub(crate) struct PerTeamLimit {
     each: usize,

@@ -48,7 +48,7 @@ fn usage(message: &str) -> CommandError {
 
 fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
     let team = context.team(team)?;
-    let backup_dir = context.new_vault(dir)?;
+    let backup_dir = context.new_backup_dir(dir)?;
     let answer = team.backup(&backup_dir)?;
     context.answer(&answer, moving::backed_up)?;
     context.out.flush()?;
@@ -57,7 +57,7 @@ fn one(context: &mut Context, team: &str, dir: &Path) -> Outcome {
 
 fn all(context: &mut Context, dir: &Path) -> Outcome {
     let root = context.data()?;
-    let backup_dir = context.new_vault(dir)?;
+    let backup_dir = context.new_backup_dir(dir)?;
     let answer = root.backup_all(&backup_dir)?;
     context.answer(&answer, moving::all_backed_up)?;
     context.out.flush()?;

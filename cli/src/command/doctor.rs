@@ -21,7 +21,7 @@ enum Action {
     Clean(Clean),
 }
 
-/// Check log, state, index, views and env; each problem with the command that mends it. Changes nothing
+/// Check log, state, index, views and environment; each problem with the command that mends it. Changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -134,7 +134,7 @@ impl Meant {
         })
     }
 
-    /// What is meant; and the env, of which some input may have been read to know it.
+    /// What is meant; and the environment, of which some input may have been read to know it.
     pub fn aim(&self, root: &Path, env: ProcessEnv) -> (Aim, ProcessEnv) {
         let (said, env) = match self.named {
             // A daemon that serves one of the teams serves them all.

@@ -20,7 +20,7 @@ const STRIDE: usize = 9;
 /// So many bytes are an end.
 const END: usize = 24;
 /// Longer than anything takes that is not stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum From {
@@ -86,7 +86,7 @@ impl Proxy {
                 .any(|bytes| bytes == part.as_bytes())
         };
         loop {
-            assert!(since.elapsed() < PATIENCE, "nobody said {part}");
+            assert!(since.elapsed() < LONGEST_WAIT, "nobody said {part}");
             let said = self.shared.said.lock().unwrap();
             if let Some((up, down)) = said.iter().find(|(up, _)| has(up)) {
                 return if by == From::Caller { up } else { down }.clone();
@@ -430,7 +430,7 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
             let (cli, answers, made, enough) = (&cli, &answers, &made, &enough);
             scope.spawn(move || {
                 for call in 0.. {
-                    if enough() || since.elapsed() > PATIENCE {
+                    if enough() || since.elapsed() > LONGEST_WAIT {
                         break;
                     }
                     let name = format!("{caller}-{call}");
@@ -445,7 +445,7 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
                             (Told::Unknown, _) => {}
                             (Told::NotDone, envelope) => panic!("{envelope}"),
                         }
-                        assert!(since.elapsed() < 2 * PATIENCE, "it is never known");
+                        assert!(since.elapsed() < 2 * LONGEST_WAIT, "it is never known");
                     }
                     made.lock().unwrap().insert(name);
                 }
@@ -453,7 +453,9 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
         }
         for _ in 0..DEATHS {
             let before = answers.load(Ordering::SeqCst);
-            while answers.load(Ordering::SeqCst) < before + BETWEEN && since.elapsed() < PATIENCE {
+            while answers.load(Ordering::SeqCst) < before + BETWEEN
+                && since.elapsed() < LONGEST_WAIT
+            {
                 thread::sleep(Duration::from_millis(1));
             }
             if let Some(daemon) = daemon.lock().unwrap().take() {

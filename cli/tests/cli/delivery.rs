@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Far more than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 fn send(id: &str, seconds: u32, retries: u32, how: &str) -> String {
     format!(
@@ -31,7 +31,7 @@ fn count(cli: &Cli, kind: &str) -> usize {
 fn until(what: &str, mut there: impl FnMut() -> bool) {
     let start = Instant::now();
     while !there() {
-        assert!(start.elapsed() < PATIENCE, "{what}");
+        assert!(start.elapsed() < LONGEST_WAIT, "{what}");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -14,7 +14,7 @@ const MESSAGE: &str = "--from lead --to dev --type handoff";
 /// How long the holder's call takes.
 const DELAY_MICROS: u32 = 2_500_000;
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 fn lock_of(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo/lock")
@@ -65,7 +65,7 @@ impl Delayed {
 fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < PATIENCE, "{what} in vain");
+        assert!(started.elapsed() < LONGEST_WAIT, "{what} in vain");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longer than anything takes that is not stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// More than work at a time.
 const WAITERS: usize = 70;
 
@@ -36,7 +36,7 @@ fn waiter(cli: &Cli, id: &str) -> Child {
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let since = Instant::now();
     while !is_so() {
-        assert!(since.elapsed() < PATIENCE, "{what}");
+        assert!(since.elapsed() < LONGEST_WAIT, "{what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -220,7 +220,7 @@ fn a_batch_from_a_pipe_is_not_begun_anew_once_it_was_opened() {
     drop(input);
     let until_it_ends = Instant::now();
     while batch.try_wait().unwrap().is_none() {
-        assert!(until_it_ends.elapsed() < PATIENCE, "it was handed over");
+        assert!(until_it_ends.elapsed() < LONGEST_WAIT, "it was handed over");
         thread::sleep(Duration::from_millis(20));
     }
     let batch = Ran::from_output(batch.wait_with_output().unwrap());

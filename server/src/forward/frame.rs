@@ -21,15 +21,15 @@ pub const CHUNK: usize = 64 << 10;
 pub enum Frame {
     /// The caller: what is to be done. The first frame, and the only one of its kind.
     Call(ForwardedCall),
-    /// The caller, request to open a file: by which number it is read.
+    /// The caller, asked to open a file: by which number it is read.
     Opened(u32),
-    /// The caller, request to read: some of it, nothing at its end.
+    /// The caller, asked to read: some of it, nothing at its end.
     Input(Vec<u8>),
-    /// The caller, request to write: it is written.
+    /// The caller, asked to write: it is written.
     Written,
-    /// The caller, request to open, read or write: the system's error, and its text where there is no number for it.
+    /// The caller, asked to open, read or write: the system's error, and its text where there is no number for it.
     Failed(i32, String),
-    /// The caller, request to run a program: how that ended.
+    /// The caller, asked to run a program: how that ended.
     Ended(Ended),
     /// The daemon: to be written to standard output, and answered.
     Out(Vec<u8>),

@@ -93,7 +93,7 @@ pub trait ForwardIo: Send + Sync {
     fn is_awaited(&self) -> bool;
     /// The wait is over.
     fn end_wait(&self);
-    /// Why the caller was request for something and not waited for, if that happened.
+    /// Why the caller was asked for something and not waited for, if that happened.
     fn cut(&self) -> Option<Cut>;
 }
 

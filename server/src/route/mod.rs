@@ -136,7 +136,7 @@ pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
         .header("Allow", allow)
 }
 
-/// What can be got can also be request for its head.
+/// What can be got can also be asked for its head.
 fn listed(methods: &[Method]) -> String {
     let names: Vec<&str> = methods
         .iter()

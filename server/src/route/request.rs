@@ -136,7 +136,7 @@ pub fn after(mut reply: Reply, team: &mut Team) -> Reply {
     if team.repeated() {
         reply = reply.header(REPLAYED, "true");
     }
-    // What was request is done; a warning that cannot be had changes nothing of that.
+    // What was asked is done; a warning that cannot be had changes nothing of that.
     match team.budget_warning() {
         Ok(Some(warning)) => reply.header(WARNING, warning),
         _ => reply,

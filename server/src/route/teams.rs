@@ -47,7 +47,7 @@ struct Agent {
 /// `GET /v1/teams`.
 pub struct List;
 
-/// Nothing is request.
+/// Nothing is asked.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}

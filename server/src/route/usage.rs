@@ -20,7 +20,7 @@ pub struct Body {
     used: Used,
     /// By agents, sorted by name; after a report the one who reported
     agents: Vec<Agent>,
-    /// For the task that was request for
+    /// For the task that was asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<Used>,
     /// How many may be used, where that was said

@@ -23,7 +23,7 @@ use teamlog_team::log::events::ahead;
 /// The type of the body.
 pub const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
 /// What shows that a stream is alive while there is nothing to tell.
-const PULSE: &[u8] = b":\n\n";
+const HEARTBEAT: &[u8] = b":\n\n";
 
 /// Those who listen, by team.
 #[derive(Debug, Default)]
@@ -66,7 +66,7 @@ impl Hub {
             content_type: EVENT_STREAM,
             headers: Vec::new(),
             frames,
-            timeouts: PULSE,
+            timeouts: HEARTBEAT,
         })
     }
 

@@ -43,7 +43,7 @@ pub(crate) fn answered(
             frames,
             timeouts: beat,
         }) => {
-            let every = state.limits.pulse_time;
+            let every = state.limits.heartbeat_time;
             let drain = state.drain.clone();
             let over = async move {
                 tokio::select! {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const CROWD: &str = "TEAMLOG_TEST_CROWD";
 /// Beyond this a client would notice.
-const PATIENCE_P99: Duration = Duration::from_millis(500);
+const LONGEST_P99: Duration = Duration::from_millis(500);
 
 /// Not a test by itself: the other process. Opens connections, says so, and holds them until it is told to end.
 #[test]
@@ -78,7 +78,7 @@ fn endure(count: usize) {
         at(990),
         at(1000)
     );
-    assert!(at(990) < PATIENCE_P99, "{:?}", at(990));
+    assert!(at(990) < LONGEST_P99, "{:?}", at(990));
     child.stdin.take().unwrap().write_all(b"\n").unwrap();
     assert!(child.wait().unwrap().success());
     assert!(daemon.stop());

@@ -1,6 +1,6 @@
 //! How a daemon begins and ends, and what it leaves behind.
 
-use crate::stand::{Client, PATIENCE, Stand, until};
+use crate::stand::{Client, LONGEST_WAIT, Stand, until};
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
@@ -338,7 +338,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
         200
     );
     assert!(daemon.stop());
-    assert!(PATIENCE > Duration::ZERO);
+    assert!(LONGEST_WAIT > Duration::ZERO);
 }
 
 #[test]

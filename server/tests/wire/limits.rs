@@ -306,7 +306,7 @@ fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending(
 fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| {
-        limits.pulse_time = Duration::from_millis(50);
+        limits.heartbeat_time = Duration::from_millis(50);
         limits.idle_time = SHORT;
     });
     let mut client = Client::tcp(&daemon);

@@ -15,7 +15,7 @@ use teamlog_team::{Root, RootOptions};
 use tempfile::TempDir;
 
 /// Nothing here takes so long, unless it hangs.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// A data root of its own.
 pub struct Stand {
@@ -84,7 +84,7 @@ fn told(call: &Call) -> Answer {
     match path.as_slice() {
         ["v1", "api", "await-event" | "Team_Await_Event"] => {
             let since = Instant::now();
-            while since.elapsed() < PATIENCE && !call.deadline.is_over() {
+            while since.elapsed() < LONGEST_WAIT && !call.deadline.is_over() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             Reply::json(200, &()).into()
@@ -197,7 +197,7 @@ impl Client<TcpStream> {
     }
     pub fn at(address: SocketAddr) -> Client<TcpStream> {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(LONGEST_WAIT)).unwrap();
         stream.set_nodelay(true).unwrap();
         Client {
             stream,
@@ -210,7 +210,7 @@ impl Client<TcpStream> {
 impl Client<UnixStream> {
     pub fn unix(daemon: &Daemon) -> Client<UnixStream> {
         let stream = UnixStream::connect(daemon.socket()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(LONGEST_WAIT)).unwrap();
         Client {
             stream,
             host: "localhost".to_owned(),
@@ -285,7 +285,7 @@ impl<S: Read + Write> Client<S> {
     pub fn chunks(&mut self) -> Option<Vec<u8>> {
         let since = Instant::now();
         while !self.read.ends_with(b"0\r\n\r\n") {
-            assert!(since.elapsed() < PATIENCE, "the body goes on and on");
+            assert!(since.elapsed() < LONGEST_WAIT, "the body goes on and on");
             if !self.more() {
                 return None;
             }
@@ -320,7 +320,7 @@ impl<S: Read + Write> Client<S> {
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let since = std::time::Instant::now();
     while !so() {
-        assert!(since.elapsed() < PATIENCE, "never: {what}");
+        assert!(since.elapsed() < LONGEST_WAIT, "never: {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -65,7 +65,7 @@ impl BackupDir {
         Ok(BackupDir::at(path, files, options))
     }
 
-    /// A backup_dir on any storage.
+    /// A backup directory on any storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> BackupDir {
         BackupDir {
             storage,
@@ -102,7 +102,7 @@ impl BackupDir {
         Ok(found)
     }
 
-    /// The backup of a team; or that of the backup_dir's own directory, where that is itself the directory of one backup. Of a
+    /// The backup of a team; or that of the backup directory's own directory, where that is itself the directory of one backup. Of a
     /// team whose log was replaced there is one of each log: `log` says which, else it is the one that was made last.
     ///
     /// # Errors

@@ -73,10 +73,10 @@ pub struct FailedBackup {
 }
 
 impl Team {
-    /// Brings the team's backup in the backup_dir up to now. Takes no lock of the team: writers go on.
+    /// Brings the team's backup in the backup directory up to now. Takes no lock of the team: writers go on.
     ///
     /// # Errors
-    /// `backup_diverged`; the log's, the backup_dir's. The backup that was there still is.
+    /// `backup_diverged`; the log's, the backup directory's. The backup that was there still is.
     pub fn backup(&self, backup_dir: &BackupDir) -> Result<BackupAnswer> {
         let started = Instant::now();
         let reader = self.reader()?;

@@ -515,7 +515,7 @@ fn who_waits_is_woken_by_the_ack() {
 }
 
 #[test]
-fn who_has_no_patience_left_is_told_that_the_message_is_open() {
+fn whoever_stops_waiting_is_told_that_the_message_is_open() {
     let world = World::new();
     let mut team = world.demo();
     let looks = AtomicU64::new(0);

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// A file that no team's repository holds.
 const PROBE: &str = "/teamlog-hooks-doctor-probe";
 /// As long as agents wait.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How often the probe is looked at meanwhile.
 const LOOK: Duration = Duration::from_millis(10);
 /// Bytes of an answer that are read.
@@ -215,7 +215,10 @@ fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
     let (status, said) = match asked(command, &call.to_string()) {
         Ok(Some(ended)) => ended,
         Ok(None) => {
-            let message = format!("it gave no answer within {} seconds", PATIENCE.as_secs());
+            let message = format!(
+                "it gave no answer within {} seconds",
+                LONGEST_WAIT.as_secs()
+            );
             return failed(message, None);
         }
         Err(error) => return failed(format!("it cannot be run: {error}"), None),
@@ -264,7 +267,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
 
 fn awaited(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < LONGEST_WAIT {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
