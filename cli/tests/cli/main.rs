@@ -49,6 +49,7 @@ mod reference;
 mod replay;
 #[path = "../../../team/tests/commands/scenario.rs"]
 mod scenario;
+mod schema_document;
 mod schemas;
 mod sharing;
 mod stopped;

@@ -281,37 +281,13 @@ pub fn document(name: &str, text: &str) {
 }
 
 #[test]
-fn the_schemas_in_docs_are_those_that_are_printed() {
-    let cli = Cli::new();
-    let mut files = BTreeSet::new();
-    for (name, prints) in schemas::listed() {
-        if prints != "text" {
-            let file = format!("{}.json", name.replace(' ', "-"));
-            document(
-                &format!("schemas/{file}"),
-                &cli.ok(&format!("schema {name}")),
-            );
-            files.insert(file);
-        }
-    }
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/schemas");
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(
-            files.contains(&name),
-            "docs/schemas/{name} describes no command"
-        );
-    }
-}
-
-#[test]
 fn the_reference_in_docs_is_what_the_help_says() {
     let cli = Cli::new();
     let mut text = String::from(
         "# Command line reference\n\n\
          Made from `--help` by a test; `TEAMLOG_BLESS=1 cargo test -p teamlog` writes it anew. The global options, shown\n\
          once, go before or behind every command. What answers mean is in [protocol.md](protocol.md); their JSON Schemas\n\
-         are in [schemas/](schemas/).\n",
+         are in [schemas.json](schemas.json).\n",
     );
     let all = commands(&cli);
     text.push_str("\n| command | what it does |\n|---|---|\n");
