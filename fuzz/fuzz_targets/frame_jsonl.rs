@@ -1,15 +1,4 @@
-//! Arbitrary bytes as a `jsonl` frame, and the same with the checksum put right.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+//! See [`teamlog_fuzz::frame_jsonl`].
 
-mod frame;
-
-use libfuzzer_sys::fuzz_target;
-use teamlog_engine::Format;
-
-fuzz_target!(|bytes: &[u8]| {
-    frame::check(Format::Jsonl, bytes);
-    let body = bytes.len().saturating_sub(19);
-    let crc = frame::crc32(&bytes[..body]);
-    let line = [&bytes[..body], format!(",\"crc\":\"{crc:08x}\"}}\n").as_bytes()].concat();
-    frame::check(Format::Jsonl, &line);
-});
+teamlog_fuzz::target!(frame_jsonl);

@@ -1,12 +1,4 @@
-//! Arbitrary text as JSON: canonical text stays as it is.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+//! See [`teamlog_fuzz::json`].
 
-use libfuzzer_sys::fuzz_target;
-use teamlog_engine::{Json, Timestamp};
-
-fuzz_target!(|text: &str| {
-    let _ = Timestamp::parse(text);
-    if let Ok(json) = Json::parse(text) {
-        assert_eq!(Json::parse(json.as_str()), Ok(json));
-    }
-});
+teamlog_fuzz::target!(json);

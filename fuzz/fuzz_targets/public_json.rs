@@ -1,14 +1,4 @@
-//! Arbitrary text as an exported event: what is accepted can be exported and read again.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
+//! See [`teamlog_fuzz::public`].
 
-use libfuzzer_sys::fuzz_target;
-use teamlog_engine::codec::{parse_public_json, public_json};
-
-fuzz_target!(|text: &str| {
-    if let Ok(event) = parse_public_json(text) {
-        let mut line = Vec::new();
-        public_json(&event, &mut line);
-        let line = String::from_utf8(line).expect("a line is text");
-        assert_eq!(parse_public_json(&line), Ok(event));
-    }
-});
+teamlog_fuzz::target!(public);

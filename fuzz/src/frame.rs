@@ -2,7 +2,8 @@
 
 use teamlog_engine::Format;
 use teamlog_engine::codec::{
-    canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json, public_json, seal,
+    canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json,
+    public_json, seal,
 };
 
 /// Whatever is accepted is exactly what would have been written, and means the same when exported.
@@ -11,8 +12,14 @@ pub fn check(format: Format, bytes: &[u8]) {
     let (whole, light) = (decode(format, bytes), envelope(format, bytes));
     let Ok(frame) = whole else { return };
     let light = light.expect("what decodes has an envelope");
-    assert_eq!((light.seq, light.id, light.kind), (frame.event.seq, frame.event.id, &*frame.event.kind));
-    assert_eq!((light.payload, light.group, light.len), (frame.event.payload.as_bytes(), frame.group, frame.len));
+    assert_eq!(
+        (light.seq, light.id, light.kind),
+        (frame.event.seq, frame.event.id, &*frame.event.kind)
+    );
+    assert_eq!(
+        (light.payload, light.group, light.len),
+        (frame.event.payload.as_bytes(), frame.group, frame.len)
+    );
     assert_eq!(extent(format, bytes), Ok(frame.len));
     let (mut body, mut again) = (Vec::new(), Vec::new());
     encode_body(format, &frame.event, &mut body);
@@ -26,11 +33,4 @@ pub fn check(format: Format, bytes: &[u8]) {
     if let Ok(event) = parse_public_json(&line) {
         assert_eq!(event.seq, frame.event.seq);
     }
-}
-
-/// CRC-32 bit by bit: slow, and not the code that is under test.
-pub fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| crc >> 1 ^ (0xEDB8_8320 & (crc & 1).wrapping_neg()))
-    })
 }
