@@ -36,6 +36,14 @@ impl Place {
             ..self.clone()
         }
     }
+    /// Paths as a program takes them that puts a directory before them: a `..` stays where it is.
+    #[must_use]
+    pub(crate) fn below(&self, dir: &str) -> Place {
+        Place {
+            dir: self.resolve(dir),
+            ..self.clone()
+        }
+    }
     /// The same, with a directory that nobody can say.
     #[must_use]
     pub fn nowhere(&self) -> Place {

@@ -5,7 +5,6 @@
 //! of another command or on a program that is not known becomes a doubt.
 
 mod awk;
-mod git;
 mod history;
 mod links;
 mod options;
@@ -13,6 +12,7 @@ mod programs;
 mod reach;
 mod redirect;
 mod sed;
+mod step;
 mod table;
 mod variables;
 mod walk;

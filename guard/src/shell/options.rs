@@ -1,7 +1,6 @@
 //! Telling the options of a program from its operands.
 
-use super::table::{Effect, Spec};
-use super::walk::Walker;
+use super::table::{Effect, Operands, Spec};
 use super::word::Value;
 use crate::writes::Writes;
 
@@ -22,23 +21,35 @@ pub(super) struct Words<'a> {
     spec: &'a Spec,
     /// How many of the operands stand behind `--`.
     fenced: usize,
+    /// How many of the options stand before all operands.
+    before: usize,
 }
 
 impl<'a> Words<'a> {
-    /// Tells them apart as most programs do: options may stand anywhere before `--`, unless the table says that they end
-    /// at the first operand.
+    /// Tells them apart as most programs do: options may stand anywhere before `--`, unless the table says something else.
     pub fn of(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
-        let mut found = Words::none(spec);
-        let mut rest = words;
-        if spec.leading {
-            (_, rest) = found.options_of(rest);
+        if spec.verbatim || spec.leading || spec.operands == Operands::Subcommand {
+            let (mut found, rest) = match spec.verbatim {
+                true => (Words::none(spec), words),
+                false => Words::leading(words, spec),
+            };
+            found.operands = rest.iter().collect();
             found.fenced = rest.len();
-            found.operands.extend(rest);
             return found;
         }
+        Words::anywhere(words, spec)
+    }
+
+    /// Those of options that may stand anywhere before `--`.
+    pub fn anywhere(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
+        let mut found = Words::none(spec);
+        let mut rest = words;
         while !rest.is_empty() {
             let behind;
             (behind, rest) = found.options_of(rest);
+            if found.operands.is_empty() {
+                found.before = found.options.len();
+            }
             match (behind, rest.split_first()) {
                 (true, _) => {
                     found.fenced = rest.len();
@@ -68,13 +79,14 @@ impl<'a> Words<'a> {
             operands: Vec::new(),
             spec,
             fenced: 0,
+            before: 0,
         }
     }
 
-    /// What the table says of the options: what they write, and where nobody can tell.
-    pub fn check(&self, walker: &Walker, by: &str, writes: &mut Writes) {
+    /// Where nobody can tell what an option does.
+    pub fn check(&self, by: &str, writes: &mut Writes) {
         for option in &self.options {
-            self.check_option(option, walker, by, writes);
+            self.check_option(option, by, writes);
         }
         let open = self.operands.len() - self.fenced;
         let may_be_option = |operand: &&Value| operand.may_be_option();
@@ -85,7 +97,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    fn check_option(&self, option: &Opt, walker: &Walker, by: &str, writes: &mut Writes) {
+    fn check_option(&self, option: &Opt, by: &str, writes: &mut Writes) {
         let name = &option.name;
         if name.is_empty() {
             if !self.spec.pure {
@@ -103,31 +115,13 @@ impl<'a> Words<'a> {
                 "an expansion behind {name} may be an option of {by}"
             ));
         }
-        let value = || option.value.clone().unwrap_or(Value::Unknown);
-        let is_help = matches!(name.as_str(), "--help" | "--version");
-        let meant: Vec<Effect> = match option.effect {
-            Some(effect) => vec![effect],
-            None if is_help => return,
-            None => {
-                writes.doubt(format!("{name} is no option of {by} that is known"));
-                match name.starts_with("--") && name.len() > 2 {
-                    true => self.spec.beginning(name).collect(),
-                    false => Vec::new(),
-                }
-            }
+        let asks = match option.effect {
+            Some(effect) => matches!(effect, Effect::Asks | Effect::AsksValue),
+            None if self.spec.lenient || matches!(name.as_str(), "--help" | "--version") => false,
+            None => return writes.doubt(format!("{name} is no option of {by} that is known")),
         };
-        for effect in meant {
-            match effect {
-                Effect::File => walker.target(&value(), by, writes),
-                Effect::Dir => match value() {
-                    Value::Plain(dir) => walker.target_below(&dir, by, writes),
-                    other => walker.target(&other, by, writes),
-                },
-                Effect::Asks | Effect::AsksValue => {
-                    writes.doubt(format!("{by} {name} runs or writes something of its own"));
-                }
-                Effect::Flag | Effect::Value | Effect::Maybe => {}
-            }
+        if asks {
+            writes.doubt(format!("{by} {name} runs or writes something of its own"));
         }
     }
 
@@ -219,37 +213,44 @@ impl<'a> Words<'a> {
     }
 
     /// Whether one of these options may be given: a letter, or a long name or the beginning of one.
-    pub fn has(&self, letter: Option<char>, long: &str) -> bool {
-        self.options.iter().any(|option| option.is(letter, long))
+    pub fn has(&self, names: &[impl AsRef<str>]) -> bool {
+        self.options.iter().any(|option| option.is(names))
+    }
+
+    /// The same, before the first operand.
+    pub fn has_before(&self, names: &[impl AsRef<str>]) -> bool {
+        let before = self.options.iter().take(self.before);
+        before.into_iter().any(|option| option.is(names))
     }
 
     /// Whether one of these options is given for sure and in full, and not taken back by a later one.
-    pub fn sure(&self, letter: Option<char>, long: &str) -> bool {
-        let back = long.replacen("--", "--no-", 1);
+    pub fn sure(&self, names: &[impl AsRef<str>]) -> bool {
         let mut sure = false;
         for option in &self.options {
-            let given = (!long.is_empty() && option.name == long)
-                || letter.is_some_and(|letter| option.name == format!("-{letter}"));
             let taken_back = option.name.starts_with("--no-")
-                && back.starts_with(&option.name)
-                && !long.is_empty();
-            sure = (sure || given) && !taken_back && !option.name.is_empty();
+                && names.iter().any(|name| {
+                    let back = name.as_ref().replacen("--", "--no-", 1);
+                    back.starts_with(&option.name)
+                });
+            sure = (sure || option.is_named(names)) && !taken_back && !option.name.is_empty();
         }
         sure
     }
 
-    /// Which of these options stands last: of those that say what a program does, it is the one that counts.
-    pub fn last_of(&self, names: &[&str]) -> Option<&str> {
-        let named = |option: &&Opt| names.contains(&option.name.as_str());
+    /// Whether one of these options stands behind all of the others: of those that say what a program does, the last one
+    /// counts.
+    pub fn is_last(&self, names: &[impl AsRef<str>], over: &[impl AsRef<str>]) -> bool {
+        let named = |option: &&Opt| option.is_named(names) || option.is_named(over);
         let last = self.options.iter().rev().find(named);
-        last.map(|option| option.name.as_str())
+        last.is_some_and(|last| last.is_named(names))
     }
 
-    /// The values of an option: in the same word or in the next one.
-    pub fn values(&self, letter: Option<char>, long: &str) -> Vec<Value> {
+    /// The values of options: in the same word or in the next one.
+    pub fn values(&self, names: &[impl AsRef<str>]) -> Vec<Value> {
         self.options
             .iter()
-            .filter(|option| option.is(letter, long))
+            .filter(|option| option.is(names))
+            .filter(|option| option.effect != Some(Effect::Maybe) || option.value.is_some())
             .map(|option| option.value.clone().unwrap_or(Value::Unknown))
             .collect()
     }
@@ -261,15 +262,18 @@ impl<'a> Words<'a> {
 }
 
 impl Opt {
-    fn is(&self, letter: Option<char>, long: &str) -> bool {
-        if self.name.is_empty() {
-            return true;
-        }
+    fn is(&self, names: &[impl AsRef<str>]) -> bool {
         if self.name.starts_with("--") && self.effect.is_none() {
             // GNU programs take the beginning of a long name for it.
-            return !long.is_empty() && self.name.len() > 2 && long.starts_with(&self.name);
+            let mut names = names.iter().map(AsRef::as_ref);
+            return self.name.len() > 2 && names.any(|name| name.starts_with(&self.name));
         }
-        self.name == long || letter.is_some_and(|letter| self.name == format!("-{letter}"))
+        self.name.is_empty() || self.is_named(names)
+    }
+
+    /// Whether it is one of them for sure and in full.
+    fn is_named(&self, names: &[impl AsRef<str>]) -> bool {
+        names.iter().any(|name| name.as_ref() == self.name)
     }
 }
 
@@ -313,7 +317,7 @@ mod tests {
                 .collect();
             assert_eq!(plain, operands, "{words:?}");
             assert_eq!(
-                found.values(Some('t'), "--target-directory"),
+                found.values(&["-t", "--target-directory"]),
                 values(&target),
                 "{words:?}"
             );
@@ -333,10 +337,10 @@ mod tests {
         ] {
             let words = [Value::Begins(begins.to_owned())];
             let found = Words::of(&words, &spec);
-            let given = found.values(Some('o'), "--output");
+            let given = found.values(&["-o", "--output"]);
             assert_eq!(given.first(), value.as_ref(), "{begins}");
             assert_eq!(found.operands.len(), usize::from(begins == "-"), "{begins}");
-            assert!(!found.sure(Some('v'), "--verbose") || begins == "-vo");
+            assert!(!found.sure(&["-v", "--verbose"]) || begins == "-vo");
         }
     }
 
@@ -354,7 +358,7 @@ mod tests {
         ] {
             let words = values(&words);
             let found = Words::of(&words, &spec);
-            assert_eq!(found.sure(Some('n'), "--dry-run"), sure, "{words:?}");
+            assert_eq!(found.sure(&["-n", "--dry-run"]), sure, "{words:?}");
         }
     }
 }

@@ -3,20 +3,19 @@
 mod archives;
 mod builtins;
 mod copies;
-mod fetch;
 mod find;
-mod operands;
+mod git_config;
 mod own;
 mod pack;
 mod patches;
-mod pieces;
-mod readers;
 mod scripts;
 mod shells;
-mod subcommands;
+mod steps;
 mod wrappers;
 
-use super::git;
+pub(super) use copies::Kind;
+pub(super) use steps::Check;
+
 use super::options::Words;
 use super::table::{self, Operands, Spec};
 use super::walk::{Stdin, Walker};
@@ -31,36 +30,28 @@ pub(super) struct Run<'a> {
     pub stdin: Option<Stdin>,
 }
 
-type Rule = fn(&mut Walker, &Run<'_>, &mut Writes);
+/// Code that reads the words of a program.
+pub(super) type Rule = fn(&mut Walker, &Run<'_>, &Words<'_>, &mut Writes);
 
 /// The rules that the table names.
-const RULES: [(&str, Rule); 25] = [
+static RULES: [(&str, Rule); 11] = [
     ("awk", scripts::awk),
     ("builtin", builtins::run),
-    ("copies", copies::local),
-    ("curl", fetch::curl),
-    ("dd", pieces::dd),
+    ("env", wrappers::env),
     ("envelope", patches::envelope),
     ("fd", find::fd),
     ("find", find::find),
-    ("git", git::run),
-    ("mktemp", operands::mktemp),
-    ("modes", operands::modes),
-    ("pack", pack::run),
-    ("pager", readers::pager),
-    ("patch", patches::patch),
-    ("pieces", pieces::splits),
-    ("rsync", copies::rsync),
-    ("scp", copies::scp),
-    ("second", pieces::second),
+    ("git-config", git_config::run),
+    ("pager", pager),
     ("sed", scripts::sed),
     ("shell", shells::run),
-    ("tar", archives::tar),
-    ("unzip", archives::unzip),
-    ("wget", fetch::wget),
-    ("wrapper", wrappers::run),
-    ("zip", archives::zip),
+    ("xargs", wrappers::xargs),
 ];
+
+/// The rule of that name, with it.
+pub(super) fn rule(name: &str) -> Option<&'static (&'static str, Rule)> {
+    RULES.iter().find(|(known, _)| *known == name)
+}
 
 /// Where programs lie that keep their names.
 const PLACES: [&str; 5] = [
@@ -96,21 +87,20 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>, wr
     }
 }
 
-/// What the table says, or the rule that it names.
+/// What the table says.
 fn judge(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    match &run.spec.operands {
-        Operands::Rule(rule) => match RULES.iter().find(|(name, _)| name == rule) {
-            Some((_, rule)) => rule(walker, run, writes),
-            None => writes.doubt(format!("{} is not known", run.name)),
-        },
-        Operands::Subcommand => subcommands::run(walker, run, writes),
+    match run.spec.operands {
         Operands::Ask => asks(walker, run, writes),
-        simple => {
-            let found = Words::of(run.words, run.spec);
-            found.check(walker, run.name, writes);
-            operands::simple(walker, run.name, simple, &found, writes);
-            readers::indices(run, writes);
-        }
+        _ => steps::run(walker, run, writes),
+    }
+}
+
+/// A pager may be told to begin with a command that does more than go to a line.
+fn pager(_: &mut Walker, run: &Run<'_>, _: &Words<'_>, writes: &mut Writes) {
+    let goes = |letter: char| letter.is_ascii_digit() || matches!(letter, 'G' | 'F' | '+');
+    let is_command = |word: &str| word.starts_with('+') && !word.chars().all(goes);
+    if run.words.iter().filter_map(Value::plain).any(is_command) {
+        writes.doubt(format!("{} runs commands of its own", run.name));
     }
 }
 

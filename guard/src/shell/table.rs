@@ -1,18 +1,19 @@
 //! What is known of programs, as data: `table/*.txt`, which says how it is written.
 //!
 //! A line that cannot be read is left out, and what it would have said is not known: then the guard asks. A test holds
-//! that there is none.
+//! that there is none, and names each with its file and number.
 
+use super::step::Step;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// The texts, one for each kind of program.
-const TEXTS: [&str; 5] = [
-    include_str!("table/shell.txt"),
-    include_str!("table/reading.txt"),
-    include_str!("table/files.txt"),
-    include_str!("table/git.txt"),
-    include_str!("table/tools.txt"),
+/// The texts with the names of their files, one for each kind of program.
+const TEXTS: [(&str, &str); 5] = [
+    ("shell.txt", include_str!("table/shell.txt")),
+    ("reading.txt", include_str!("table/reading.txt")),
+    ("files.txt", include_str!("table/files.txt")),
+    ("git.txt", include_str!("table/git.txt")),
+    ("tools.txt", include_str!("table/tools.txt")),
 ];
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(&TEXTS));
@@ -26,10 +27,6 @@ pub(super) enum Effect {
     Value,
     /// The same, where the value can only stand in the same word.
     Maybe,
-    /// Its value names a file that is written.
-    File,
-    /// Its value names a directory below which anything may be written.
-    Dir,
     /// It runs a program, or writes where its words do not say.
     Asks,
     /// The same, with a value.
@@ -39,55 +36,45 @@ pub(super) enum Effect {
 impl Effect {
     /// Whether its value may be the next word.
     pub fn takes_next(self) -> bool {
-        matches!(
-            self,
-            Effect::Value | Effect::File | Effect::Dir | Effect::AsksValue
-        )
+        matches!(self, Effect::Value | Effect::AsksValue)
     }
 }
 
-/// What the operands of a program are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the operands of a program are, beside what its steps say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Operands {
     /// It reads them.
+    #[default]
     Read,
     /// It has none: with one it does something that is not known.
     None,
-    /// It writes them.
-    Write,
-    /// It removes or replaces them, and leaves alone what a link of that name leads to.
-    Entry,
     /// The first is a subcommand, which has an entry of its own.
     Subcommand,
     /// Only running it would tell.
     Ask,
-    /// The rule of that name says it.
-    Rule(String),
 }
 
 /// What is known of a program, or of a subcommand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
     options: BTreeMap<String, Effect>,
     pub operands: Operands,
+    /// What it does, one after the other.
+    pub steps: Vec<Step>,
     /// No option that it has writes or runs anything, those that are not listed included.
     pub pure: bool,
     /// Options end at the first operand.
     pub leading: bool,
+    /// No word is an option.
+    pub verbatim: bool,
+    /// The first word may hold letters without a dash.
+    pub bundled: bool,
+    /// Subcommands that are not listed are not what a team may trust.
+    pub closed: bool,
+    /// An option that is not listed is no option.
+    pub lenient: bool,
     /// Its options are whole words, with one dash or two.
     whole: bool,
-}
-
-impl Default for Spec {
-    fn default() -> Spec {
-        Spec {
-            options: BTreeMap::new(),
-            operands: Operands::Read,
-            pure: false,
-            leading: false,
-            whole: false,
-        }
-    }
 }
 
 impl Spec {
@@ -97,13 +84,6 @@ impl Spec {
             (true, Some(rest)) => self.options.get(&format!("-{rest}")).copied(),
             _ => self.options.get(name).copied(),
         }
-    }
-    /// What the long options mean that begin so.
-    pub fn beginning(&self, start: &str) -> impl Iterator<Item = Effect> {
-        self.options
-            .range(start.to_owned()..)
-            .take_while(move |(name, _)| name.starts_with(start))
-            .map(|(_, effect)| *effect)
     }
     /// Whether a word with one dash is one option and not a row of letters.
     pub fn is_whole(&self, name: &str) -> bool {
@@ -119,13 +99,22 @@ pub(super) fn spec(path: &str) -> Option<&'static Spec> {
 /// The rules that entries name.
 #[cfg(test)]
 pub(super) fn rules() -> impl Iterator<Item = &'static str> {
-    TABLE
-        .specs
-        .values()
-        .filter_map(|spec| match &spec.operands {
-            Operands::Rule(rule) => Some(rule.as_str()),
-            _ => None,
-        })
+    let steps = TABLE.specs.values().flat_map(|spec| &spec.steps);
+    steps.filter_map(|step| match &step.verb {
+        super::step::Verb::Rule((name, _)) => Some(*name),
+        _ => None,
+    })
+}
+
+/// Whether a list holds a name.
+pub(super) fn lists(list: &str, name: &str) -> bool {
+    TABLE.lists(list, name)
+}
+
+/// Whether a program, or that of a subcommand, takes its words for nothing that is computed.
+pub(super) fn is_literal(name: &str) -> bool {
+    let program = name.split(' ').next().unwrap_or_default();
+    TABLE.lists("@literal", program)
 }
 
 /// What is known of a setting of `git`.
@@ -161,64 +150,60 @@ struct Table {
 }
 
 impl Table {
-    fn read(texts: &[&str]) -> Table {
+    fn read(texts: &[(&str, &str)]) -> Table {
         let mut table = Table::default();
-        for text in texts {
+        for (file, text) in texts {
             let mut heads: Vec<String> = Vec::new();
-            for line in text.lines() {
+            for (line, number) in text.lines().zip(1..) {
                 // A sign of its own begins a comment; options may hold it as a letter.
                 let said = line.split_once(" # ").map_or(line, |(said, _)| said);
-                match (
-                    said.trim().is_empty() || said.starts_with('#'),
-                    said.starts_with(' '),
-                ) {
-                    (true, _) => {}
-                    (false, false) => heads = table.heads(said.trim()),
-                    (false, true) => {
-                        if table.property(&heads, said.trim()).is_none() {
-                            table.faults.push(line.to_owned());
-                        }
-                    }
+                if said.trim().is_empty() || said.starts_with('#') {
+                    continue;
+                }
+                let read = match said.starts_with(' ') {
+                    false => table.heads(said.trim(), &mut heads),
+                    true => table.property(&heads, said.trim()),
+                };
+                if read.is_none() {
+                    table.faults.push(format!("{file}:{number}: {said}"));
                 }
             }
         }
         table
     }
 
-    /// The names of an entry, parted by commas.
-    fn heads(&mut self, line: &str) -> Vec<String> {
-        let heads: Vec<String> = line.split(", ").map(str::to_owned).collect();
-        for head in &heads {
-            if self.specs.insert(head.clone(), Spec::default()).is_some() {
-                self.faults.push(format!("{head} stands twice"));
-            }
+    /// The names of an entry, parted by commas; none may have one already.
+    fn heads(&mut self, line: &str, heads: &mut Vec<String>) -> Option<()> {
+        *heads = line.split(", ").map(str::to_owned).collect();
+        let mut new = true;
+        for head in heads {
+            new &= self.specs.insert(head.clone(), Spec::default()).is_none();
         }
-        heads
+        new.then_some(())
     }
 
     fn property(&mut self, heads: &[String], line: &str) -> Option<()> {
-        let mut words = line.split_whitespace();
-        let what = words.next()?;
-        let words: Vec<&str> = words.collect();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (what, words) = words.split_first()?;
         if heads.is_empty() {
             return None;
         }
-        if what == "names" {
+        if *what == "names" {
             for head in heads {
                 let list = self.lists.entry(head.clone()).or_default();
                 list.extend(words.iter().map(|word| (*word).to_owned()));
             }
             return Some(());
         }
-        let used = match what {
-            "use" => Some(self.specs.get(*words.first()?)?.options.clone()),
+        let used = match *what {
+            "use" => Some(self.specs.get(*words.first()?)?.clone()),
             _ => None,
         };
         for head in heads {
             let spec = self.specs.get_mut(head)?;
             match &used {
-                Some(used) => spec.options.extend(used.clone()),
-                None => spec.set(what, &words)?,
+                Some(used) => spec.add(used),
+                None => spec.set(what, words)?,
             }
         }
         Some(())
@@ -241,49 +226,60 @@ impl Table {
 }
 
 impl Spec {
-    fn set(&mut self, what: &str, words: &[&str]) -> Option<()> {
-        let effect = match what {
-            "flag" => Effect::Flag,
-            "value" => Effect::Value,
-            "maybe" => Effect::Maybe,
-            "file" => Effect::File,
-            "dir" => Effect::Dir,
-            "asks" => Effect::Asks,
-            "asks-value" => Effect::AsksValue,
-            _ => return self.set_operands(what, words),
-        };
-        for word in words {
-            if !word.starts_with(['-', '+']) || self.options.contains_key(*word) {
-                return None;
-            }
-            self.options.insert((*word).to_owned(), effect);
-        }
-        Some(())
+    /// Takes over the options of another entry, and what it does.
+    fn add(&mut self, used: &Spec) {
+        self.options.extend(used.options.clone());
+        self.steps.extend(used.steps.iter().cloned());
     }
 
-    fn set_operands(&mut self, what: &str, words: &[&str]) -> Option<()> {
+    fn set(&mut self, what: &str, words: &[&str]) -> Option<()> {
         match (what, words) {
+            ("flag", _) => return self.list(words, Effect::Flag),
+            ("value", _) => return self.list(words, Effect::Value),
+            ("maybe", _) => return self.list(words, Effect::Maybe),
+            ("asks", _) => return self.list(words, Effect::Asks),
+            ("asks-value", _) => return self.list(words, Effect::AsksValue),
             ("pure", []) => self.pure = true,
             ("leading", []) => self.leading = true,
+            ("verbatim", []) => self.verbatim = true,
+            ("bundled", []) => self.bundled = true,
+            ("lenient", []) => self.lenient = true,
+            ("closed", []) => self.closed = true,
             ("whole", []) => self.whole = true,
             ("digits", []) => {
                 let digits = (0..10).map(|digit| (format!("-{digit}"), Effect::Flag));
                 self.options.extend(digits);
             }
-            ("rule", [name]) => self.operands = Operands::Rule((*name).to_owned()),
-            ("operands", [kind]) => {
-                self.operands = match *kind {
-                    "read" => Operands::Read,
-                    "none" => Operands::None,
-                    "write" => Operands::Write,
-                    "entry" => Operands::Entry,
-                    "subcommand" => Operands::Subcommand,
-                    "ask" => Operands::Ask,
-                    _ => return None,
-                }
-            }
-            _ => return None,
+            ("operands", ["read"]) => self.operands = Operands::Read,
+            ("operands", ["none"]) => self.operands = Operands::None,
+            ("operands", ["subcommand"]) => self.operands = Operands::Subcommand,
+            ("operands", ["ask"]) => self.operands = Operands::Ask,
+            _ => return self.step(&[&[what], words].concat()),
         }
+        Some(())
+    }
+
+    fn list(&mut self, options: &[&str], effect: Effect) -> Option<()> {
+        for option in options {
+            let new = self.options.insert((*option).to_owned(), effect);
+            if !option.starts_with('-') && !option.starts_with('+') || new.is_some() {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The options that a step is about take a value, unless they were listed before; those of a condition have to be.
+    fn step(&mut self, words: &[&str]) -> Option<()> {
+        let step = Step::parse(words)?;
+        for option in &step.what.options {
+            self.options.entry(option.clone()).or_insert(Effect::Value);
+        }
+        let is_listed = |option: &String| self.options.contains_key(option);
+        if !step.when.iter().all(|when| when.options().all(is_listed)) {
+            return None;
+        }
+        self.steps.push(step);
         Some(())
     }
 }
@@ -292,7 +288,7 @@ impl Spec {
 impl Spec {
     /// An entry of its own.
     pub fn read(text: &str) -> Spec {
-        let mut table = Table::read(&[&format!("x\n {text}")]);
+        let mut table = Table::read(&[("x.txt", &format!("x\n {text}"))]);
         assert!(table.faults.is_empty(), "{:?}", table.faults);
         table.specs.remove("x").unwrap()
     }
@@ -307,9 +303,16 @@ mod tests {
         let table = Table::read(&TEXTS);
         assert!(table.faults.is_empty(), "{:#?}", table.faults);
         assert!(table.specs.len() > 250, "{}", table.specs.len());
-        let read = Table::read(&["a, b\n  flag -x # why\n  nonsense\n\na\n  value -x\n  flag -x"]);
-        let faults = ["  nonsense", "a stands twice", "  flag -x"];
+        let text = "a, b\n  flag -x # why\n  nonsense\n\na\n  value -x\n  flag -x\n  write 1 if -y\n  write 1 if -x";
+        let read = Table::read(&[("t.txt", text)]);
+        let faults = [
+            "t.txt:3:   nonsense",
+            "t.txt:5: a",
+            "t.txt:7:   flag -x",
+            "t.txt:8:   write 1 if -y",
+        ];
         assert_eq!(read.faults, faults);
+        assert_eq!(read.specs["a"].steps.len(), 1);
         let b = &read.specs["b"];
         assert_eq!(b.option("-x"), Some(Effect::Flag));
     }

@@ -1,6 +1,6 @@
 //! Programs that put files into other places, and what later paths mean behind them.
 
-use super::{Run, found_below, last_name, parent};
+use super::{found_below, last_name, parent};
 use crate::shell::options::Words;
 use crate::shell::walk::Walker;
 use crate::shell::word::Value;
@@ -8,7 +8,7 @@ use crate::writes::Writes;
 
 /// What a copy has to do with what it was made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(in crate::shell) enum Kind {
     /// Files of their own.
     Files,
     /// Directories, with the links that stand in them.
@@ -33,18 +33,23 @@ struct Copies<'a> {
     replaces: bool,
 }
 
-pub(super) fn local(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let found = Words::of(run.words, run.spec);
-    found.check(walker, run.name, writes);
-    if run.name == "install" && found.has(Some('d'), "--directory") {
-        for operand in &found.operands {
-            walker.target(operand, "install", writes);
-        }
-        return;
+impl Kind {
+    /// By the name that the table uses.
+    pub fn named(name: &str) -> Option<Kind> {
+        Some(match name {
+            "files" => Kind::Files,
+            "trees" => Kind::Trees,
+            "same" => Kind::Same,
+            "link" => Kind::Link,
+            "link-from-here" => Kind::LinkFromHere,
+            _ => return None,
+        })
     }
-    if let Some(copies) = told(run.name, &found) {
-        let keeps = |letter, long| found.has(Some(letter), long);
-        if keeps('b', "--backup") || keeps('S', "--suffix") {
+}
+
+pub(super) fn run(walker: &Walker, by: &str, kind: Kind, found: &Words<'_>, writes: &mut Writes) {
+    if let Some(copies) = told(by, kind, found) {
+        if found.has(&["-b", "--backup", "-S", "--suffix"]) {
             copies.keep(walker, writes);
         }
         copies.write(walker, writes);
@@ -52,8 +57,8 @@ pub(super) fn local(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
 }
 
 /// What the words say.
-fn told<'a>(name: &'a str, found: &Words<'a>) -> Option<Copies<'a>> {
-    let dirs = found.values(Some('t'), "--target-directory");
+fn told<'a>(name: &'a str, kind: Kind, found: &Words<'a>) -> Option<Copies<'a>> {
+    let dirs = found.values(&["-t", "--target-directory"]);
     let (to, sources, inside) = match (dirs.first(), found.operands.as_slice()) {
         (Some(dir), sources) => (dir.clone(), sources, true),
         (None, []) => return None,
@@ -73,44 +78,14 @@ fn told<'a>(name: &'a str, found: &Words<'a>) -> Option<Copies<'a>> {
     };
     Some(Copies {
         by: name,
-        kind: kind(name, found),
+        kind,
         sources: sources.to_vec(),
         to,
         inside,
         replaces: name != "cp"
-            && (found.sure(Some('T'), "--no-target-directory")
-                || (name == "ln" && found.sure(Some('n'), "--no-dereference"))),
+            && (found.sure(&["-T", "--no-target-directory"])
+                || (name == "ln" && found.sure(&["-n", "--no-dereference"]))),
     })
-}
-
-fn kind(name: &str, found: &Words<'_>) -> Kind {
-    let has = |letter, long| found.has(Some(letter), long);
-    match name {
-        "mv" => Kind::Same,
-        "ln" if has('r', "--relative") => Kind::LinkFromHere,
-        "ln" if has('s', "--symbolic") => Kind::Link,
-        "ln" => Kind::Same,
-        "cp" if has('l', "--link") => Kind::Same,
-        "cp" if has('s', "--symbolic-link") => Kind::LinkFromHere,
-        "cp" if found.sure(Some('L'), "--dereference") && !keeps_links(found) => Kind::Files,
-        "cp" if has('a', "--archive")
-            || has('d', "--no-dereference")
-            || has('P', "--no-dereference")
-            || has('R', "--recursive")
-            || has('r', "--recursive") =>
-        {
-            Kind::Trees
-        }
-        _ => Kind::Files,
-    }
-}
-
-fn keeps_links(found: &Words<'_>) -> bool {
-    ['a', 'd', 'P']
-        .into_iter()
-        .any(|letter| found.has(Some(letter), ""))
-        || found.has(None, "--archive")
-        || found.has(None, "--no-dereference")
 }
 
 impl Copies<'_> {
@@ -191,106 +166,5 @@ impl Copies<'_> {
             let Some(at) = at else { continue };
             walker.leads(Some(at), self.leads_to(source, at).as_deref(), true);
         }
-    }
-}
-
-/// Whether a path is on another machine: a colon before any slash.
-fn is_remote(path: &Value) -> bool {
-    path.plain().is_some_and(|path| {
-        let host = path.split('/').next();
-        host.is_some_and(|host| host.contains(':'))
-    })
-}
-
-/// Options of `rsync` that name directories which it writes.
-const RSYNC_DIRS: [&str; 4] = ["--partial-dir", "--backup-dir", "--temp-dir", "--link-dest"];
-
-pub(super) fn rsync(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let found = Words::of(run.words, run.spec);
-    found.check(walker, "rsync", writes);
-    for shell in found.values(Some('e'), "--rsh") {
-        if !shell.plain().is_some_and(is_plain_ssh) {
-            writes.doubt("rsync runs another program");
-        }
-    }
-    let mut dirs: Vec<Value> = RSYNC_DIRS
-        .iter()
-        .flat_map(|name| found.values(None, name))
-        .collect();
-    dirs.extend(found.values(Some('T'), "--temp-dir"));
-    let Some((to, sources)) = found.operands.split_last() else {
-        return;
-    };
-    for dir in &dirs {
-        // Relative to where the files go.
-        let dir = match (dir, to) {
-            (Value::Plain(dir), Value::Plain(to)) if !dir.starts_with('/') => {
-                Value::Plain(format!("{to}/{dir}"))
-            }
-            (dir, _) => dir.clone(),
-        };
-        if !is_remote(to) {
-            walker.target(&found_below(&dir), "rsync", writes);
-        }
-    }
-    if found.has(None, "--remove-source-files") || found.has(None, "--remove-sent-files") {
-        for source in sources.iter().filter(|source| !is_remote(source)) {
-            walker.target(source, "rsync", writes);
-        }
-    }
-    if sources.is_empty() || is_remote(to) {
-        return;
-    }
-    walker.overlay(to, "rsync", writes);
-    if found.has(Some('a'), "--archive") || found.has(Some('l'), "--links") {
-        walker.leads(to.plain(), None, false);
-    }
-}
-
-/// `ssh`, with nothing but where and as whom.
-fn is_plain_ssh(command: &str) -> bool {
-    let mut words = command.split_whitespace();
-    if words.next() != Some("ssh") {
-        return false;
-    }
-    while let Some(word) = words.next() {
-        match word {
-            "-p" | "-i" | "-l" => {
-                words.next();
-            }
-            "-q" | "-4" | "-6" | "-C" | "-T" | "-x" => {}
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Settings of `ssh` that neither run nor write anything.
-const SSH_SETTINGS: [&str; 6] = [
-    "stricthostkeychecking",
-    "connecttimeout",
-    "batchmode",
-    "port",
-    "loglevel",
-    "user",
-];
-
-pub(super) fn scp(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let (found, rest) = Words::leading(run.words, run.spec);
-    found.check(walker, "scp", writes);
-    let harmless = |setting: &Value| {
-        let key = setting
-            .plain()
-            .and_then(|text| text.split(['=', ' ']).next());
-        key.is_some_and(|key| SSH_SETTINGS.contains(&&*key.to_lowercase()))
-    };
-    let open = rest.iter().any(Value::may_be_option);
-    if open || !found.values(Some('o'), "").iter().all(harmless) {
-        writes.doubt("scp runs another program");
-    }
-    if let Some(to) = rest.last()
-        && !is_remote(to)
-    {
-        walker.overlay(to, "scp", writes);
     }
 }

@@ -25,7 +25,7 @@ fn behind_options(mut words: &[Value]) -> (bool, &[Value]) {
     (through, words)
 }
 
-pub(super) fn find(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn find(walker: &mut Walker, run: &Run<'_>, _: &Words<'_>, writes: &mut Writes) {
     let words = run.words;
     let (mut through, words) = behind_options(words);
     let is_test = |word: &Value| match word {
@@ -133,7 +133,7 @@ fn executed(walker: &Walker, words: &[Value], below: &[Value], writes: &mut Writ
 }
 
 /// It only searches, unless it is told to run something for what it finds, wherever that is.
-pub(super) fn fd(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn fd(walker: &mut Walker, run: &Run<'_>, _: &Words<'_>, writes: &mut Writes) {
     let words = run.words;
     let runs = |word: &Value| {
         word.plain()
@@ -141,7 +141,7 @@ pub(super) fn fd(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     };
     let end = words.iter().position(runs).unwrap_or(words.len());
     let (own, inner) = words.split_at_checked(end).unwrap_or((words, &[]));
-    Words::of(own, run.spec).check(walker, run.name, writes);
+    Words::anywhere(own, run.spec).check(run.name, writes);
     if let Some((_, inner)) = inner.split_first() {
         let mut inner = inner.to_vec();
         inner.push(Value::Plain("{}".to_owned()));

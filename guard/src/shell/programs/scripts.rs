@@ -7,13 +7,11 @@ use crate::shell::word::Value;
 use crate::shell::{awk as program, sed as script};
 use crate::writes::Writes;
 
-pub(super) fn sed(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let found = Words::of(run.words, run.spec);
-    found.check(walker, "sed", writes);
-    let from_file = found.has(Some('f'), "--file");
-    let mut scripts = found.values(Some('e'), "--expression");
+pub(super) fn sed(walker: &mut Walker, _: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
+    let from_file = found.has(&["-f", "--file"]);
+    let mut scripts = found.values(&["-e", "--expression"]);
     let mut files = found.operands.as_slice();
-    let in_place = found.has(Some('i'), "--in-place");
+    let in_place = found.has(&["-i", "--in-place"]);
     if scripts.is_empty() && !from_file {
         // Where the suffix of a copy is a word of its own, that may be empty.
         if let (true, [first, rest @ ..]) = (in_place, files)
@@ -66,13 +64,10 @@ fn kept(file: &Value, suffix: &Value) -> Value {
     }
 }
 
-pub(super) fn awk(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let (found, rest) = Words::leading(run.words, run.spec);
-    found.check(walker, run.name, writes);
-    let script = rest.first().and_then(Value::plain);
+pub(super) fn awk(_: &mut Walker, _: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
     // Without a script before its files, an option brought one.
-    let brought = found.has(Some('f'), "--file") || found.has(Some('e'), "--source");
-    if brought || !script.is_some_and(program::only_prints) {
+    let brought = found.has(&["-f", "--file", "-e", "--source"]);
+    if brought || !found.first().is_some_and(program::only_prints) {
         writes.doubt("the script of awk may write or run something itself");
     }
 }

@@ -3,17 +3,14 @@
 use super::Run;
 use crate::shell::options::{Opt, Words};
 use crate::shell::walk::{Stdin, Walker};
-use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
+pub(super) fn run(walker: &mut Walker, run: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
     let name = run.name;
-    let (found, rest) = Words::leading(run.words, run.spec);
-    let only_parses = found.sure(Some('n'), "") && found.options.len() == 1;
+    let only_parses = found.sure(&["-n"]) && found.options.len() == 1;
     if only_parses && run.words.iter().all(|word| word.plain().is_some()) {
         return;
     }
-    found.check(walker, name, writes);
     let named = |option: &Opt| {
         option
             .value
@@ -23,9 +20,9 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
     if !found.options.iter().all(named) {
         writes.doubt(format!("how {name} runs depends on an expansion"));
     }
-    let first = rest.first();
-    if found.has(Some('c'), "") {
-        return match first.map(Value::plain) {
+    let first = found.operands.first();
+    if found.has(&["-c"]) {
+        return match first.map(|word| word.plain()) {
             Some(Some(script)) => walker.run_apart(script, writes),
             _ => writes.doubt(format!("{name} -c runs what an expansion says")),
         };

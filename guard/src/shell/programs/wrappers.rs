@@ -1,84 +1,30 @@
-//! Programs that run what their operands say.
+//! Programs that make the words of another one: `env` and `xargs`.
 
 use super::Run;
 use crate::shell::options::{Opt, Words};
-use crate::shell::variables;
 use crate::shell::walk::{Stdin, Walker};
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
-pub(super) fn run(walker: &mut Walker, run: &Run<'_>, writes: &mut Writes) {
-    let name = run.name;
-    let (found, rest) = Words::leading(run.words, run.spec);
-    found.check(walker, name, writes);
-    if name == "command" && (found.sure(Some('v'), "") || found.sure(Some('V'), "")) {
-        return;
+pub(super) fn env(walker: &mut Walker, run: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
+    let mut inner = words(found);
+    if inner.first().and_then(Value::plain) == Some("-") {
+        inner.remove(0);
     }
-    if changes_more(walker, name, &found, writes) {
-        return;
-    }
-    let skip = usize::from(name == "timeout");
-    if rest.iter().take(skip).any(Value::may_be_option) {
-        writes.doubt(format!("which program {name} runs depends on an expansion"));
-    }
-    let mut inner = rest.get(skip..).unwrap_or_default().to_vec();
-    if name == "env" {
-        if inner.first().and_then(Value::plain) == Some("-") {
-            inner.remove(0);
-        }
-        inner = behind_assignments(walker, inner, writes);
-    }
-    if inner.is_empty() {
-        return;
-    }
-    let mut stdin = run.stdin.clone();
-    if name == "xargs" {
-        fill(&mut inner, &found);
-        stdin = Some(Stdin::Other);
-    }
-    let mut inside = walker.clone();
-    // None of them sees the functions of the shell.
-    super::run(&mut inside, &inner, stdin, writes);
-    if matches!(name, "command" | "builtin") {
-        walker.place = inside.place;
-    }
+    let inner = behind_assignments(walker, inner, writes);
+    super::run(&mut walker.clone(), &inner, run.stdin.clone(), writes);
 }
 
-/// What the options do beside; whether nothing else can be told.
-fn changes_more(walker: &Walker, name: &str, found: &Words<'_>, writes: &mut Writes) -> bool {
-    let has = |letter, long| found.has(Some(letter), long);
-    let lost = match name {
-        "sudo" | "doas" => {
-            has('s', "--shell")
-                || has('i', "--login")
-                || has('e', "--edit")
-                || has('D', "--chdir")
-                || has('R', "--chroot")
-        }
-        "env" => {
-            let unset = found.values(Some('u'), "--unset");
-            let changes = |value: &Value| {
-                value
-                    .plain()
-                    .is_none_or(|name| variables::changes(name, None))
-            };
-            has('S', "--split-string") || has('C', "--chdir") || unset.iter().any(changes)
-        }
-        "xargs" => found.has(None, "--process-slot-var"),
-        "time" => {
-            for file in found.values(Some('o'), "--output") {
-                walker.target(&file, "time", writes);
-            }
-            false
-        }
-        _ => found.options.iter().any(|option| option.name.is_empty()),
-    };
-    if lost {
-        writes.doubt(format!(
-            "{name} runs something in another way than its words say"
-        ));
+pub(super) fn xargs(walker: &mut Walker, _: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
+    let mut inner = words(found);
+    if !inner.is_empty() {
+        fill(&mut inner, found);
     }
-    lost
+    super::run(&mut walker.clone(), &inner, Some(Stdin::Other), writes);
+}
+
+fn words(found: &Words<'_>) -> Vec<Value> {
+    found.operands.iter().map(|word| (*word).clone()).collect()
 }
 
 /// The program behind the variables that `env` sets.

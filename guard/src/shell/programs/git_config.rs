@@ -1,9 +1,10 @@
-//! Settings of `git`, many of which are programs that it runs.
+//! Settings of `git`, many of which are programs that it runs, and `git config`, which changes them.
 
-use super::Git;
+use super::Run;
 use crate::shell::options::Words;
 use crate::shell::table::{self, GitSetting};
 use crate::shell::variables::idles;
+use crate::shell::walk::Walker;
 use crate::shell::word::Value;
 use crate::writes::Writes;
 
@@ -36,8 +37,8 @@ enum Does {
     More,
 }
 
-pub(super) fn run(git: &Git<'_>, writes: &mut Writes) {
-    match does(git) {
+pub(super) fn run(walker: &mut Walker, run: &Run<'_>, found: &Words<'_>, writes: &mut Writes) {
+    match does(run, found) {
         Does::Reads => return,
         Does::More => writes.doubt("git config changes settings in another way"),
         Does::Sets(Some(key), value) if is_harmless(&key, value.as_deref()) => {}
@@ -46,25 +47,18 @@ pub(super) fn run(git: &Git<'_>, writes: &mut Writes) {
             key.as_deref().unwrap_or("what git config sets")
         )),
     }
-    let files = git.found.values(Some('f'), "--file");
-    for file in &files {
-        git.walker.target(file, "git config", writes);
+    let mut files = found.values(&["-f", "--file"]);
+    if found.has(&["--system"]) {
+        files.push(Value::Plain("/etc/gitconfig".to_owned()));
     }
-    if git.found.has(None, "--system") {
-        git.walker.target(
-            &Value::Plain("/etc/gitconfig".to_owned()),
-            "git config",
-            writes,
-        );
-    }
-    if git.found.has(None, "--global") {
-        match &git.walker.place.home {
-            Some(home) => {
-                let file = Value::Plain(format!("{home}/.gitconfig"));
-                git.walker.target(&file, "git config", writes);
-            }
+    if found.has(&["--global"]) {
+        match &walker.place.home {
+            Some(home) => files.push(Value::Plain(format!("{home}/.gitconfig"))),
             None => writes.doubt("git config writes in a home that is not known"),
         }
+    }
+    for file in &files {
+        walker.target(file, run.name, writes);
     }
 }
 
@@ -80,29 +74,27 @@ const ASKING: [&str; 8] = [
     "--name-only",
 ];
 /// Options that change more than one key, or let a person do it.
-const EDITING: [&str; 3] = ["--edit", "--rename-section", "--remove-section"];
+const EDITING: [&str; 4] = ["-e", "--edit", "--rename-section", "--remove-section"];
 
-fn does(git: &Git<'_>) -> Does {
-    let found = &git.found;
-    let edits = EDITING.iter().any(|long| found.has(None, long));
-    if edits || found.has(Some('e'), "") {
+fn does(run: &Run<'_>, found: &Words<'_>) -> Does {
+    if found.has(&EDITING) {
         return Does::More;
     }
-    match (git.deed(), found.operands.len()) {
+    match (found.first(), found.operands.len()) {
         (Some("get" | "list" | "get-color" | "get-colorbool"), _) => Does::Reads,
         (Some("set" | "unset"), 2..) => key(found.operands.get(1..).unwrap_or_default()),
         (Some("edit" | "rename-section" | "remove-section"), _) => Does::More,
-        _ => old_form(git),
+        _ => old_form(run, found),
     }
 }
 
 /// The form without a deed, where what follows the key is a value, whatever it begins with.
-fn old_form(git: &Git<'_>) -> Does {
-    let (leading, operands) = Words::leading(git.words, git.spec);
+fn old_form(run: &Run<'_>, found: &Words<'_>) -> Does {
+    let (leading, operands) = Words::leading(run.words, run.spec);
     let operands: Vec<&Value> = operands.iter().collect();
     let has = |long: &str| leading.options.iter().any(|option| option.name == long);
     let sets = ["--add", "--replace-all", "--unset", "--unset-all"];
-    if sets.iter().any(|long| git.found.has(None, long)) {
+    if found.has(&sets) {
         return key(&operands);
     }
     let asks = ASKING.iter().any(|long| has(long)) || has("-l");
