@@ -70,8 +70,10 @@ const VARIABLES: [&str; 7] = [
     "TMUX_PANE",
     "NO_COLOR",
     "TERM",
-    "COLUMNS",
+    COLUMNS,
 ];
+/// How wide the terminal is.
+const COLUMNS: &str = "COLUMNS";
 /// By which a caller passes on whose process it is; never read from an environment.
 const USER: &str = "TEAMLOG_USER";
 /// See [`VARIABLES`].
@@ -154,6 +156,10 @@ impl ProcessEnv {
             Whose::Ours(_) => std::env::vars_os()
                 .filter(|(name, _)| counts(name) && name != USER)
                 .chain([(USER.into(), user_of_process().into())])
+                .chain(
+                    self.columns()
+                        .map(|columns| (COLUMNS.into(), columns.to_string().into())),
+                )
                 .collect(),
             Whose::Callers(caller) => caller.vars.clone().into_iter().collect(),
         }
@@ -194,6 +200,25 @@ impl ProcessEnv {
     /// Where temporary files go.
     pub fn temporary(&self) -> PathBuf {
         std::env::temp_dir()
+    }
+
+    /// How many columns the terminal of standard output has: `COLUMNS`, else what the terminal says; `None` off a terminal.
+    pub fn columns(&self) -> Option<usize> {
+        if !self.terminals.stdout {
+            return None;
+        }
+        let set = self.var(COLUMNS).and_then(|set| set.to_str()?.parse().ok());
+        let columns = set
+            .filter(|columns| *columns > 0)
+            .or_else(|| match &self.whose {
+                Whose::Ours(_) => {
+                    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+                    Some(usize::from(size.ws_col))
+                }
+                // A caller passes on what its terminal says as `COLUMNS`.
+                Whose::Callers(_) => None,
+            });
+        columns.filter(|columns| *columns > 0)
     }
 
     /// Colours of standard output.

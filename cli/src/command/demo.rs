@@ -173,7 +173,7 @@ impl Demo {
         rows.push(sent(&late));
         stage.ack(team, 90)?;
         rows.push(fact("acked", "lead", REPEATED));
-        self.say_all(lines(&rows, 2, self.view.paint));
+        self.say_all(lines(&rows, 2, &self.view));
         let status = task_status(team)?;
         self.check(
             "the repeated message changed nothing",
@@ -215,7 +215,7 @@ impl Demo {
             let head = self.view.paint.show(Style::Warn, "recovered:");
             self.say(format!("  {head} {}", visible(line)));
         }
-        self.say_all(lines(&[sent(&answer)], 2, self.view.paint));
+        self.say_all(lines(&[sent(&answer)], 2, &self.view));
         let after = replayed(team)?;
         self.check(
             "the torn bytes are set aside, not dropped",

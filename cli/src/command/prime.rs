@@ -61,6 +61,7 @@ impl Args {
 fn hooked(context: &mut Context, told: &Told, answer: &PrimeAnswer) -> Result<(), CommandError> {
     let plain = View {
         paint: Paint::new(false),
+        width: None,
         ..context.view()
     };
     let lines = hand::primed(answer, &plain);

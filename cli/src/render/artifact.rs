@@ -35,7 +35,7 @@ fn line(artifact: &ArtifactShown) -> String {
 /// A page of artifacts.
 pub fn page(answer: &ArtifactListAnswer, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = answer.artifacts.iter().map(|one| row(one, view)).collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("no artifacts".to_owned());
     }

@@ -2,7 +2,7 @@
 
 use crate::render::View;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number_styled, plain, styled};
+use crate::render::table::{Cell, free_text, lines, number_styled, plain};
 use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };
@@ -10,7 +10,7 @@ use teamlog_team::lifecycle::config::{
 /// `key  value  what it is for`; what somebody set stands out.
 pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = answer.settings.iter().map(row).collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if let Some(cursor) = &answer.next_cursor {
         shown.push(String::new());
         shown.push(format!("more: --cursor {cursor}"));
@@ -31,13 +31,13 @@ fn row(setting: &SettingShown) -> Vec<Cell> {
     vec![
         plain(&setting.key),
         number_styled(style, setting.value.to_string()),
-        styled(Style::Dim, about),
+        free_text(Style::Dim, about),
     ]
 }
 
 /// One setting.
 pub fn one(answer: &ConfigGetAnswer, view: &View) -> Vec<String> {
-    lines(&[row(&answer.setting)], 0, view.paint)
+    lines(&[row(&answer.setting)], 0, view)
 }
 
 /// `views: true -> false`.

@@ -3,7 +3,7 @@
 use crate::render::escape::visible;
 use crate::render::event::said_text;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::tick::TickAnswer;
@@ -61,7 +61,7 @@ pub fn page(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
         .iter()
         .map(|letter| row(letter, view))
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     if let Some(cursor) = &answer.next_cursor {
         shown.push(String::new());
         shown.push(format!("older ones: --cursor {}", visible(cursor)));
@@ -86,7 +86,7 @@ fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
         plain(format!("to {}", letter.to)),
         plain(&letter.message_id),
         plain(format!("{} attempts", letter.attempts)),
-        plain(payload.unwrap_or_default()),
+        free_text(Style::Plain, payload.unwrap_or_default()),
     ]
 }
 
@@ -136,7 +136,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown
 }
 

@@ -73,7 +73,7 @@ fn change(task: &TaskChange, view: &View) -> Vec<String> {
             vec![styled(Style::Dim, name), plain(text)]
         })
         .collect();
-    shown.extend(lines(&rows, 4, view.paint));
+    shown.extend(lines(&rows, 4, view));
     shown
 }
 
@@ -93,7 +93,7 @@ fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 2, view.paint)
+    lines(&rows, 2, view)
 }
 
 /// `+ forge  starting`, `- blueprint  planning -> completed  in session s-1`.
@@ -121,7 +121,7 @@ fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 0, view.paint)
+    lines(&rows, 0, view)
 }
 
 /// `run 1  INIT -> TEAM_READY  1 violation`.
@@ -146,7 +146,7 @@ fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 0, view.paint)
+    lines(&rows, 0, view)
 }
 
 /// A value in one short piece.

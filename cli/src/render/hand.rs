@@ -3,7 +3,7 @@
 use crate::render::escape::visible;
 use crate::render::event;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::task::subject;
 use crate::render::{View, heading, time};
 use teamlog_team::message::prime::{Brief, Few, Mail, PrimeAnswer};
@@ -15,7 +15,7 @@ use teamlog_team::task::ready::ReadyAnswer;
 /// `id  priority  owner  age  subject`, the most urgent first.
 pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {
     let rows: Vec<_> = answer.tasks.iter().map(|task| row(task, view)).collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("nothing is ready".to_owned());
     }
@@ -41,7 +41,7 @@ fn row(task: &Listed, view: &View) -> Vec<Cell> {
         styled(style, task.priority.name()),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.created_at)),
-        plain(subject(task)),
+        free_text(Style::Plain, subject(task)),
     ]
 }
 

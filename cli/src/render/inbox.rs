@@ -3,7 +3,7 @@
 use crate::render::escape::visible;
 use crate::render::event::said_text;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::message::ack::{AckAnswer, AckStatus};
 use teamlog_team::message::read::ReadAnswer;
@@ -128,7 +128,7 @@ pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
         .partition(|message| message.kind == MessageType::AgentWakeupRequired);
     let rows = |messages: &[&Message]| -> Vec<String> {
         let rows: Vec<_> = messages.iter().map(|message| row(message, view)).collect();
-        lines(&rows, 2, view.paint)
+        lines(&rows, 2, view)
     };
     shown.extend(rows(&mail));
     if !wakeups.is_empty() {
@@ -159,7 +159,7 @@ fn row(message: &Message, view: &View) -> Vec<Cell> {
         plain(message.kind.name()),
         plain(message.task_id.as_deref().unwrap_or("")),
         styled(Style::Warn, priority),
-        plain(said_text(message.payload.as_str())),
+        free_text(Style::Plain, said_text(message.payload.as_str())),
     ]
 }
 

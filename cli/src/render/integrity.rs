@@ -26,7 +26,7 @@ pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
         answer.last_seq
     )];
     let rows: Vec<_> = answer.problems.iter().map(problem).collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));
     shown
 }
@@ -74,7 +74,7 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     .map(|(name, value)| vec![styled(Style::Dim, name), plain(value)])
     .collect();
     let mut shown = vec![heading(view, &answer.team, " up to now")];
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.push(String::new());
     shown.push("without teamlog, in the team's events directory:".to_owned());
     shown.push(format!(
@@ -108,7 +108,7 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
         shown.extend(doctor::salvaged(salvaged, view));
     }
     shown.push(heading(view, &answer.team, &rest));
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
 }
@@ -128,7 +128,7 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
             vec![plain(name), number_styled(style, time::count(count))]
         })
         .collect();
-    lines(&rows, 2, view.paint)
+    lines(&rows, 2, view)
 }
 
 /// What an import says on standard error where it left something of a message aside; `None` where it did not.
@@ -174,7 +174,7 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));
     shown
 }

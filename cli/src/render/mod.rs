@@ -1,7 +1,8 @@
 //! Answers for people: each function takes an answer and gives lines.
 //!
 //! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
-//! the same answer gives the same lines on and off a terminal, colours apart.
+//! the same answer gives the same lines on and off a terminal, but for colours and for free text in tables, which is cut to
+//! the terminal's width.
 
 pub mod artifact;
 pub mod bootstrap;
@@ -43,6 +44,8 @@ pub struct View {
     pub paint: Paint,
     /// The time that relative times refer to.
     pub now: Timestamp,
+    /// How many columns the terminal has, if one shows it.
+    pub width: Option<usize>,
 }
 
 impl View {

@@ -17,7 +17,7 @@ pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     let mut row = row(&answer.shown, view);
     row.truncate(3);
     row.push(plain(place(&answer.shown)));
-    let mut shown = lines(&[row], 0, view.paint);
+    let mut shown = lines(&[row], 0, view);
     if !answer.changed {
         shown.push("  it was so already".to_owned());
     }
@@ -56,7 +56,7 @@ pub fn page(answer: &ModeListAnswer, view: &View) -> Vec<String> {
             cells
         })
         .collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("no modes".to_owned());
     }
@@ -86,7 +86,7 @@ pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("no sessions".to_owned());
     }
@@ -122,7 +122,7 @@ pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
         .filter(|(name, _)| !LEFT_OUT.contains(&name.as_str()))
         .map(|(name, value)| vec![styled(Style::Dim, name), plain(text(value))])
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.push(format!("  file: {}", visible(&mode.path)));
     if let Some(hidden) = &answer.hidden {
         let phase = hidden.current_phase.as_deref().unwrap_or("-");

@@ -31,7 +31,7 @@ pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
             plain(&size.log),
         ]
     };
-    shown.extend(lines(&[row("from", from), row("to", to)], 2, view.paint));
+    shown.extend(lines(&[row("from", from), row("to", to)], 2, view));
     shown.push(format!(
         "  {} in {} copied, read back and compared",
         time::plural(answer.events, "event"),
@@ -74,7 +74,7 @@ pub fn backed_up(answer: &BackupAnswer, view: &View) -> Vec<String> {
             plain(answer.format),
         ],
     ];
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown
 }
 
@@ -121,7 +121,7 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
         number(time::plural(answer.files, "file")),
         plain(answer.format),
     ]];
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     shown.push(format!("  log {}, {whose}", answer.log));
     shown.push(format!("  state digest {}", answer.state_digest));
     shown
@@ -172,7 +172,7 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     if answer.problems_omitted > 0 {
         shown.push(format!(
             "  and {} more",

@@ -2,7 +2,7 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, number, number_styled, plain, styled};
+use crate::render::table::{Cell, free_text, lines, number, number_styled, plain, styled};
 use crate::render::task::row as task_row;
 use crate::render::{View, heading, time};
 use teamlog_team::engine::Timestamp;
@@ -29,25 +29,25 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     section(&mut shown, "tasks", statuses(answer, view));
     let tasks = |tasks: &[Listed]| {
         let rows: Vec<_> = tasks.iter().map(|task| task_row(task, view)).collect();
-        lines(&rows, 2, view.paint)
+        lines(&rows, 2, view)
     };
     section(&mut shown, "blocked", tasks(&answer.blocked_tasks));
     section(&mut shown, "waits in vain", in_vain(answer, view));
     section(&mut shown, "stale tasks", tasks(&answer.stale_tasks));
     let rows: Vec<_> = answer.stale_messages.iter().map(stale_message).collect();
-    section(&mut shown, "stale messages", lines(&rows, 2, view.paint));
+    section(&mut shown, "stale messages", lines(&rows, 2, view));
     let rows: Vec<_> = answer
         .active_modes
         .iter()
         .map(|mode| active(mode, view))
         .collect();
-    section(&mut shown, "active modes", lines(&rows, 2, view.paint));
+    section(&mut shown, "active modes", lines(&rows, 2, view));
     let rows: Vec<_> = answer
         .bootstrap_runs
         .iter()
         .map(|run| bootstrap(run, view))
         .collect();
-    section(&mut shown, "bootstrap runs", lines(&rows, 2, view.paint));
+    section(&mut shown, "bootstrap runs", lines(&rows, 2, view));
     if !answer.truncated.is_empty() {
         shown.push(String::new());
         let names = answer.truncated.join(", ");
@@ -67,7 +67,7 @@ fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
         vec![styled(Style::Bold, task), styled(Style::Warn, failed)]
     };
     let rows: Vec<Vec<Cell>> = answer.failed_dependencies.iter().map(row).collect();
-    lines(&rows, 2, view.paint)
+    lines(&rows, 2, view)
 }
 
 fn section(shown: &mut Vec<String>, name: &str, content: Vec<String>) {
@@ -90,7 +90,7 @@ fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    lines(&rows, 2, view.paint)
+    lines(&rows, 2, view)
 }
 
 fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
@@ -100,7 +100,7 @@ fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
         .filter(|(_, tasks)| **tasks > 0)
         .map(|(status, tasks)| vec![plain(status), number(time::count(*tasks))])
         .collect();
-    lines(&rows, 2, view.paint)
+    lines(&rows, 2, view)
 }
 
 /// `forge  executing  3m ago  in session s-1`.
@@ -134,7 +134,7 @@ fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
         styled(Style::Bold, &run.run),
         styled(style, run.state.name()),
         styled(Style::Dim, updated.unwrap_or_default()),
-        plain(about.join(": ")),
+        free_text(Style::Plain, about.join(": ")),
         styled(Style::Warn, breaches),
     ]
 }

@@ -1,9 +1,16 @@
-//! Aligned columns. Columns hold names, numbers and times, whose width is their number of characters; free text goes last.
-//! Every cell is made visible as it is made, so a table cannot drive a terminal.
+//! Aligned columns, by the width that a terminal gives each character; free text goes last, and is cut where a row would
+//! be wider than the terminal. Every cell is made visible as it is made, so a table cannot drive a terminal.
 
+use crate::render::View;
 use crate::render::escape::visible;
 use crate::render::style::{Paint, Style};
 use std::fmt::Write;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Free text is not cut below this many columns: what is left has to tell one row from another.
+const FREE_TEXT_WIDTH_MIN: usize = 16;
+/// The space between two columns.
+const GAP: &str = "  ";
 
 /// One cell.
 #[derive(Debug, Clone, Default)]
@@ -11,12 +18,17 @@ pub struct Cell {
     text: String,
     style: Style,
     right: bool,
+    free: bool,
 }
 
 impl Cell {
     /// Whether it shows nothing.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
+    }
+
+    fn width(&self) -> usize {
+        self.text.width()
     }
 }
 
@@ -26,6 +38,15 @@ pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
         text: visible(text.as_ref()).into_owned(),
         style,
         right: false,
+        free: false,
+    }
+}
+
+/// A cell of what somebody wrote, such as a subject or a title: the only kind that may be cut.
+pub fn free_text(style: Style, text: impl AsRef<str>) -> Cell {
+    Cell {
+        free: true,
+        ..styled(style, text)
     }
 }
 
@@ -51,39 +72,93 @@ pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
 }
 
 /// The rows with two spaces between columns and `indent` spaces before; nothing is padded behind a row's last cell.
-pub fn lines(rows: &[Vec<Cell>], indent: usize, paint: Paint) -> Vec<String> {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let width = cell.text.chars().count();
-            match widths.get_mut(column) {
-                Some(widest) => *widest = width.max(*widest),
-                None => widths.push(width),
-            }
-        }
+pub fn lines(rows: &[Vec<Cell>], indent: usize, view: &View) -> Vec<String> {
+    let mut columns = Columns::of(rows);
+    if let Some(terminal) = view.width {
+        columns.narrow(terminal.saturating_sub(indent));
     }
     rows.iter()
-        .map(|row| line(row, &widths, indent, paint))
+        .map(|row| line(row, &columns.0, indent, view.paint))
         .collect()
 }
 
-fn line(row: &[Cell], widths: &[usize], indent: usize, paint: Paint) -> String {
+/// How wide each column is.
+struct Columns(Vec<Column>);
+
+#[derive(Default)]
+struct Column {
+    width: usize,
+    /// How narrow it may become; its width where it holds no free text.
+    least: usize,
+}
+
+impl Columns {
+    fn of(rows: &[Vec<Cell>]) -> Columns {
+        let mut columns: Vec<Column> = Vec::new();
+        for row in rows {
+            columns.resize_with(columns.len().max(row.len()), Column::default);
+            for (column, cell) in columns.iter_mut().zip(row) {
+                let width = cell.width();
+                let least = match cell.free {
+                    true => width.min(FREE_TEXT_WIDTH_MIN),
+                    false => width,
+                };
+                column.width = column.width.max(width);
+                column.least = column.least.max(least);
+            }
+        }
+        Columns(columns)
+    }
+
+    /// Takes from whichever column is the widest of those that may be narrower, until a row fits or none is left.
+    fn narrow(&mut self, available: usize) {
+        let gaps = self.0.len().saturating_sub(1) * GAP.len();
+        let wanted: usize = self.0.iter().map(|column| column.width).sum();
+        for _ in available..wanted + gaps {
+            let spare = self.0.iter_mut().filter(|one| one.width > one.least);
+            let Some(widest) = spare.max_by_key(|column| column.width) else {
+                return;
+            };
+            widest.width -= 1;
+        }
+    }
+}
+
+/// The text in at most `width` columns, with `…` in place of what does not fit.
+fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut room = width.saturating_sub("…".width());
+    let mut kept = String::new();
+    for c in text.chars() {
+        let Some(rest) = room.checked_sub(c.width().unwrap_or(0)) else {
+            break;
+        };
+        room = rest;
+        kept.push(c);
+    }
+    format!("{}…", kept.trim_end())
+}
+
+fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String {
     let last = row.iter().rposition(|cell| !cell.is_empty());
     let mut line = " ".repeat(indent);
-    for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-        if Some(column) > last {
+    for (at, (cell, column)) in row.iter().zip(columns).enumerate() {
+        if Some(at) > last {
             break;
         }
-        let pad = " ".repeat(width - cell.text.chars().count());
-        let shown = paint.show(cell.style, &cell.text);
+        let text = cut(&cell.text, column.width);
+        let pad = " ".repeat(column.width - text.width());
+        let shown = paint.show(cell.style, &text);
         // Writing to a String cannot fail.
-        let _ = match (cell.right, Some(column) == last) {
+        let _ = match (cell.right, Some(at) == last) {
             (true, _) => write!(line, "{pad}{shown}"),
             (false, true) => write!(line, "{shown}"),
             (false, false) => write!(line, "{shown}{pad}"),
         };
-        if Some(column) != last {
-            line.push_str("  ");
+        if Some(at) != last {
+            line.push_str(GAP);
         }
     }
     line
@@ -92,14 +167,77 @@ fn line(row: &[Cell], widths: &[usize], indent: usize, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use teamlog_team::engine::Timestamp;
+
+    fn shown(rows: &[Vec<Cell>], indent: usize, width: Option<usize>) -> Vec<String> {
+        let view = View {
+            paint: Paint::new(false),
+            now: Timestamp::default(),
+            width,
+        };
+        lines(rows, indent, &view)
+    }
 
     #[test]
     fn columns_align_and_nothing_trails() {
         let rows = vec![
             vec![plain("dev"), number("7"), plain("busy")],
             vec![plain("a-long-name"), number("120"), plain("")],
+            vec![plain("名前"), number("1"), plain("wide")],
         ];
-        let shown = lines(&rows, 2, Paint::new(false));
-        assert_eq!(shown, ["  dev            7  busy", "  a-long-name  120"]);
+        assert_eq!(
+            shown(&rows, 2, None),
+            [
+                "  dev            7  busy",
+                "  a-long-name  120",
+                "  名前           1  wide"
+            ]
+        );
+    }
+
+    #[test]
+    fn only_free_text_is_cut_and_only_where_a_row_does_not_fit() {
+        let subject = "a subject that is far too long for this";
+        let reported = "reported blocked: by something";
+        let rows = vec![
+            vec![
+                plain("task-with-a-rather-long-id"),
+                free_text(Style::Plain, subject),
+                free_text(Style::Dim, reported),
+            ],
+            vec![plain("2"), free_text(Style::Plain, "short"), plain("")],
+        ];
+        let row = |subject: &str, reported: &str| {
+            format!("task-with-a-rather-long-id  {subject}  {reported}")
+        };
+        for (width, first) in [
+            (None, row(subject, reported)),
+            (Some(99), row(subject, reported)),
+            (Some(90), row("a subject that is far too lon…", reported)),
+            (
+                Some(78),
+                row("a subject that is far t…", "reported blocked: by so…"),
+            ),
+            (Some(10), row("a subject that… ", "reported blocke…")),
+        ] {
+            let shown = shown(&rows, 0, width);
+            assert_eq!(shown[0], first, "{width:?}");
+            assert!(shown[1].ends_with("  short"), "{width:?}: {shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_counts_columns_and_not_characters() {
+        for (text, width, expected) in [
+            ("", 0, ""),
+            ("fits", 4, "fits"),
+            ("too long", 5, "too…"),
+            ("漢字漢字", 8, "漢字漢字"),
+            ("漢字漢字", 7, "漢字漢…"),
+            ("漢字漢字", 6, "漢字…"),
+            ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
+        ] {
+            assert_eq!(cut(text, width), expected, "{text} in {width}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, time, timeline};
 use teamlog_team::engine::{Json, Timestamp};
 use teamlog_team::projections::Task;
@@ -15,7 +15,7 @@ use teamlog_team::task::show::TaskShowAnswer;
 /// A page of tasks.
 pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
     let rows: Vec<_> = answer.tasks.iter().map(|task| row(task, view)).collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("no tasks".to_owned());
     }
@@ -37,8 +37,8 @@ pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
         status(task.status),
         plain(task.owner.as_deref().unwrap_or("-")),
         styled(Style::Dim, view.ago(task.updated_at)),
-        plain(subject(task)),
-        styled(Style::Dim, reported(task)),
+        free_text(Style::Plain, subject(task)),
+        free_text(Style::Dim, reported(task)),
     ]
 }
 
@@ -78,7 +78,7 @@ pub fn card(answer: &TaskShowAnswer, view: &View) -> Vec<String> {
         .filter(|(_, cell)| !cell.is_empty())
         .map(|(name, cell)| vec![styled(Style::Dim, name), cell])
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     if let Some(history) = &answer.history {
         shown.push(String::new());
         shown.extend(timeline::lines(history, view));

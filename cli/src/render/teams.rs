@@ -29,7 +29,7 @@ pub fn list(all: &AllAnswer<TeamListed>, view: &View) -> Vec<String> {
     head.extend(counts);
     head.push(styled(Style::Dim, "last event"));
     rows.insert(0, head);
-    lines(&rows, 0, view.paint)
+    lines(&rows, 0, view)
 }
 
 fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
@@ -83,7 +83,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
             styled(Style::Dim, "agents"),
         ],
     );
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if answer.more {
         shown.push(String::new());
         shown.push("there may be older ones: --limit".to_owned());

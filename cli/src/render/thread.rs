@@ -4,7 +4,7 @@ use crate::render::escape::{visible, visible_lines};
 use crate::render::event::word;
 use crate::render::inbox::by;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, time};
 use serde_json::Value;
 use teamlog_team::engine::Timestamp;
@@ -81,7 +81,7 @@ pub fn page(answer: &ThreadTailAnswer, view: &View) -> Vec<String> {
 /// What a search found.
 pub fn found(answer: &ThreadSearchAnswer, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = answer.threads.iter().map(|one| row(one, view)).collect();
-    let mut shown = lines(&rows, 0, view.paint);
+    let mut shown = lines(&rows, 0, view);
     if shown.is_empty() {
         shown.push("no threads".to_owned());
     }
@@ -95,7 +95,7 @@ fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
     let when = Timestamp::parse(&thread.updated_at).map(|at| view.ago(at));
     vec![
         styled(Style::Bold, &*thread.id),
-        plain(&*thread.title),
+        free_text(Style::Plain, &*thread.title),
         plain(time::plural(thread.messages, "message")),
         styled(Style::Dim, when.unwrap_or_default()),
     ]

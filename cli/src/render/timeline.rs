@@ -3,7 +3,7 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{self, Cell, number_styled, plain, styled};
+use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
 use crate::render::{View, event, heading, time};
 use teamlog_team::Recorded;
 use teamlog_team::log::trace::TraceAnswer;
@@ -62,7 +62,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
         )
     });
     let mut shown: Vec<String> = started.into_iter().collect();
-    shown.extend(table::lines(&rows, 2, view.paint));
+    shown.extend(table::lines(&rows, 2, view));
     shown
 }
 
@@ -110,7 +110,7 @@ fn row(story: &Story<'_>, at: usize, step: &Step<'_>, parent_shown: Option<usize
         number_styled(Style::Dim, format!("#{}", event.seq)),
         plain(event.actor.as_ref()),
         styled(style, format!("{indent}{}", event.kind)),
-        styled(style, what.trim()),
+        free_text(style, what.trim()),
     ]
 }
 

@@ -26,7 +26,7 @@ pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {
             ]
         })
         .collect();
-    shown.extend(lines(&rows, 2, view.paint));
+    shown.extend(lines(&rows, 2, view));
     if let Some(warning) = &answer.warning {
         let warning = visible(warning);
         shown.push(format!("  {}", view.paint.show(Style::Warn, &warning)));

@@ -2,7 +2,7 @@
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
-use crate::render::table::{Cell, lines, plain, styled};
+use crate::render::table::{Cell, free_text, lines, plain, styled};
 use crate::render::{View, heading, time};
 use teamlog_team::engine::Timestamp;
 use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
@@ -23,7 +23,7 @@ pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
     }
     if !answer.agents.is_empty() {
         shown.push(String::new());
-        shown.extend(lines(&rows, 2, view.paint));
+        shown.extend(lines(&rows, 2, view));
     }
     if let Some(cursor) = &answer.next_cursor {
         shown.push(String::new());
@@ -104,7 +104,7 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
         plain(&task.task_id),
         plain(task.status),
         lease,
-        plain(about.join("; ")),
+        free_text(Style::Plain, about.join("; ")),
     ]
 }
 

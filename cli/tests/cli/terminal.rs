@@ -5,10 +5,18 @@ use std::process::Command;
 
 /// Runs on a terminal of its own; `None` where the machine has no `script`.
 pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
-    let shell = format!("{} {line}", env!("CARGO_BIN_EXE_teamlog"));
+    in_terminal(
+        cli,
+        &format!("{} {line}", env!("CARGO_BIN_EXE_teamlog")),
+        set,
+    )
+}
+
+/// The same for a line of the shell.
+fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     let mut command = Command::new("script");
     command
-        .args(["-q", "-e", "-c", &shell, "/dev/null"])
+        .args(["-q", "-e", "-c", shell, "/dev/null"])
         .current_dir(cli.dir())
         .env_clear()
         .env("HOME", cli.dir())
@@ -19,7 +27,7 @@ pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String
     match command.output() {
         Ok(output) => {
             let ran = Ran::from_output(output);
-            assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
+            assert_eq!(ran.code, Some(0), "{shell}: {ran:?}");
             Some(ran.stdout)
         }
         Err(_) => None,
@@ -95,4 +103,45 @@ fn colours_are_for_terminals_that_want_them() {
         coloured.contains('\u{1b}'),
         "an empty NO_COLOR asks for nothing"
     );
+}
+
+#[test]
+fn a_row_fits_its_terminal_and_elsewhere_nothing_is_cut() {
+    let cli = Cli::with_team();
+    let subject = "A subject that goes on and on until nothing of it fits on eighty columns";
+    cli.ok(&format!(
+        "task-assign demo --from lead --to dev --task-id T-1 --subject '{subject}' --trace-id tr"
+    ));
+    cli.ok(&format!(
+        "task create demo --task-id T-10 --owner dev --subject '{subject}'"
+    ));
+    cli.ok("task claim demo T-10 --worker dev");
+    let on_80 = |line: &str, set: &[(&str, &str)]| {
+        let program = env!("CARGO_BIN_EXE_teamlog");
+        in_terminal(&cli, &format!("stty cols 80; {program} {line}"), set)
+    };
+    let plain = ("NO_COLOR", "1");
+    for line in [
+        "tasks demo",
+        "status demo --stale-minutes 0",
+        "who demo",
+        "ready demo",
+        "read demo --agent dev",
+        "trace demo --trace-id tr",
+    ] {
+        let Some(shown) = on_80(line, &[plain]) else {
+            return;
+        };
+        let widest = shown.lines().map(|row| row.chars().count()).max();
+        let has_id = shown.contains("T-1");
+        assert!(
+            widest <= Some(80) && has_id && shown.contains('…'),
+            "{line}: {shown}"
+        );
+        let wide = on_80(line, &[plain, ("COLUMNS", "250")]).unwrap();
+        assert!(wide.contains(subject), "{line}: {wide}");
+        assert!(cli.ok(line).contains(subject), "{line} in a pipe");
+    }
+    let json = on_80("tasks demo --json", &[plain]).unwrap();
+    assert!(json.contains(subject), "{json}");
 }
