@@ -57,6 +57,7 @@ mod surface;
 mod tasks;
 mod terminal;
 mod threads;
+mod times;
 mod trace;
 mod trust;
 mod waiters;
