@@ -11,7 +11,8 @@ use clap::error::ErrorKind;
 use clap::{Args as _, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use teamlog_team::Root;
+use std::sync::Arc;
+use teamlog_server::Served;
 use teamlog_team::api::Operation;
 
 /// One durable, ordered log per team of agents: every message and task change is an event in it
@@ -122,10 +123,10 @@ pub fn run(argv: Vec<OsString>, env: ProcessEnv) -> u8 {
 }
 
 /// The same in the daemon, for a caller elsewhere: with the teams that are open here.
-pub fn run_resident(argv: &[OsString], env: &ProcessEnv, resident: &Root) -> u8 {
+pub fn run_resident(argv: &[OsString], env: &ProcessEnv, served: &Arc<Served>) -> u8 {
     match typed(argv) {
         Ok((args, meant)) if meant.is_some() || args.command.is_one_tool() => {
-            carry_out(args, env, Some(resident)).into()
+            carry_out(args, env, Some(served)).into()
         }
         // It would write and start things as the daemon, whatever the caller itself may do.
         Ok(_) => {
@@ -143,13 +144,13 @@ fn typed(argv: &[OsString]) -> Result<(Args, Option<Meant>), clap::Error> {
     quick(argv).or_else(|_| parse(Args::command(), argv))
 }
 
-fn carry_out(args: Args, env: &ProcessEnv, resident: Option<&Root>) -> Exit {
+fn carry_out(args: Args, env: &ProcessEnv, served: Option<&Arc<Served>>) -> Exit {
     let form = Form::of(&args, env);
-    attempt(args, env, resident).unwrap_or_else(|error| form.report(error, env))
+    attempt(args, env, served).unwrap_or_else(|error| form.report(error, env))
 }
 
-fn attempt(args: Args, env: &ProcessEnv, resident: Option<&Root>) -> Outcome {
-    let mut context = Context::new(&args.global, env, resident)?;
+fn attempt(args: Args, env: &ProcessEnv, served: Option<&Arc<Served>>) -> Outcome {
+    let mut context = Context::new(&args.global, env, served)?;
     let outcome = args.command.run(&mut context);
     // What was answered is owed to the reader also when something failed behind it.
     let outcome = context.out.flush().and(outcome);
@@ -281,6 +282,7 @@ fn lock_deadline(text: &str) -> Result<std::time::Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use teamlog_team::{Root, RootOptions};
 
     #[test]
     fn the_definition_is_sound() {
@@ -320,7 +322,8 @@ mod tests {
     #[test]
     fn the_daemon_carries_out_nothing_but_what_records() {
         let dir = tempfile::tempdir().unwrap();
-        let root = Root::create(dir.path(), teamlog_team::RootOptions::default()).unwrap();
+        let root = Root::create(dir.path(), RootOptions::default()).unwrap();
+        let served = Arc::new(Served::new(root));
         let pages = dir.path().join("pages");
         let argv: Vec<OsString> = vec![
             "teamlog".into(),
@@ -328,7 +331,7 @@ mod tests {
             "--out".into(),
             pages.clone().into(),
         ];
-        let code = run_resident(&argv, &ProcessEnv::of_process(), &root);
+        let code = run_resident(&argv, &ProcessEnv::of_process(), &served);
         assert_eq!((code, pages.exists()), (2, false));
     }
 

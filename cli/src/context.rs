@@ -16,6 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use teamlog_server::Served;
 use teamlog_server::forward::Cut;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
@@ -32,8 +34,8 @@ pub struct Context {
     /// Standard output.
     pub out: Output,
     env: ProcessEnv,
-    /// The root of this process, where it is a daemon that has the call's data root open.
-    resident: Option<Root>,
+    /// The teams of this process, where it is a daemon that has the call's data root open.
+    served: Option<Arc<Served>>,
     data_root: PathBuf,
     /// As the command line names it, if it does.
     data_root_flag: Option<PathBuf>,
@@ -92,12 +94,12 @@ impl Context {
     pub fn new(
         global: &Global,
         env: &ProcessEnv,
-        resident: Option<&Root>,
+        served: Option<&Arc<Served>>,
     ) -> Result<Context, CommandError> {
         let data_root = root::of(global, env)
             .map_err(|error| CommandError::io("find", "the working directory", &error))?;
         let mut options = RootOptions {
-            restart: resident.and_then(|root| root.options().restart.clone()),
+            restart: served.and_then(|served| served.root().options().restart.clone()),
             ..RootOptions::default()
         };
         if let Some(timeout) = global.lock_deadline {
@@ -106,7 +108,7 @@ impl Context {
         Ok(Context {
             out: Output::stdout(global.json, env),
             env: env.clone(),
-            resident: resident.map(|root| root.with_options(options.clone())),
+            served: served.cloned(),
             data_root,
             data_root_flag: global.data_root.clone(),
             actor: actor(global, env)?,
@@ -250,7 +252,8 @@ impl Context {
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
             (None, None) => match self.env.only_team() {
                 Some(team) => Ok(team.to_owned()),
-                None => Ok(self.data()?.only_team()?),
+                // To look at every team is no reason for a daemon to take their locks.
+                None => Ok(self.data()?.without_residents().only_team()?),
             },
         }
     }
@@ -286,8 +289,8 @@ impl Context {
             // A team that somebody holds a receipt of is there already.
             self.team(team)?;
         }
-        if let Some(root) = &self.resident {
-            return Ok(root.clone());
+        if let Some(served) = &self.served {
+            return Ok(served.root().with_options(self.options()));
         }
         Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -343,8 +346,8 @@ impl Context {
     /// # Errors
     /// There is none; I/O.
     pub fn data(&self) -> Result<Root, CommandError> {
-        if let Some(root) = &self.resident {
-            return Ok(root.clone());
+        if let Some(served) = &self.served {
+            return Ok(served.root().with_options(self.options()));
         }
         Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
             match missing(&failure) {
@@ -352,6 +355,19 @@ impl Context {
                 true => self.no_directory("data_root_not_found", "does not exist"),
                 false => failure.into(),
             }
+        })
+    }
+
+    /// The data root for one of all teams. A daemon keeps the lock of every team that its own root opens, so one that it
+    /// does not serve is opened apart, and its lock ends with the handle.
+    ///
+    /// # Errors
+    /// As [`Context::data`].
+    pub fn data_of(&self, team: &str) -> Result<Root, CommandError> {
+        let root = self.data()?;
+        Ok(match &self.served {
+            Some(served) if !served.serves(team) => root.without_residents(),
+            _ => root,
         })
     }
 
@@ -608,6 +624,7 @@ impl Context {
         View {
             paint: self.out.paint(),
             now: self.now.unwrap_or_else(|| SystemClock.now()),
+            width: self.env.columns(),
         }
     }
 

@@ -52,13 +52,13 @@ impl<A> AllAnswer<A> {
         which: Which,
         mut ask: impl FnMut(&mut Team) -> Result<A, CommandError>,
     ) -> Result<AllAnswer<A>, CommandError> {
-        let root = context.data()?;
         let mut all = AllAnswer {
             status: "ok",
             teams: Vec::new(),
             failed: Vec::new(),
         };
-        for name in root.teams()? {
+        for name in context.data()?.teams()? {
+            let root = context.data_of(&name)?;
             if which == Which::Open && root.is_closed(&name) {
                 continue;
             }

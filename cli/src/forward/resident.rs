@@ -40,7 +40,7 @@ impl Forward for Resident {
             return None;
         }
         let env = ProcessEnv::of_caller(&call, io);
-        let ran = exit::caught(|| args::run_resident(&call.argv, &env, served.root()));
+        let ran = exit::caught(|| args::run_resident(&call.argv, &env, served));
         Some(ran.unwrap_or_else(|bug| {
             let json = args::wants_json(&call.argv);
             bug.report(json, &env).into()

@@ -764,6 +764,29 @@ fn tools_that_write_go_through_the_daemon() {
 }
 
 #[test]
+fn a_command_for_all_teams_leaves_those_unlocked_that_the_daemon_does_not_serve() {
+    let cli = Cli::with_team();
+    cli.ok("init other --members lead,dev");
+    let send = "--from lead --to dev --type handoff --lock-timeout 0";
+    for team in ["demo", "other"] {
+        cli.ok(&format!("send {team} {send}"));
+    }
+    let daemon = Daemon::with(&cli, "--team demo");
+    for line in ["nudge --all-teams --idle-seconds 0", "tick --all"] {
+        let shown = cli.ok(line);
+        let both = shown.contains("demo: ") && shown.contains("other: ");
+        assert!(both && !shown.contains("failed"), "{line}: {shown}");
+        cli.ok(&format!("send other {send}"));
+    }
+    let verified = cli.ok("verify --all");
+    assert_eq!(verified.matches("ok: ").count(), 2, "{verified}");
+    // What is served goes through the daemon as before.
+    cli.ok(&format!("send demo {send}"));
+    drop(daemon);
+    assert!(cli.ok("replay other").contains("agent_wakeup_required"));
+}
+
+#[test]
 fn a_terminal_is_the_callers() {
     let alone = Cli::with_team();
     let served = alone.copy();

@@ -113,6 +113,15 @@ impl Root {
             ..self
         }
     }
+    /// The same root without the open teams: what is opened by it is closed and unlocked with its handle.
+    #[must_use]
+    pub fn without_residents(&self) -> Root {
+        Root {
+            residents: None,
+            ..self.clone()
+        }
+    }
+
     /// The same root and the same open teams, for a caller with options of its own.
     #[must_use]
     pub fn with_options(&self, options: RootOptions) -> Root {
