@@ -1,0 +1,187 @@
+//! A client that speaks to a daemon byte by byte.
+
+use crate::documented;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+use teamlog_server::Daemon;
+
+/// Nothing here takes so long, unless it hangs.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+/// Where a daemon listens.
+pub fn address(daemon: &Daemon) -> SocketAddr {
+    let url = daemon.url().strip_prefix("http://").unwrap();
+    url.parse().unwrap()
+}
+
+/// A client that speaks bytes.
+pub struct Client<S> {
+    pub stream: S,
+    host: String,
+    read: Vec<u8>,
+}
+
+/// An answer, taken apart.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    pub status: u16,
+    pub head: String,
+    pub body: String,
+}
+
+impl Heard {
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+    pub fn code(&self) -> String {
+        self.json()["error"]["code"].as_str().unwrap().to_owned()
+    }
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| {
+            let (own, value) = line.split_once(':')?;
+            own.eq_ignore_ascii_case(name).then_some(value.trim())
+        })
+    }
+}
+
+impl Client<TcpStream> {
+    pub fn tcp(daemon: &Daemon) -> Client<TcpStream> {
+        Client::at(address(daemon))
+    }
+    pub fn at(address: SocketAddr) -> Client<TcpStream> {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LONGEST_WAIT)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Client {
+            stream,
+            host: address.to_string(),
+            read: Vec::new(),
+        }
+    }
+}
+
+impl Client<UnixStream> {
+    pub fn unix(daemon: &Daemon) -> Client<UnixStream> {
+        let stream = UnixStream::connect(daemon.socket()).unwrap();
+        stream.set_read_timeout(Some(LONGEST_WAIT)).unwrap();
+        Client {
+            stream,
+            host: "localhost".to_owned(),
+            read: Vec::new(),
+        }
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    /// Sends a request with these headers beside `Host`.
+    pub fn send(&mut self, line: &str, headers: &[(&str, &str)], body: &str) {
+        let mut request = format!("{line} HTTP/1.1\r\nHost: {}\r\n", self.host);
+        for (name, value) in headers {
+            request += &format!("{name}: {value}\r\n");
+        }
+        if !body.is_empty() {
+            request += &format!("Content-Length: {}\r\n", body.len());
+        }
+        request += "\r\n";
+        request += body;
+        self.say(request.as_bytes());
+    }
+    /// The same, and hears the answer.
+    pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
+        self.send(line, headers, body);
+        let heard = self.hear().unwrap_or_else(|| panic!("no answer to {line}"));
+        if heard.status >= 400 && !heard.body.is_empty() {
+            let (method, target) = line.split_once(' ').unwrap();
+            documented::check(method, target, heard.status, &heard.json());
+        }
+        heard
+    }
+    /// The same, with a token.
+    pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
+        let bearer = format!("Bearer {token}");
+        self.ask(line, &[("Authorization", &bearer)], body)
+    }
+    pub fn get(&mut self, path: &str) -> Heard {
+        self.ask(&format!("GET {path}"), &[], "")
+    }
+    /// Says something, heard or not.
+    pub fn say(&mut self, bytes: &[u8]) {
+        let _ = self.stream.write_all(bytes);
+    }
+    /// The next answer, unless the connection ends before it.
+    pub fn hear(&mut self) -> Option<Heard> {
+        let end = loop {
+            if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
+                break end;
+            }
+            if !self.more() {
+                return None;
+            }
+        };
+        let head = String::from_utf8(self.read.drain(..end + 4).collect()).unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut heard = Heard {
+            status,
+            head,
+            body: String::new(),
+        };
+        let length = heard
+            .header("content-length")
+            .map_or(0, |n| n.parse().unwrap());
+        while self.read.len() < length && self.more() {}
+        let length = length.min(self.read.len());
+        heard.body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
+        Some(heard)
+    }
+    /// Everything until the connection ends.
+    pub fn rest(&mut self) -> Vec<u8> {
+        while self.more() {}
+        std::mem::take(&mut self.read)
+    }
+    /// Everything of a body in chunks up to its last one; `None` where the connection ends before.
+    pub fn chunks(&mut self) -> Option<Vec<u8>> {
+        let since = Instant::now();
+        while !self.read.ends_with(b"0\r\n\r\n") {
+            assert!(since.elapsed() < LONGEST_WAIT, "the body goes on and on");
+            if !self.more() {
+                return None;
+            }
+        }
+        Some(std::mem::take(&mut self.read))
+    }
+    /// Whether the connection has ended, as far as what it says goes.
+    pub fn is_over(&mut self) -> bool {
+        self.read.is_empty() && !self.more()
+    }
+    fn more(&mut self) -> bool {
+        let mut space = [0; 65536];
+        match self.stream.read(&mut space) {
+            Ok(0) => false,
+            Ok(read) => {
+                self.read.extend_from_slice(&space[..read]);
+                true
+            }
+            Err(error) => {
+                let waited = matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                );
+                assert!(!waited, "the connection neither answers nor ends");
+                false
+            }
+        }
+    }
+}
+
+/// Waits until it is so.
+pub fn until(what: &str, mut so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !so() {
+        assert!(since.elapsed() < LONGEST_WAIT, "never: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

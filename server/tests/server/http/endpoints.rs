@@ -1,0 +1,216 @@
+//! Every route as it is meant to be asked, asked wrongly, and asked without a token.
+
+use super::stand::Stand;
+use std::collections::BTreeSet;
+use teamlog_server::route::{ROUTES, Route};
+
+/// A good call of each route, in an order in which each finds what it is about.
+const GOOD: &[(&str, &str, &str)] = &[
+    (
+        "createTask",
+        "/v1/tasks",
+        r#"{"title":"one","resources":["src"]}"#,
+    ),
+    ("createTask", "/v1/tasks", r#"{"title":"two"}"#),
+    ("listTasks", "/v1/tasks?teamId=demo", ""),
+    ("getTask", "/v1/tasks/1", ""),
+    ("claimTask", "/v1/tasks/1/claim", r#"{"agentId":"ada"}"#),
+    (
+        "claimTask",
+        "/v1/tasks/2/claim",
+        r#"{"agentId":"ada","ttlMs":60000}"#,
+    ),
+    (
+        "renewTask",
+        "/v1/tasks/1/renew",
+        r#"{"agentId":"ada","epoch":1}"#,
+    ),
+    ("canWrite", "/v1/can-write?agentId=ada&path=src%2Fa.rs", ""),
+    ("completeTask", "/v1/tasks/1/complete", r#"{"epoch":1}"#),
+    ("failTask", "/v1/tasks/2/fail", r#"{"epoch":1}"#),
+    ("startThread", "/v1/threads", r#"{"participants":["ada"]}"#),
+    (
+        "postMessage",
+        "/v1/threads/thread-0001/messages",
+        r#"{"message":"hello"}"#,
+    ),
+    (
+        "listMessages",
+        "/v1/threads/thread-0001/messages?tail=5",
+        "",
+    ),
+    ("tailThread", "/v1/threads/thread-0001/tail?limit=5", ""),
+    ("searchThreads", "/v1/threads/search?q=hello", ""),
+    (
+        "linkThread",
+        "/v1/threads/thread-0001/link",
+        r#"{"taskId":"1"}"#,
+    ),
+    ("readInbox", "/v1/inbox?agentId=ada&since=0", ""),
+    (
+        "reportUsage",
+        "/v1/usage",
+        r#"{"agentId":"ada","tokens":100}"#,
+    ),
+    ("getUsage", "/v1/usage?agentId=ada", ""),
+    ("listTeams", "/v1/teams", ""),
+    (
+        "setUpTeam",
+        "/v1/teams",
+        r#"{"teamId":"demo","agents":[{"id":"ada","role":"parser"}],"budget":{"maxTokens":1000000,"hardLimit":true}}"#,
+    ),
+    ("getTeam", "/v1/teams/demo", ""),
+    ("getStatus", "/v1/status", ""),
+    ("getWho", "/v1/who", ""),
+    ("listEvents", "/v1/events?after=0&limit=5", ""),
+    ("getTrace", "/v1/trace/none", ""),
+    ("listModes", "/v1/modes?active=true", ""),
+    ("callOperation", "/v1/api/list-tasks", "{}"),
+    ("getDocument", "/v1/openapi.json", ""),
+];
+
+fn route(id: &str) -> &'static Route {
+    ROUTES.iter().find(|route| route.facts.id == id).unwrap()
+}
+
+/// The same target with something in it that nothing knows.
+fn spoiled(target: &str, body: &str) -> (String, String) {
+    match body {
+        "" => {
+            let sign = if target.contains('?') { '&' } else { '?' };
+            (format!("{target}{sign}nonsense=1"), String::new())
+        }
+        body => {
+            let fields = body.trim_start_matches('{');
+            let comma = if fields == "}" { "" } else { "," };
+            (
+                target.to_owned(),
+                format!("{{\"nonsense\":1{comma}{fields}"),
+            )
+        }
+    }
+}
+
+#[test]
+fn every_route_is_among_the_good_calls() {
+    let called: BTreeSet<&str> = GOOD.iter().map(|(id, ..)| *id).collect();
+    for route in ROUTES {
+        assert!(called.contains(route.facts.id), "{}", route.facts.id);
+    }
+}
+
+#[test]
+fn good_calls_are_answered_and_the_same_without_a_token_or_with_nonsense_are_not() {
+    let stand = Stand::new();
+    for (id, target, body) in GOOD {
+        let facts = &route(id).facts;
+        let method = facts.method.name();
+        let wrong = format!("Bearer {}", "0".repeat(64));
+        for headers in [
+            vec![],
+            vec![("Authorization", wrong.as_str())],
+            vec![("Authorization", "Basic eA==")],
+        ] {
+            let heard = stand.ask(method, target, &headers, body);
+            assert_eq!(heard.status, 401, "{id}: {heard:?}");
+            assert_eq!(heard.json()["error"]["code"], "unauthorized", "{id}");
+        }
+        let (odd_target, odd_body) = spoiled(target, body);
+        let heard = stand.with_token(method, &odd_target, &odd_body);
+        assert_eq!(heard.status, 400, "{id}: {heard:?}");
+        assert_eq!(heard.json()["error"]["code"], "invalid_input", "{id}");
+        let heard = stand.with_token(method, target, body);
+        assert_eq!(heard.status, facts.status, "{id}: {heard:?}");
+        assert!(
+            heard.body.ends_with('\n') && heard.body.trim_end().lines().count() == 1,
+            "{id}"
+        );
+        assert_eq!(
+            heard.header("content-type"),
+            Some("application/json; charset=utf-8"),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn every_body_that_is_no_object_of_json_is_refused() {
+    let stand = Stand::new();
+    for (id, target, body) in GOOD.iter().filter(|(_, _, body)| !body.is_empty()) {
+        for odd in ["[]", "{", "null", "\u{feff}{}"] {
+            let heard = stand.with_token("POST", target, odd);
+            assert_eq!(heard.status, 400, "{id} {odd}");
+            assert_eq!(
+                heard.json()["error"]["code"],
+                "invalid_json",
+                "{id} {odd} {body}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_methods_and_other_paths_are_told_as_such() {
+    let stand = Stand::new();
+    for (method, target, status, code) in [
+        ("PUT", "/v1/tasks", 405, "method_not_allowed"),
+        ("DELETE", "/v1/tasks/1", 405, "method_not_allowed"),
+        ("GET", "/v1/tasks/1/claim", 405, "method_not_allowed"),
+        ("GET", "/v1/nothing", 404, "not_found"),
+        ("GET", "/v1/tasks/", 404, "not_found"),
+        ("GET", "/v1/tasks/..%2Fruntime", 400, "invalid_input"),
+    ] {
+        let heard = stand.with_token(method, target, "");
+        assert_eq!(heard.status, status, "{method} {target} {heard:?}");
+        assert_eq!(heard.json()["error"]["code"], code, "{method} {target}");
+    }
+}
+
+#[test]
+fn a_budget_refuses_new_work_and_warns_before() {
+    let stand = Stand::new();
+    let budget = r#"{"max_tokens":1000,"soft_limit_tokens":500,"hard_limit":true}"#;
+    assert_eq!(
+        stand
+            .with_token("POST", "/v1/api/set-budget", budget)
+            .status,
+        200
+    );
+    let made = stand.with_token("POST", "/v1/tasks", r#"{"title":"one"}"#);
+    assert_eq!((made.status, made.header("x-budget-warning")), (201, None));
+    let claimed = stand.with_token("POST", "/v1/tasks/1/claim", r#"{"agentId":"ada"}"#);
+    assert_eq!(claimed.status, 200);
+    let used = stand.with_token(
+        "POST",
+        "/v1/usage",
+        r#"{"agentId":"ada","taskId":"1","tokens":600}"#,
+    );
+    assert_eq!(used.status, 200);
+    let made = stand.with_token("POST", "/v1/tasks", r#"{"title":"two"}"#);
+    assert_eq!(made.status, 201);
+    assert!(
+        made.header("x-budget-warning")
+            .is_some_and(|text| text.contains("600")),
+        "{}",
+        made.head
+    );
+    stand.with_token(
+        "POST",
+        "/v1/usage",
+        r#"{"agentId":"ada","inputTokens":400,"outputTokens":1}"#,
+    );
+    for (target, body) in [
+        ("/v1/tasks", r#"{"title":"three"}"#),
+        ("/v1/tasks/2/claim", r#"{"agentId":"ada"}"#),
+        ("/v1/threads", "{}"),
+    ] {
+        let heard = stand.with_token("POST", target, body);
+        assert_eq!(heard.status, 429, "{target} {heard:?}");
+        assert_eq!(heard.json()["error"]["code"], "budget_exceeded");
+        assert_eq!(heard.header("retry-after"), None);
+    }
+    for (target, body) in [("renew", r#"{"epoch":1}"#), ("complete", r#"{"epoch":1}"#)] {
+        let heard = stand.with_token("POST", &format!("/v1/tasks/1/{target}"), body);
+        assert_eq!(heard.status, 200, "{target} {heard:?}");
+    }
+}

@@ -1,0 +1,8 @@
+//! The daemon and its routes together, as clients see them.
+mod damage;
+mod endpoints;
+mod exchanges;
+mod restarts;
+mod stand;
+mod tour;
+mod waits;

@@ -1,0 +1,253 @@
+//! The OpenAPI document holds together, and says what the routes say.
+
+use super::world::World;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use teamlog_server::openapi;
+use teamlog_server::route::ROUTES;
+use teamlog_team::api::OPERATIONS;
+
+fn operations(document: &Value) -> Vec<(String, String, &Value)> {
+    let paths = document["paths"].as_object().unwrap().iter();
+    let operations = paths.flat_map(|(path, item)| {
+        let methods = item.as_object().unwrap().iter();
+        methods.map(move |(method, operation)| (path.clone(), method.clone(), operation))
+    });
+    operations.collect()
+}
+
+fn each<'a>(value: &'a Value, see: &mut dyn FnMut(&'a serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(fields) => {
+            see(fields);
+            fields.values().for_each(|field| each(field, see));
+        }
+        Value::Array(items) => items.iter().for_each(|item| each(item, see)),
+        _ => {}
+    }
+}
+
+#[test]
+fn it_is_served_as_it_is_put_together() {
+    let served = World::new().get("/v1/openapi.json").done(200);
+    assert_eq!(served, openapi::document());
+    assert_eq!(served["openapi"], "3.1.0");
+}
+
+#[test]
+fn every_route_and_every_operation_is_documented() {
+    let document = openapi::document();
+    let documented: BTreeSet<(String, String)> = operations(&document)
+        .into_iter()
+        .map(|(path, method, _)| (path, method))
+        .collect();
+    for route in ROUTES {
+        if route.facts.id == "callOperation" {
+            continue;
+        }
+        let method = route.facts.method.name().to_lowercase();
+        let key = (route.facts.pattern.to_owned(), method);
+        assert!(documented.contains(&key), "{key:?}");
+        let operation = &document["paths"][&key.0][&key.1];
+        for code in route.facts.codes {
+            let said = operation["responses"].as_object().unwrap().values();
+            let mut said = said.filter_map(|response| response["description"].as_str());
+            assert!(
+                said.any(|text| text.contains(&format!("`{code}`"))),
+                "{key:?} {code}"
+            );
+        }
+    }
+    for operation in OPERATIONS {
+        let key = (format!("/v1/api/{}", operation.name), "post".to_owned());
+        assert!(documented.contains(&key), "{key:?}");
+    }
+}
+
+#[test]
+fn it_follows_the_rules_of_its_version() {
+    let document = openapi::document();
+    let known: BTreeSet<&str> = [
+        "openapi",
+        "info",
+        "servers",
+        "security",
+        "paths",
+        "components",
+    ]
+    .into();
+    assert!(
+        document
+            .as_object()
+            .unwrap()
+            .keys()
+            .all(|key| known.contains(key.as_str()))
+    );
+    for name in ["title", "version"] {
+        assert!(document["info"][name].is_string());
+    }
+    let mut ids = BTreeSet::new();
+    for (path, method, operation) in operations(&document) {
+        let place = format!("{method} {path}");
+        assert!(path.starts_with('/'), "{place}");
+        assert!(["get", "post"].contains(&&*method), "{place}");
+        assert!(
+            ids.insert(operation["operationId"].as_str().unwrap().to_owned()),
+            "{place}"
+        );
+        let responses = operation["responses"].as_object().unwrap();
+        assert!(
+            responses.keys().any(|status| status.starts_with('2')),
+            "{place}"
+        );
+        for (status, response) in responses {
+            assert!(
+                status
+                    .parse::<u16>()
+                    .is_ok_and(|status| (200..600).contains(&status))
+                    || status == "default",
+                "{place}"
+            );
+            assert!(response["description"].is_string(), "{place} {status}");
+        }
+        let in_path: BTreeSet<&str> = path
+            .split('/')
+            .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+            .collect();
+        let mut declared = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let parameter = match parameter["$ref"].as_str() {
+                Some(place) => document.pointer(place.strip_prefix('#').unwrap()).unwrap(),
+                None => parameter,
+            };
+            let name = parameter["name"].as_str().unwrap();
+            assert!(
+                seen.insert((name, parameter["in"].as_str().unwrap())),
+                "{place} {name}"
+            );
+            assert!(parameter["schema"].is_object(), "{place} {name}");
+            if parameter["in"] == "path" {
+                assert_eq!(parameter["required"], true, "{place} {name}");
+                declared.insert(name);
+            }
+        }
+        assert_eq!(declared, in_path, "{place}");
+        assert!(
+            method == "post" || operation.get("requestBody").is_none(),
+            "{place}"
+        );
+    }
+}
+
+#[test]
+fn headers_that_may_be_empty_are_said_to_be_so() {
+    let document = openapi::document();
+    for name in ["key", "trace"] {
+        let parameter = &document["components"]["parameters"][name];
+        assert!(jsonschema::is_valid(&parameter["schema"], &json!("")));
+        let about = parameter["description"].as_str().unwrap();
+        assert!(about.contains("empty one counts as none"), "{about}");
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_schema_is_one() {
+    let document = openapi::document();
+    let mut references = 0;
+    each(&document, &mut |fields| {
+        if let Some(Value::String(place)) = fields.get("$ref") {
+            references += 1;
+            let place = place.strip_prefix('#').unwrap_or_else(|| panic!("{place}"));
+            assert!(document.pointer(place).is_some(), "{place}");
+        }
+        assert!(!fields.contains_key("$defs"), "{fields:?}");
+    });
+    assert!(references > 100, "{references}");
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        let sound = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        assert!(name.chars().all(sound), "{name}");
+        assert!(jsonschema::meta::is_valid(schema), "{name}");
+    }
+}
+
+/// The schema that the document has for an answer.
+fn schema_of(document: &Value, path: &str, method: &str, status: &str) -> Value {
+    let response = &document["paths"][path][method]["responses"][status];
+    let mut schema = response["content"]["application/json"]["schema"].clone();
+    schema["components"] = document["components"].clone();
+    schema
+}
+
+#[test]
+fn answers_are_what_the_document_says() {
+    let world = World::new();
+    let document = openapi::document();
+    let check = |path: &str, method: &str, status: &str, answer: &Value| {
+        let schema = schema_of(&document, path, method, status);
+        if let Err(error) = jsonschema::validate(&schema, answer) {
+            panic!("{method} {path} {status}: {error}: {answer}");
+        }
+    };
+    let made = world
+        .post("/v1/tasks", json!({"title": "one", "resources": ["src"]}))
+        .done(201);
+    check("/v1/tasks", "post", "201", &made);
+    let claimed = world
+        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
+    check("/v1/tasks/{taskId}/claim", "post", "200", &claimed);
+    let conflict = world.post("/v1/tasks/1/claim", json!({"agentId": "bob"}));
+    check("/v1/tasks/{taskId}/claim", "post", "409", &conflict.json);
+    check("/v1/tasks", "get", "200", &world.get("/v1/tasks").done(200));
+    check(
+        "/v1/tasks/{taskId}",
+        "get",
+        "404",
+        &world.get("/v1/tasks/9").json,
+    );
+    check("/v1/teams", "get", "200", &world.get("/v1/teams").done(200));
+    check(
+        "/v1/status",
+        "get",
+        "200",
+        &world.get("/v1/status").done(200),
+    );
+    check(
+        "/v1/events",
+        "get",
+        "200",
+        &world.get("/v1/events").done(200),
+    );
+    check("/v1/modes", "get", "200", &world.get("/v1/modes").done(200));
+    let thread = world
+        .post("/v1/threads", json!({"participants": ["ada"]}))
+        .done(201);
+    check("/v1/threads", "post", "201", &thread);
+    let posted = world
+        .post("/v1/threads/thread-0001/messages", json!({"body": "x"}))
+        .done(201);
+    check("/v1/threads/{threadId}/messages", "post", "201", &posted);
+    check(
+        "/v1/threads/{threadId}/tail",
+        "get",
+        "200",
+        &world.get("/v1/threads/thread-0001/tail").done(200),
+    );
+    check(
+        "/v1/inbox",
+        "get",
+        "200",
+        &world.get("/v1/inbox?agentId=ada").done(200),
+    );
+    check(
+        "/v1/can-write",
+        "get",
+        "200",
+        &world.get("/v1/can-write?agentId=ada&path=src/a").done(200),
+    );
+    let read = world.post("/v1/api/read-task", json!({"task_id": "1"}));
+    check("/v1/api/read-task", "post", "200", &read.json);
+    let missing = world.post("/v1/api/read-task", json!({"task_id": "9"}));
+    check("/v1/api/read-task", "post", "404", &missing.json);
+}

@@ -1,0 +1,296 @@
+//! The log over HTTP, in pages and as a stream.
+
+use super::world::{World, call};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use teamlog_server::stream::Hub;
+use teamlog_server::{Answer, Call, Method, Streamed};
+
+fn make(world: &World, count: usize) {
+    for number in 0..count {
+        world
+            .post("/v1/tasks", json!({"title": format!("task {number}")}))
+            .done(201);
+    }
+}
+
+fn seqs(page: &Value) -> Vec<u64> {
+    let events = page["events"].as_array().unwrap().iter();
+    events.map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn pages_go_on_where_the_last_one_ended() {
+    let world = World::new();
+    make(&world, 5);
+    let head = world.get("/v1/status").done(200)["last_seq"]
+        .as_u64()
+        .unwrap();
+    let (mut after, mut all) = (0, Vec::new());
+    loop {
+        let page = world
+            .get(&format!("/v1/events?after={after}&limit=2"))
+            .done(200);
+        assert_eq!(page["last_seq"], head);
+        all.extend(seqs(&page));
+        after = page["next_after"].as_u64().unwrap();
+        if page["more"] == false {
+            break;
+        }
+    }
+    assert_eq!(all, (1..=head).collect::<Vec<u64>>());
+    assert_eq!(after, head);
+    let end = world.get(&format!("/v1/events?after={head}")).done(200);
+    assert_eq!(
+        (end["count"].as_u64(), end["next_after"].as_u64()),
+        (Some(0), Some(head))
+    );
+    world
+        .get(&format!("/v1/events?after={}", head + 1))
+        .refused(409, "cursor_ahead");
+    world
+        .get("/v1/events?after=x")
+        .refused(400, "invalid_input");
+    world
+        .get("/v1/events?limit=1001")
+        .refused(400, "invalid_input");
+    world
+        .get("/v1/events?since=1")
+        .refused(400, "invalid_input");
+}
+
+#[test]
+fn filters_leave_out_and_still_get_on() {
+    let world = World::new();
+    make(&world, 3);
+    world
+        .post("/v1/tasks/2/claim", json!({"agentId": "ada"}))
+        .done(200);
+    let made = world.get("/v1/events?kind=task_created").done(200);
+    assert_eq!(made["count"], 3);
+    assert_eq!(made["next_after"], made["last_seq"]);
+    let of_two = world.get("/v1/events?task_id=2").done(200);
+    let kinds: Vec<&str> = of_two["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["task_created", "task_claimed"]);
+    let first = world.get("/v1/events?task_id=2&limit=1").done(200);
+    assert_eq!(
+        (first["count"].as_u64(), first["more"].as_bool()),
+        (Some(1), Some(true))
+    );
+    let next = first["next_after"].as_u64().unwrap();
+    let second = world
+        .get(&format!("/v1/events?task_id=2&limit=1&after={next}"))
+        .done(200);
+    assert_eq!(second["events"][0]["kind"], "task_claimed");
+    for filter in ["actor=ada", "agent=ada", "agent=ada&kind=task_claimed"] {
+        let some = world.get(&format!("/v1/events?{filter}")).done(200);
+        assert!(some["count"].as_u64().unwrap() >= 1, "{filter}");
+        assert!(
+            some["events"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|event| event["agent"] == "ada" || event["actor"] == "ada")
+        );
+    }
+    assert_eq!(world.get("/v1/events?trace_id=none").done(200)["count"], 0);
+}
+
+struct Stream {
+    streamed: Streamed,
+    text: String,
+}
+
+impl Stream {
+    /// Takes what comes until so many events came.
+    #[track_caller]
+    fn until(&mut self, events: usize) -> Vec<u64> {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while self.ids().len() < events {
+            self.more(deadline);
+        }
+        self.ids()
+    }
+    #[track_caller]
+    fn more(&mut self, deadline: Instant) -> bool {
+        loop {
+            match self.streamed.frames.try_recv() {
+                Ok(frame) => {
+                    self.text.push_str(std::str::from_utf8(&frame).unwrap());
+                    return true;
+                }
+                Err(tokio::sync::mpsc::error::TryRecvError::Disconnected) => return false,
+                Err(_) => {
+                    assert!(
+                        Instant::now() < deadline,
+                        "nothing came behind {}",
+                        self.text
+                    );
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+    }
+    fn ids(&self) -> Vec<u64> {
+        let blocks = self
+            .text
+            .split("\n\n")
+            .filter(|block| !block.contains("event: cut"));
+        let ids = blocks.filter_map(|block| block.strip_prefix("id: "));
+        ids.map(|block| block.split('\n').next().unwrap().parse().unwrap())
+            .collect()
+    }
+}
+
+fn listen(hub: &Hub, world: &World, target: &str, known: Option<&str>) -> Stream {
+    let asked = Call {
+        wants_stream: true,
+        last_event_id: known.map(str::to_owned),
+        ..call(Method::Get, target, "")
+    };
+    match hub.answer(&world.served, &asked) {
+        Answer::Streamed(streamed) => {
+            assert!(streamed.content_type.starts_with("text/event-stream"));
+            Stream {
+                streamed,
+                text: String::new(),
+            }
+        }
+        Answer::Whole(reply) => panic!("{reply:?}"),
+    }
+}
+
+#[test]
+fn a_stream_tells_the_past_and_then_what_comes_without_gap_or_repetition() {
+    let world = World::new();
+    let hub = Hub::default();
+    make(&world, 300);
+    let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
+    let mut late = listen(&hub, &world, "/v1/events", None);
+    make(&world, 50);
+    let head = world.get("/v1/status").done(200)["last_seq"]
+        .as_u64()
+        .unwrap();
+    assert_eq!(
+        stream.until(head as usize),
+        (1..=head).collect::<Vec<u64>>()
+    );
+    assert!(
+        stream
+            .text
+            .starts_with("retry: 1000\n: behind 0\n\nid: 1\ndata: {\"seq\":1,")
+    );
+    let late_ids = late.until(50);
+    assert_eq!(late_ids, (head - 49..=head).collect::<Vec<u64>>());
+
+    // Whoever comes again says what it knows, in its header before its query.
+    let known = (head - 3).to_string();
+    let mut again = listen(&hub, &world, "/v1/events?after=0", Some(&known));
+    assert_eq!(again.until(3), [head - 2, head - 1, head]);
+    make(&world, 1);
+    assert_eq!(again.until(4).last(), Some(&(head + 1)));
+}
+
+#[test]
+fn streams_are_filtered_like_pages_and_refused_like_them() {
+    let world = World::new();
+    let hub = Hub::default();
+    make(&world, 3);
+    let mut stream = listen(&hub, &world, "/v1/events?after=0&task_id=2", None);
+    make(&world, 2);
+    world
+        .post("/v1/tasks/2/claim", json!({"agentId": "ada"}))
+        .done(200);
+    stream.until(2);
+    let lines = stream.text.lines();
+    let told: Vec<Value> = lines
+        .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+        .collect();
+    assert_eq!(told.len(), 2);
+    assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
+    for (target, known) in [
+        ("/v1/events?after=999", None),
+        ("/v1/events", Some("999")),
+        ("/v1/events", Some("x")),
+        ("/v1/events?more=1", None),
+    ] {
+        let asked = Call {
+            wants_stream: true,
+            last_event_id: known.map(str::to_owned),
+            ..call(Method::Get, target, "")
+        };
+        assert!(
+            matches!(hub.answer(&world.served, &asked), Answer::Whole(reply) if reply.status == 409 || reply.status == 400),
+            "{target}"
+        );
+    }
+    // Who does not ask for a stream gets a page, and no other path has one.
+    let page = hub.answer(&world.served, &call(Method::Get, "/v1/events", ""));
+    assert!(matches!(page, Answer::Whole(reply) if reply.status == 200));
+    let tasks = Call {
+        wants_stream: true,
+        ..call(Method::Get, "/v1/tasks", "")
+    };
+    assert!(matches!(
+        hub.answer(&world.served, &tasks),
+        Answer::Whole(_)
+    ));
+}
+
+#[test]
+fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
+    let world = World::new();
+    let hub = Hub::default();
+    let mut slow = listen(&hub, &world, "/v1/events", None);
+    let mut quick = listen(&hub, &world, "/v1/events", None);
+    let head = world.get("/v1/status").done(200)["last_seq"]
+        .as_u64()
+        .unwrap();
+    let mut last = head;
+    for _ in 0..15 {
+        make(&world, 80);
+        last = world.get("/v1/status").done(200)["last_seq"]
+            .as_u64()
+            .unwrap();
+        // The quick one takes what there is.
+        quick.until((last - head) as usize);
+    }
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while slow.more(deadline) {}
+    let told = slow.ids();
+    assert!((900..1_200).contains(&told.len()), "{}", told.len());
+    let cursor = told.last().unwrap();
+    assert!(slow.text.ends_with("\n\n"));
+    let end = slow.text.split("event: cut\n").nth(1).expect("a last word");
+    assert!(
+        end.starts_with(&format!("id: {cursor}\ndata: {{\"after\":{cursor},")),
+        "{end}"
+    );
+    // It goes on from there, and has everything once.
+    let mut again = listen(&hub, &world, "/v1/events", Some(&cursor.to_string()));
+    let rest = again.until((last - cursor) as usize);
+    let whole: Vec<u64> = told.into_iter().chain(rest).collect();
+    assert_eq!(whole, (head + 1..=last).collect::<Vec<u64>>());
+}
+
+#[test]
+fn a_stream_that_nobody_takes_ends_its_thread() {
+    let world = World::new();
+    let hub = Hub::default();
+    let stream = listen(&hub, &world, "/v1/events?after=0", None);
+    drop(stream);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while Arc::strong_count(&world.served) > 1 {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // And another one begins it anew.
+    let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
+    assert_eq!(stream.until(1), [1]);
+}

@@ -1,0 +1,225 @@
+//! Epochs fence: who is told what, in which order.
+
+use super::world::{SECOND, World};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use teamlog_team::task::update::TaskUpdate;
+
+const WAYS: [&str; 3] = ["renew", "complete", "fail"];
+
+fn claimed() -> World {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    world
+        .post(
+            "/v1/tasks/1/claim",
+            json!({"agentId": "ada", "ttlMs": 1000}),
+        )
+        .done(200);
+    world
+}
+
+fn way(way: &str) -> String {
+    format!("/v1/tasks/1/{way}")
+}
+
+#[test]
+fn the_task_comes_first() {
+    let world = World::new();
+    for name in WAYS {
+        let target = format!("/v1/tasks/7/{name}");
+        world
+            .post(&target, json!({"epoch": 9, "agentId": "eve"}))
+            .refused(404, "task_not_found");
+    }
+}
+
+#[test]
+fn then_the_epoch() {
+    let world = claimed();
+    for name in WAYS {
+        for epoch in [0, 2, u64::MAX] {
+            world
+                .post(&way(name), json!({"epoch": epoch, "agentId": "eve"}))
+                .refused(409, "epoch_mismatch");
+        }
+        let missing = world.post(&way(name), json!({"agentId": "ada"}));
+        assert_eq!(
+            missing.refused(400, "invalid_input").json["error"]["details"]["field"],
+            "epoch"
+        );
+        for odd in [json!("1"), json!(1.5), json!(-1), json!([1])] {
+            world
+                .post(&way(name), json!({"epoch": odd}))
+                .refused(400, "invalid_input");
+        }
+    }
+    // Of a task that is finished too, a stale epoch is told before the state.
+    world.post(&way("complete"), json!({"epoch": 1})).done(200);
+    for name in WAYS {
+        world
+            .post(&way(name), json!({"epoch": 2}))
+            .refused(409, "epoch_mismatch");
+    }
+}
+
+#[test]
+fn then_the_state() {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    for name in WAYS {
+        world
+            .post(&way(name), json!({"epoch": 0, "agentId": "eve"}))
+            .refused(409, "claim_conflict");
+    }
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
+    world.post(&way("complete"), json!({"epoch": 1})).done(200);
+    for name in WAYS {
+        world
+            .post(&way(name), json!({"epoch": 1, "agentId": "eve"}))
+            .refused(409, "already_terminal");
+    }
+}
+
+#[test]
+fn then_the_holder_before_the_lease() {
+    let world = claimed();
+    world.later(2 * SECOND);
+    for name in WAYS {
+        world
+            .post(&way(name), json!({"epoch": 1, "agentId": "eve"}))
+            .refused(403, "not_holder");
+    }
+}
+
+#[test]
+fn an_override_skips_the_holder_never_the_epoch_and_is_recorded() {
+    for name in WAYS {
+        let world = claimed();
+        let forced = |epoch: u64| json!({"epoch": epoch, "agentId": "eve", "force": true});
+        world
+            .post(&way(name), forced(2))
+            .refused(409, "epoch_mismatch");
+        world.post(&way(name), forced(1)).done(200);
+        let mut team = world.served.root().team("demo").unwrap();
+        let mut last = Value::Null;
+        team.export(&mut |line| {
+            last = serde_json::from_slice(line).unwrap();
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(
+            (&last["actor"], &last["payload"]["forced"]),
+            (&json!("eve"), &json!(true)),
+            "{name}: {last}"
+        );
+    }
+}
+
+#[test]
+fn the_operations_hold_an_epoch_against_whoever_acts_too() {
+    let world = claimed();
+    let finish = |more: (&str, &str)| {
+        let mut input = json!({"task_id": "1", "from": "in_progress", "to": "completed"});
+        input["epoch"] = json!(1);
+        input[more.0] = json!(more.1);
+        world.post("/v1/api/transition-task-status", input)
+    };
+    finish(("worker", "eve")).refused(403, "not_holder");
+    finish(("actor", "eve")).refused(403, "not_holder");
+    finish(("actor", "ada")).done(200);
+}
+
+#[test]
+fn what_messages_reported_of_a_claimed_task_is_shown() {
+    let world = claimed();
+    let mut team = world.served.root().team("demo").unwrap();
+    team.task_update(TaskUpdate {
+        from: "ada".into(),
+        to: "lead".into(),
+        task_id: "1".into(),
+        status: Some("done".into()),
+        progress: Some("40%".into()),
+        eta: Some("noon".into()),
+        blocked: Some(true),
+        note: Some("no schema".into()),
+        ..TaskUpdate::default()
+    })
+    .unwrap_or_else(|failure| panic!("{failure}"));
+    for task in [
+        &world.get("/v1/tasks/1").done(200)["task"],
+        &world.get("/v1/tasks").done(200)["tasks"][0],
+    ] {
+        for (field, value) in [
+            ("status", json!("in_progress")),
+            ("reportedStatus", json!("completed")),
+            ("reportedBlocked", json!(true)),
+            ("reportedProgress", json!("40%")),
+            ("reportedEta", json!("noon")),
+            ("reportedNote", json!("no schema")),
+            ("reportedBy", json!("ada")),
+            ("reportedAt", json!("2026-11-21T12:00:00.000Z")),
+        ] {
+            assert_eq!(task[field], value, "{field}: {task}");
+        }
+    }
+}
+
+#[test]
+fn a_holder_who_claims_again_is_told_that_it_holds_the_task() {
+    let world = claimed();
+    let again = world.post("/v1/tasks/1/claim", json!({"agentId": "ada"}));
+    let details = &again.refused(409, "claim_conflict").json["error"]["details"];
+    assert_eq!(
+        (&details["yours"], &details["epoch"]),
+        (&json!(true), &json!(1))
+    );
+    let other = world.post("/v1/tasks/1/claim", json!({"agentId": "eve"}));
+    let details = &other.refused(409, "claim_conflict").json["error"]["details"];
+    assert_eq!(details.get("yours"), None);
+}
+
+#[test]
+fn a_lease_that_ran_out_is_told_the_same_before_and_after_it_is_recorded() {
+    let world = claimed();
+    world.later(SECOND);
+    let before = world.get("/v1/tasks/1").done(200);
+    assert_eq!(before["task"]["leaseExpired"], true);
+    for name in WAYS.iter().cycle().take(6) {
+        world
+            .post(&way(name), json!({"epoch": 1, "agentId": "ada"}))
+            .refused(403, "lease_expired");
+    }
+    let after = world.get("/v1/tasks/1").done(200);
+    assert_eq!(after["task"]["status"], "pending");
+    assert_eq!(after["task"]["lease"], Value::Null);
+}
+
+#[test]
+fn a_zombie_completes_nothing_once_somebody_else_holds_the_task() {
+    let world = claimed();
+    world.later(5 * SECOND);
+    let again = world
+        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
+        .done(200);
+    assert_eq!(again["lease"]["epoch"], 2);
+    let late = world.post(&way("complete"), json!({"epoch": 1, "agentId": "ada"}));
+    late.refused(409, "epoch_mismatch");
+    world
+        .post(&way("complete"), json!({"epoch": 2, "agentId": "ada"}))
+        .refused(403, "not_holder");
+    world
+        .post(&way("complete"), json!({"epoch": 2, "agentId": "bob"}))
+        .done(200);
+}
+
+#[test]
+fn nobody_claims_what_another_holds() {
+    let world = claimed();
+    let second = world.post("/v1/tasks/1/claim", json!({"agentId": "bob"}));
+    let details = &second.refused(409, "claim_conflict").json["error"]["details"];
+    assert_eq!(details["owner"], "ada");
+    assert_eq!(details["epoch"], 1);
+}

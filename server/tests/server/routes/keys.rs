@@ -1,0 +1,205 @@
+//! The same request under a key is carried out once, and answered with the same bytes.
+
+use super::world::{SECOND, World, call};
+use serde_json::{Value, json};
+use teamlog_server::{Call, Method};
+
+const REPLAYED: &str = "Idempotent-Replayed";
+
+fn count(world: &World) -> u64 {
+    world.get("/v1/status").done(200)["events"]
+        .as_u64()
+        .unwrap()
+}
+
+#[test]
+fn a_repetition_gets_the_first_bytes_also_when_the_world_moved_on_and_after_a_restart() {
+    let world = World::new();
+    let create = json!({"title": "one", "resources": ["src"]});
+    let first = world.keyed("k1", "/v1/tasks", create.clone());
+    assert_eq!((first.status, first.header(REPLAYED)), (201, None));
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
+    let done = world.keyed("k3", "/v1/tasks/1/complete", json!({"epoch": 1}));
+    assert_eq!(done.status, 200);
+    let events = count(&world);
+    world.later(3_600 * SECOND);
+    let check = |world: &World| {
+        for (key, target, body, before) in [
+            ("k1", "/v1/tasks", create.clone(), &first),
+            ("k3", "/v1/tasks/1/complete", json!({"epoch": 1}), &done),
+        ] {
+            let again = world.keyed(key, target, body);
+            assert_eq!(again.reply.body, before.reply.body);
+            assert_eq!(again.status, before.status);
+            assert_eq!(again.header(REPLAYED), Some("true"));
+        }
+        assert_eq!(count(world), events);
+    };
+    check(&world);
+    check(&world.restarted());
+}
+
+#[test]
+fn a_claim_is_answered_again_only_as_long_as_it_lives() {
+    let world = World::new();
+    let operation = json!({"task_id": "3", "worker": "ada", "lease_ms": 300_000});
+    let asked = [
+        ("k1", "/v1/tasks/1/claim", json!({"agentId": "ada"})),
+        ("k2", "/v1/tasks/1/renew", json!({"epoch": 1})),
+        ("k3", "/v1/tasks/2/claim", json!({"agentId": "ada"})),
+        ("k4", "/v1/api/claim-task", operation),
+        (
+            "k5",
+            "/v1/api/claim-next-task",
+            json!({"worker": "ada", "lease_ms": 300_000}),
+        ),
+    ];
+    for title in ["one", "two", "three", "four"] {
+        world.post("/v1/tasks", json!({"title": title})).done(201);
+    }
+    let ask = |(key, target, body): &(&str, &str, Value)| world.keyed(key, target, body.clone());
+    let first: Vec<_> = asked.iter().map(ask).collect();
+    for (asked, first) in asked.iter().zip(&first) {
+        assert_eq!((first.status, first.header(REPLAYED)), (200, None));
+        let again = ask(asked);
+        // Marked beside the body, whose bytes are the first ones.
+        assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
+        assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
+    }
+    world
+        .post("/v1/tasks/2/complete", json!({"epoch": 1}))
+        .done(200);
+    world.later(300 * SECOND);
+    let events = count(&world);
+    for (asked, (status, code)) in asked.iter().zip([
+        (403, "lease_expired"),
+        (403, "lease_expired"),
+        (409, "claim_conflict"),
+        (403, "lease_expired"),
+        (403, "lease_expired"),
+    ]) {
+        let dead = ask(asked);
+        dead.refused(status, code);
+        assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
+    }
+    assert_eq!(count(&world), events);
+    // Once it is somebody else's, that is what is said.
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
+        .done(200);
+    ask(&asked[0]).refused(409, "claim_conflict");
+    ask(&asked[1]).refused(409, "claim_conflict");
+}
+
+#[test]
+fn how_a_body_is_written_makes_no_other_request() {
+    let world = World::new();
+    let ask = |body: &str| {
+        world.ask(Call {
+            key: Some("k".to_owned()),
+            ..call(Method::Post, "/v1/tasks", body)
+        })
+    };
+    let first = ask(r#"{"title":"é","description":"d"}"#);
+    let again = ask("{ \"description\" : \"d\",\n\"title\":\"\\u00e9\" }");
+    assert_eq!(first.reply.body, again.reply.body);
+    assert_eq!(again.header(REPLAYED), Some("true"));
+}
+
+#[test]
+fn another_request_under_the_key_is_refused_and_changes_nothing() {
+    let world = World::new();
+    world
+        .keyed("k", "/v1/tasks", json!({"title": "one"}))
+        .done(201);
+    world.post("/v1/tasks", json!({"title": "two"})).done(201);
+    let events = count(&world);
+    for (target, body) in [
+        ("/v1/tasks", json!({"title": "other"})),
+        ("/v1/tasks", json!({"title": "one", "description": "more"})),
+        ("/v1/tasks/1/claim", json!({"agentId": "ada"})),
+        ("/v1/tasks/2/claim", json!({"agentId": "ada"})),
+        (
+            "/v1/api/create-task",
+            json!({"subject": "one", "description": "d"}),
+        ),
+    ] {
+        let said = world.keyed("k", target, body.clone());
+        said.refused(422, "idempotency_key_reused");
+    }
+    assert_eq!(count(&world), events);
+    // The same body on another task is another request.
+    world
+        .keyed("c", "/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
+    world
+        .keyed("c", "/v1/tasks/2/claim", json!({"agentId": "ada"}))
+        .refused(422, "idempotency_key_reused");
+}
+
+#[test]
+fn what_was_refused_is_not_kept() {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    world
+        .keyed("k", "/v1/tasks/1/complete", json!({"epoch": 0}))
+        .refused(409, "claim_conflict");
+    world
+        .keyed("k", "/v1/tasks/9/claim", json!({"agentId": "ada"}))
+        .refused(404, "task_not_found");
+    world
+        .keyed("k", "/v1/tasks", json!({"title": ""}))
+        .refused(400, "invalid_input");
+    let done = world.keyed("k", "/v1/tasks/1/claim", json!({"agentId": "ada"}));
+    assert_eq!((done.status, done.header(REPLAYED)), (200, None));
+}
+
+#[test]
+fn without_a_key_a_repetition_is_another_request() {
+    let world = World::new();
+    let first = world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    let second = world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    assert_ne!(first["task"]["id"], second["task"]["id"]);
+}
+
+#[test]
+fn duplicates_at_the_same_time_are_one() {
+    let world = World::new();
+    let bodies: Vec<Vec<u8>> = std::thread::scope(|scope| {
+        let ask = || {
+            world
+                .keyed("k", "/v1/tasks", json!({"title": "one"}))
+                .reply
+                .body
+        };
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
+    });
+    assert!(bodies.iter().all(|body| *body == bodies[0]));
+    let tasks = world.get("/v1/tasks").done(200);
+    assert_eq!(tasks["tasks"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_key_that_is_no_identifier_is_refused() {
+    let world = World::new();
+    for key in ["a\nb", &"x".repeat(129)] {
+        let said = world.keyed(key, "/v1/tasks", json!({"title": "one"}));
+        said.refused(400, "invalid_input");
+        assert_eq!(said.json["error"]["details"]["field"], "Idempotency-Key");
+    }
+    for key in ["__proto__", "constructor", "a/b"] {
+        let first = world
+            .keyed(key, "/v1/tasks", json!({"title": "one"}))
+            .done(201);
+        let again: Value = world
+            .keyed(key, "/v1/tasks", json!({"title": "one"}))
+            .done(201);
+        assert_eq!(first, again);
+    }
+}

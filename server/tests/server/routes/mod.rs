@@ -1,0 +1,12 @@
+//! The routes, called without sockets.
+mod document;
+mod events;
+mod fencing;
+mod inputs;
+mod keys;
+mod operations;
+mod same;
+mod tasks;
+mod teams;
+mod threads;
+mod world;

@@ -1,0 +1,68 @@
+//! A team is set up.
+
+use super::world::World;
+use serde_json::json;
+
+#[test]
+fn agents_join_get_roles_and_a_budget_at_once() {
+    let world = World::with(&["ada"]);
+    let body = json!({"teamId": "demo", "agents": [{"id": "ada", "role": "parser", "model": "anthropic/m-1"},
+        {"id": "bob", "model": null}, {"id": "bob"}],
+        "budget": {"maxTokens": 1000, "softLimitTokens": 500, "hardLimit": true}});
+    let made = world.keyed("k", "/v1/teams", body.clone());
+    let again = world.keyed("k", "/v1/teams", body.clone());
+    assert_eq!(made.reply.body, again.reply.body);
+    let made = made.done(201);
+    assert_eq!(made["team"]["teamId"], "demo");
+    assert_eq!(
+        made["team"]["agents"],
+        json!([{"id": "ada", "role": "parser", "model": "anthropic/m-1"}, {"id": "bob", "role": "worker"}])
+    );
+    assert_eq!(
+        made["team"]["budget"],
+        json!({"maxTokens": 1000, "hardLimit": true, "softLimitTokens": 500, "softLimitReached": false})
+    );
+    assert_eq!(world.get("/v1/teams/demo").done(200), made);
+    // Saying the same again changes nothing.
+    let events = |world: &World| world.get("/v1/status").done(200)["events"].clone();
+    let before = events(&world);
+    assert_eq!(world.post("/v1/teams", body).done(201), made);
+    assert_eq!(events(&world), before);
+    let other = world
+        .post(
+            "/v1/teams",
+            json!({"agents": [{"id": "ada", "role": "lexer"}]}),
+        )
+        .done(201);
+    assert_eq!(
+        other["team"]["agents"][0],
+        json!({"id": "ada", "role": "lexer", "model": "anthropic/m-1"})
+    );
+    assert_eq!(other["team"]["budget"], made["team"]["budget"]);
+}
+
+#[test]
+fn a_setup_that_breaks_a_rule_changes_nothing() {
+    let world = World::with(&["ada"]);
+    for body in [
+        json!({"agents": [{"id": "bob"}, {"id": "a/b"}]}),
+        json!({"agents": [{"id": "bob", "model": 7}]}),
+        json!({"agents": [{"id": "leader-fixed", "role": "lead"}]}),
+        json!({"agents": [{"role": "x"}]}),
+        json!({"agents": ["bob"]}),
+        json!({"agents": [{"id": "bob", "more": 1}]}),
+        json!({"agents": [{"id": "bob"}], "budget": {"hardLimit": true}}),
+        json!({"budget": {"maxTokens": -1}}),
+        json!({"budget": {"max": 1}}),
+    ] {
+        world.post("/v1/teams", body).refused(400, "invalid_input");
+    }
+    world
+        .post("/v1/teams", json!({"teamId": "other"}))
+        .refused(404, "team_not_found");
+    let team = world.get("/v1/teams/demo").done(200);
+    assert_eq!(
+        team["team"]["agents"],
+        json!([{"id": "ada", "role": "worker"}])
+    );
+}

@@ -1,0 +1,286 @@
+//! Threads, and what agents are told.
+
+use super::world::World;
+use serde_json::{Value, json};
+
+fn kinds(feed: &Value) -> Vec<&str> {
+    let events = feed["events"].as_array().unwrap().iter();
+    events
+        .map(|event| event["type"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn a_thread_is_begun_posted_to_read_and_linked_as_its_plainest_client_does() {
+    let world = World::new();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    let thread = world.post(
+        "/v1/threads",
+        json!({"title": "", "taskId": "", "participants": ["ada", " bob ", "", "ada"]}),
+    );
+    let thread = thread.done(201);
+    assert_eq!(thread["thread"]["id"], "thread-0001");
+    assert_eq!(thread["thread"]["title"], "Thread");
+    assert_eq!(thread["thread"]["participants"], json!(["ada", "bob"]));
+    assert_eq!(thread["thread"]["taskId"], Value::Null);
+
+    let posted = world.post(
+        "/v1/threads/thread-0001/messages",
+        json!({"message": " hello "}),
+    );
+    let posted = posted.done(201);
+    assert_eq!(posted["message"]["from"], "system");
+    assert_eq!(posted["message"]["body"], "hello");
+    assert_eq!(posted["message"]["threadId"], "thread-0001");
+    let own = world.post(
+        "/v1/threads/thread-0001/messages",
+        json!({"body": "mine", "agentId": "ada", "to": ["bob"]}),
+    );
+    assert_eq!(own.done(201)["message"]["to"], json!(["bob"]));
+
+    for target in [
+        "tail?limit=20",
+        "messages?tail=20",
+        "tail",
+        "messages?tail=0",
+        "tail?limit=9999",
+    ] {
+        let tail = world
+            .get(&format!("/v1/threads/thread-0001/{target}"))
+            .done(200);
+        let bodies: Vec<&str> = tail["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|message| message["body"].as_str().unwrap())
+            .collect();
+        assert_eq!(bodies, ["hello", "mine"], "{target}");
+        assert_eq!(tail["thread"]["id"], "thread-0001");
+    }
+    let last = world
+        .get("/v1/threads/thread-0001/messages?tail=1")
+        .done(200);
+    assert_eq!(last["messages"].as_array().map(Vec::len), Some(1));
+    assert_eq!(last["messages"][0]["body"], "mine");
+
+    let linked = world
+        .post("/v1/threads/thread-0001/link", json!({"taskId": "1"}))
+        .done(200);
+    assert_eq!(linked["thread"]["taskId"], "1");
+    for found in ["?q=HELLO", "?q=bob", "", "?q="] {
+        let threads = world.get(&format!("/v1/threads/search{found}")).done(200);
+        assert_eq!(
+            threads["threads"].as_array().map(Vec::len),
+            Some(1),
+            "{found}"
+        );
+    }
+    let none = world.get("/v1/threads/search?q=nothing").done(200);
+    assert_eq!(none["threads"], json!([]));
+}
+
+#[test]
+fn what_a_thread_cannot_take_is_refused() {
+    let world = World::new();
+    world.post("/v1/threads", json!({})).done(201);
+    for (body, field) in [
+        (json!({}), "message"),
+        (json!({"message": " "}), "message"),
+        (json!({"message": "a", "body": "b"}), "message"),
+        (json!({"message": "a", "agentId": "a b"}), "agentId"),
+    ] {
+        let said = world.post("/v1/threads/thread-0001/messages", body);
+        assert_eq!(
+            said.refused(400, "invalid_input").json["error"]["details"]["field"],
+            field
+        );
+    }
+    world
+        .post("/v1/threads/thread-0009/messages", json!({"message": "a"}))
+        .refused(404, "thread_not_found");
+    world
+        .get("/v1/threads/thread-0009/tail")
+        .refused(404, "thread_not_found");
+    world
+        .get("/v1/threads/..%2Fx/tail")
+        .refused(400, "invalid_input");
+    world
+        .post("/v1/threads/thread-0001/link", json!({"taskId": "../team"}))
+        .refused(400, "invalid_input");
+    world
+        .post("/v1/threads/thread-0001/link", json!({"taskId": "9"}))
+        .refused(404, "task_not_found");
+    world
+        .post("/v1/threads", json!({"taskId": "9"}))
+        .refused(404, "task_not_found");
+    world
+        .post("/v1/threads", json!({"participants": ["a b"]}))
+        .refused(400, "invalid_input");
+}
+
+#[test]
+fn a_key_makes_one_thread_and_one_message() {
+    let world = World::new();
+    for target in ["/v1/threads", "/v1/threads/thread-0001/messages"] {
+        let body = match target {
+            "/v1/threads" => json!({"title": "one"}),
+            _ => json!({"message": "one"}),
+        };
+        let first = world.keyed(target, target, body.clone());
+        let again = world.keyed(target, target, body);
+        assert_eq!((first.status, again.status), (201, 201));
+        assert_eq!(first.reply.body, again.reply.body);
+    }
+    let tail = world.get("/v1/threads/thread-0001/tail").done(200);
+    assert_eq!(tail["messages"].as_array().map(Vec::len), Some(1));
+    let threads = world.get("/v1/threads/search").done(200);
+    assert_eq!(threads["threads"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn an_inbox_is_read_behind_a_cursor_that_is_text() {
+    let world = World::with(&["ada", "bob"]);
+    let nothing = world.get("/v1/inbox?agentId=ada").done(200);
+    assert_eq!(nothing["events"], json!([]));
+    let since = nothing["nextSince"].as_str().unwrap().to_owned();
+    world.post("/v1/tasks", json!({"title": "one"})).done(201);
+    world
+        .post("/v1/tasks/1/claim", json!({"agentId": "bob"}))
+        .done(200);
+    world
+        .post("/v1/threads", json!({"participants": ["ada", "bob"]}))
+        .done(201);
+    world
+        .post(
+            "/v1/threads/thread-0001/messages",
+            json!({"message": "hi", "agentId": "bob"}),
+        )
+        .done(201);
+
+    let feed = world
+        .get(&format!("/v1/inbox?teamId=demo&agentId=ada&since={since}"))
+        .done(200);
+    assert_eq!(kinds(&feed), ["task_claimed", "thread_message"]);
+    assert_eq!(feed["messages"][0]["type"], "task_claimed");
+    assert_eq!(feed["messages"][0]["payload"]["taskId"], "1");
+    assert_eq!(feed["events"][1]["content"], "hi");
+    let next = feed["nextSince"].as_str().unwrap();
+    let rest = world
+        .get(&format!("/v1/inbox?agentId=ada&since={next}"))
+        .done(200);
+    assert_eq!(
+        (kinds(&rest), rest["nextSince"].as_str()),
+        (vec![], Some(next))
+    );
+
+    let first = world
+        .get(&format!("/v1/inbox?agentId=ada&since={since}&limit=1"))
+        .done(200);
+    assert_eq!(
+        (kinds(&first), first["more"].as_bool()),
+        (vec!["task_claimed"], Some(true))
+    );
+    let next = first["nextSince"].as_str().unwrap();
+    let second = world
+        .get(&format!("/v1/inbox?agentId=ada&since={next}"))
+        .done(200);
+    assert_eq!(kinds(&second), ["thread_message"]);
+
+    world
+        .get("/v1/inbox?agentId=ada&since=9999")
+        .refused(409, "cursor_ahead");
+    for odd in ["-1", "1.9", "x", "1x", "99999999999999999999"] {
+        world
+            .get(&format!("/v1/inbox?agentId=ada&since={odd}"))
+            .refused(400, "invalid_input");
+    }
+    world.get("/v1/inbox").refused(400, "invalid_input");
+    world
+        .get("/v1/inbox?agentId=a%20b")
+        .refused(400, "invalid_input");
+}
+
+#[test]
+fn who_holds_a_path_may_write_it() {
+    let world = World::new();
+    world
+        .post(
+            "/v1/tasks",
+            json!({"title": "one", "resources": ["src/io/"]}),
+        )
+        .done(201);
+    let ask = |path: &str| {
+        world
+            .get(&format!(
+                "/v1/can-write?teamId=demo&agentId=ada&path={path}"
+            ))
+            .done(200)
+    };
+    assert_eq!(ask("src/io/file.rs")["reason"], "no_active_lease_for_path");
+    let claimed = world
+        .post("/v1/tasks/1/claim", json!({"agentId": "ada"}))
+        .done(200);
+    assert_eq!(claimed["task"]["resources"], json!(["src/io"]));
+    let may = ask("src/io/file.rs");
+    assert_eq!(
+        (&may["allow"], &may["reason"]),
+        (&json!(true), &json!("lease_active_for_resource"))
+    );
+    assert_eq!(may["taskId"], "1");
+    assert_eq!(ask("src/other")["allow"], false);
+    assert_eq!(ask("../x")["reason"], "path_traversal_denied");
+    assert_eq!(ask(r"src\io\..\..\secret")["allow"], false);
+    assert_eq!(ask("")["allow"], false);
+    world
+        .get("/v1/can-write?path=x")
+        .refused(400, "invalid_input");
+
+    world
+        .post("/v1/tasks", json!({"title": "two", "resources": ["src"]}))
+        .done(201);
+    let conflict = world.post("/v1/tasks/2/claim", json!({"agentId": "bob"}));
+    conflict.refused(409, "resource_conflict");
+}
+
+/// Every text in `value` that looks like a moment.
+fn moments(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.starts_with("2026-11-21T") => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| moments(item, found)),
+        Value::Object(fields) => fields.values().for_each(|field| moments(field, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn moments_have_three_decimals_wherever_a_client_of_the_protocol_looks() {
+    let world = World::new();
+    world.later(123_456);
+    let answers = [
+        world.post("/v1/tasks", json!({"title": "one", "resources": ["src"]})),
+        world.post("/v1/tasks/1/claim", json!({"agentId": "ada"})),
+        world.get("/v1/tasks"),
+        world.get("/v1/can-write?agentId=ada&path=src"),
+        world.post("/v1/threads", json!({"participants": ["ada"]})),
+        world.post(
+            "/v1/threads/thread-0001/messages",
+            json!({"message": "hello"}),
+        ),
+        world.get("/v1/threads/thread-0001/tail"),
+        world.get("/v1/threads/thread-0001/messages"),
+        world.get("/v1/threads/search"),
+        world.post("/v1/threads/thread-0001/link", json!({"taskId": "1"})),
+        world.get("/v1/inbox?agentId=ada"),
+    ];
+    for said in answers {
+        let mut found = Vec::new();
+        moments(&said.json, &mut found);
+        assert!(!found.is_empty(), "{}", said.json);
+        for moment in found {
+            assert!(moment.ends_with(".123Z"), "{moment} in {}", said.json);
+        }
+    }
+    // The log keeps what it was told.
+    let events = world.get("/v1/events?limit=1000").done(200).to_string();
+    assert!(events.contains("T12:00:00.123456Z"), "{events}");
+}

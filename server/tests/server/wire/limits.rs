@@ -1,0 +1,365 @@
+//! Clients that take too long, send too much, or are too many.
+
+use super::stand::Stand;
+use crate::client::{Client, address, until};
+use std::io::Write;
+use std::time::{Duration, Instant};
+use teamlog_server::Limits;
+
+const SHORT: Duration = Duration::from_millis(200);
+/// Longer than what is short on a busy machine, shorter than the limits by default.
+const SOON: Duration = Duration::from_millis(4900);
+
+fn since<T>(what: impl FnOnce() -> T) -> (T, Duration) {
+    let since = Instant::now();
+    (what(), since.elapsed())
+}
+
+#[track_caller]
+fn was_cut_after(limit: Duration, took: Duration) {
+    assert!(
+        took >= limit - Duration::from_millis(20) && took < SOON,
+        "{took:?}"
+    );
+}
+
+#[test]
+fn a_head_that_trickles_is_cut() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.head_time = SHORT);
+    let mut silent = Client::tcp(&daemon);
+    let (over, took) = since(|| silent.is_over());
+    assert!(over);
+    was_cut_after(SHORT, took);
+    let mut slow = Client::tcp(&daemon);
+    let mut writing = slow.stream.try_clone().unwrap();
+    std::thread::spawn(move || {
+        for byte in b"GET /healthz HTTP/1.1\r\nX: "
+            .iter()
+            .chain([b'y'; 200].iter())
+        {
+            if writing.write_all(&[*byte]).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+    let (over, took) = since(|| slow.is_over());
+    assert!(over);
+    was_cut_after(SHORT, took);
+}
+
+#[test]
+fn a_body_that_trickles_is_answered_and_cut() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.body_time = SHORT);
+    let mut client = Client::tcp(&daemon);
+    let request = format!(
+        "POST /v1/x HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Length: 10\r\n\r\n{{",
+        address(&daemon),
+        stand.token("demo")
+    );
+    client.say(request.as_bytes());
+    let (answer, took) = since(|| client.hear().unwrap());
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (408, "request_timeout")
+    );
+    was_cut_after(SHORT, took);
+    assert!(client.is_over());
+    assert_eq!(stand.calls(), 0);
+}
+
+#[test]
+fn a_client_that_reads_nothing_is_cut() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.stall_time = SHORT);
+    let token = stand.token("demo");
+    let mut client = Client::tcp(&daemon);
+    let request = format!(
+        "GET /v1/large/50000000 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        address(&daemon)
+    );
+    client.say(request.as_bytes());
+    let (open, mut other) = (|| connections(&stand, &daemon), Client::tcp(&daemon));
+    until("both are connected", || open() == 3);
+    until("the one that reads nothing is cut", || {
+        assert_eq!(other.get("/healthz").status, 200);
+        open() == 2
+    });
+    assert!(client.rest().len() < 50_000_000);
+}
+
+#[test]
+fn a_client_that_reads_slowly_gets_all_of_it() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.stall_time = Duration::from_millis(500));
+    let mut client = Client::tcp(&daemon);
+    let bearer = format!("Bearer {}", stand.token("demo"));
+    std::thread::sleep(Duration::from_millis(50));
+    let answer = client.ask("GET /v1/large/20000000", &[("Authorization", &bearer)], "");
+    assert_eq!(answer.body.len(), 20_000_000);
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed_after_a_while() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.idle_time = SHORT);
+    let mut client = Client::tcp(&daemon);
+    for _ in 0..3 {
+        assert_eq!(client.get("/healthz").status, 200);
+        std::thread::sleep(SHORT / 4);
+    }
+    let (over, took) = since(|| client.is_over());
+    assert!(over && took < SOON, "{took:?}");
+    // Work is no idleness.
+    let token = stand.token("demo");
+    let answer = Client::tcp(&daemon).call(&token, "GET /v1/slow/600", "");
+    assert_eq!(answer.status, 200);
+}
+
+#[test]
+fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.connections = 3);
+    let token = stand.token("demo");
+    let mut held: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
+    for (client, path) in held.iter_mut().zip(["/v1/x", "/metrics", "/readyz"]) {
+        let answer = client.call(&token, &format!("GET {path}"), "");
+        assert_eq!(answer.status, 200, "{path}");
+    }
+    let (answer, took) = since(|| Client::tcp(&daemon).get("/healthz"));
+    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert!(took < SOON, "{took:?}");
+    // Nobody who reaches the port keeps the command line out.
+    assert_eq!(Client::unix(&daemon).get("/healthz").status, 200);
+    assert_eq!(held[0].get("/healthz").status, 200);
+    held.pop();
+    until("there is a place again", || {
+        Client::tcp(&daemon).get("/healthz").status == 200
+    });
+}
+
+#[test]
+fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
+    let stand = Stand::new(&["demo"]);
+    // No place becomes free because somebody's time is over.
+    let daemon = stand.serve_within(|limits| limits.head_time = Duration::from_secs(3600));
+    let token = stand.token("demo");
+    let mut known = Client::tcp(&daemon);
+    assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
+    let mut unauthenticated: Vec<_> = (0..600).map(|_| Client::tcp(&daemon)).collect();
+    for stranger in &mut unauthenticated[300..] {
+        stranger.say(b"GET /v1/x HTTP/1.1\r\n");
+    }
+    for _ in 0..20 {
+        let answer = Client::tcp(&daemon).call(&token, "GET /v1/x", "");
+        assert_eq!(answer.status, 200);
+    }
+    assert_eq!(known.call(&token, "GET /v1/x", "").status, 200);
+    assert!(unauthenticated[0].is_over());
+    let numbers = Client::unix(&daemon).get("/metrics").body;
+    let of = |series: &str| super::numbers::value(&numbers, series);
+    assert!(of("teamlog_connections{via=\"tcp\"}") <= 512);
+    assert!(of("teamlog_connections_displaced_total") >= 89, "{numbers}");
+    assert_eq!(of("teamlog_connections_turned_away_total"), 0);
+}
+
+#[test]
+fn who_has_asked_nothing_for_the_longest_time_goes_first() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.connections = 3);
+    let mut unauthenticated: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
+    for at in [0, 1, 2, 0] {
+        assert_eq!(unauthenticated[at].get("/healthz").status, 200);
+    }
+    let mut guesser = Client::tcp(&daemon);
+    assert_eq!(guesser.call("wrong", "GET /v1/x", "").status, 401);
+    assert!(unauthenticated[1].is_over());
+    assert_eq!(unauthenticated[0].get("/healthz").status, 200);
+    let mut last = Client::tcp(&daemon);
+    assert_eq!(last.get("/healthz").status, 200);
+    assert!(unauthenticated[2].is_over());
+    assert_eq!(guesser.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.body_bytes = 1000);
+    let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
+    let head = format!("POST /v1/x HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
+    let declared = format!(
+        "{head}Content-Length: 30000000\r\n\r\n{}",
+        "x".repeat(30_000_000)
+    );
+    let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
+    let in_chunks = format!(
+        "{head}Transfer-Encoding: chunked\r\n\r\n{}",
+        chunk.repeat(7000)
+    );
+    for request in [declared, in_chunks] {
+        let mut client = Client::tcp(&daemon);
+        // Most clients send all of it before they listen.
+        client.stream.write_all(request.as_bytes()).unwrap();
+        let answer = client.hear().unwrap();
+        assert_eq!((answer.status, answer.code().as_str()), (413, "too_large"));
+        assert!(client.is_over());
+    }
+    let fits = "x".repeat(1000);
+    assert_eq!(
+        Client::tcp(&daemon)
+            .call(&token, "POST /v1/x", &fits)
+            .status,
+        200
+    );
+    assert_eq!(stand.calls(), 1);
+}
+
+#[test]
+fn all_bodies_together_take_no_more_than_their_share() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.bodies_bytes = 1500);
+    let token = stand.token("demo");
+    let (host, body) = (address(&daemon).to_string(), "x".repeat(1000));
+    let mut first = Client::tcp(&daemon);
+    let head = format!(
+        "POST /v1/slow/400 HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Length: 1000\r\n\r\n"
+    );
+    first.say(format!("{head}{body}").as_bytes());
+    until("the first one runs", || stand.calls() == 1);
+    let answer = Client::tcp(&daemon).call(&token, "POST /v1/x", &body);
+    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    assert_eq!(first.hear().unwrap().status, 200);
+    assert_eq!(
+        Client::tcp(&daemon)
+            .call(&token, "POST /v1/x", &body)
+            .status,
+        200
+    );
+}
+
+#[test]
+fn more_calls_than_can_wait_are_turned_away() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| {
+        limits.workers = 1;
+        limits.queue = 1;
+    });
+    let token = stand.token("demo");
+    let request = format!(
+        "GET /v1/slow/500 HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        address(&daemon)
+    );
+    let mut running = Client::tcp(&daemon);
+    running.say(request.as_bytes());
+    until("one runs", || stand.calls() == 1);
+    let mut waiting = Client::tcp(&daemon);
+    waiting.say(request.as_bytes());
+    std::thread::sleep(Duration::from_millis(100));
+    let answer = Client::tcp(&daemon).call(&token, "GET /v1/x", "");
+    assert_eq!((answer.status, answer.code().as_str()), (503, "busy"));
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    assert_eq!(running.hear().unwrap().status, 200);
+    assert_eq!(waiting.hear().unwrap().status, 200);
+}
+
+#[test]
+fn calls_that_wait_keep_no_other_from_being_answered_nor_the_daemon_from_ending() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| {
+        limits.workers = 1;
+        limits.queue = 0;
+        limits.waits = 2;
+    });
+    let token = stand.token("demo");
+    let request = format!(
+        "POST /v1/api/await-event HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\n\r\n",
+        address(&daemon)
+    );
+    let mut waiting = [Client::tcp(&daemon), Client::tcp(&daemon)];
+    for client in &mut waiting {
+        client.say(request.as_bytes());
+    }
+    until("both wait", || stand.calls() == 2);
+    let mut other = Client::tcp(&daemon);
+    assert_eq!(other.call(&token, "GET /v1/x", "").status, 200);
+    assert_eq!(
+        other.call(&token, "POST /v1/api/await-event", "").status,
+        503
+    );
+    // An operation has more than one name.
+    assert_eq!(
+        other
+            .call(&token, "POST /v1/api/Team_Await_Event", "")
+            .status,
+        503
+    );
+    let (stopped, took) = since(|| daemon.stop());
+    assert!(stopped && took < SOON, "{took:?}");
+    for client in &mut waiting {
+        assert_eq!(client.hear().unwrap().code(), "busy");
+    }
+}
+
+#[test]
+fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| {
+        limits.heartbeat_time = Duration::from_millis(50);
+        limits.idle_time = SHORT;
+    });
+    let mut client = Client::tcp(&daemon);
+    let head = client.call(&stand.token("demo"), "GET /v1/stream/400", "");
+    assert_eq!(head.header("content-type"), Some("text/event-stream"));
+    assert_eq!(head.header("transfer-encoding"), Some("chunked"));
+    let reader = std::thread::spawn(move || String::from_utf8(client.rest()).unwrap());
+    std::thread::sleep(Duration::from_millis(1000));
+    assert!(daemon.stop());
+    let told = reader.join().unwrap();
+    assert!(
+        told.contains("data: 0") && told.contains("data: 1"),
+        "{told}"
+    );
+    assert!(told.matches("3\r\n:\n\n\r\n").count() >= 3, "{told}");
+    assert!(told.ends_with("0\r\n\r\n"), "{told}");
+}
+
+#[test]
+fn a_reader_of_a_stream_that_stops_reading_is_cut() {
+    let stand = Stand::new(&["demo"]);
+    let daemon = stand.serve_within(|limits| limits.stall_time = SHORT);
+    let mut client = Client::tcp(&daemon);
+    let head = client.call(&stand.token("demo"), "GET /v1/flood", "");
+    assert_eq!(head.status, 200);
+    let since = Instant::now();
+    until("it is cut", || connections(&stand, &daemon) == 1);
+    was_cut_after(SHORT, since.elapsed());
+}
+
+#[test]
+fn the_limits_of_a_daemon_are_those_of_its_document() {
+    let limits = Limits::default();
+    let seconds = Duration::from_secs;
+    assert_eq!((limits.connections, limits.headers), (512, 100));
+    assert_eq!((limits.head_bytes, limits.body_bytes), (16 << 10, 8 << 20));
+    assert_eq!(
+        (limits.head_time, limits.body_time),
+        (seconds(5), seconds(10))
+    );
+    assert_eq!(
+        (limits.stall_time, limits.idle_time),
+        (seconds(10), seconds(30))
+    );
+    assert_eq!((limits.workers, limits.team_workers), (96, 64));
+    assert_eq!(limits.drain_time, seconds(10));
+    assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
+}
+
+/// Open TCP connections, that of the question included.
+fn connections(stand: &Stand, daemon: &teamlog_server::Daemon) -> u64 {
+    let token = stand.token("demo");
+    let numbers = Client::tcp(daemon).call(&token, "GET /metrics", "").body;
+    super::numbers::value(&numbers, "teamlog_connections{via=\"tcp\"}")
+}

@@ -1,0 +1,150 @@
+//! A root with teams, daemons on it, and clients that speak to them byte by byte.
+
+use crate::client::LONGEST_WAIT;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use teamlog_server::{Answer, Call, Daemon, Limits, Reply, Runtime, ServeOptions, Streamed, serve};
+use teamlog_team::lifecycle::init::Init;
+use teamlog_team::{Root, RootOptions};
+use tempfile::TempDir;
+
+/// A data root of its own.
+pub struct Stand {
+    pub dir: TempDir,
+    /// How many calls were answered.
+    pub calls: Arc<AtomicUsize>,
+}
+
+impl Stand {
+    /// With these teams.
+    pub fn new(teams: &[&str]) -> Stand {
+        let stand = Stand {
+            dir: tempfile::tempdir().unwrap(),
+            calls: Arc::default(),
+        };
+        for team in teams {
+            stand.init(team);
+        }
+        stand
+    }
+    pub fn init(&self, team: &str) {
+        let root = Root::create(self.dir.path(), RootOptions::default()).unwrap();
+        let init = Init {
+            team: team.to_owned(),
+            ..Init::default()
+        };
+        root.init(init).unwrap();
+    }
+    pub fn options(&self) -> ServeOptions {
+        let calls = self.calls.clone();
+        let answer = move |call: &Call| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            told(call)
+        };
+        ServeOptions::new(self.dir.path(), Arc::new(move |_, call| answer(call)))
+    }
+    pub fn serve(&self) -> Daemon {
+        serve(self.options()).unwrap()
+    }
+    pub fn serve_within(&self, change: impl FnOnce(&mut Limits)) -> Daemon {
+        let mut options = self.options();
+        change(&mut options.limits);
+        serve(options).unwrap()
+    }
+    pub fn runtime_path(&self, team: &str) -> PathBuf {
+        self.dir
+            .path()
+            .join("teams")
+            .join(team)
+            .join("runtime.json")
+    }
+    pub fn runtime(&self, team: &str) -> Runtime {
+        serde_json::from_slice(&std::fs::read(self.runtime_path(team)).unwrap()).unwrap()
+    }
+    pub fn token(&self, team: &str) -> String {
+        self.runtime(team).token
+    }
+    pub fn calls(&self) -> usize {
+        self.calls.load(Ordering::SeqCst)
+    }
+}
+
+/// Tells a call what it is; a few are answered in other ways.
+fn told(call: &Call) -> Answer {
+    let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
+    match path.as_slice() {
+        ["v1", "api", "await-event" | "Team_Await_Event"] => {
+            let since = Instant::now();
+            while since.elapsed() < LONGEST_WAIT && !call.deadline.is_over() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Reply::json(200, &()).into()
+        }
+        ["v1", "panic"] => panic!("on purpose"),
+        ["v1", "slow", millis] => {
+            std::thread::sleep(Duration::from_millis(millis.parse().unwrap()));
+            Reply::json(200, &json!({"slept": millis})).into()
+        }
+        ["v1", "large", bytes] => {
+            let mut reply = Reply::json(200, &());
+            reply.body = vec![b'x'; bytes.parse().unwrap()];
+            reply.into()
+        }
+        ["v1", "stream", every] => Answer::Streamed(stream(every.parse().unwrap())),
+        ["v1", "write", file] => match std::fs::write(file, "written") {
+            Ok(()) => Reply::json(200, &()).into(),
+            Err(error) => Reply::error(403, "not_permitted", &error.to_string()).into(),
+        },
+        ["v1", "flood"] => Answer::Streamed(flood()),
+        _ => Reply::json(200, &of(call)).into(),
+    }
+}
+
+pub fn of(call: &Call) -> Value {
+    json!({
+        "method": call.method.name(),
+        "path": call.path,
+        "query": call.query,
+        "team": call.team,
+        "key": call.key,
+        "trace": call.trace_id,
+        "last": call.last_event_id,
+        "stream": call.wants_stream,
+        "body": String::from_utf8_lossy(&call.body),
+    })
+}
+
+/// A numbered frame every so many milliseconds, until nobody takes it.
+fn stream(every: u64) -> Streamed {
+    let (to, frames) = tokio::sync::mpsc::channel(4);
+    std::thread::spawn(move || {
+        for number in 0.. {
+            let frame = format!("data: {number}\n\n");
+            if to.try_send(frame.into()).is_err() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(every));
+        }
+    });
+    Streamed {
+        content_type: "text/event-stream",
+        headers: Vec::new(),
+        frames,
+        timeouts: b":\n\n",
+    }
+}
+
+/// As much as can be sent, for as long as somebody takes it.
+fn flood() -> Streamed {
+    let (to, frames) = tokio::sync::mpsc::channel(4);
+    std::thread::spawn(move || while to.blocking_send(vec![b'x'; 1 << 16].into()).is_ok() {});
+    Streamed {
+        content_type: "text/event-stream",
+        headers: Vec::new(),
+        frames,
+        timeouts: b"",
+    }
+}
