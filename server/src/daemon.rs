@@ -249,7 +249,10 @@ impl Life {
             return false;
         };
         let left = || until.saturating_duration_since(Instant::now());
-        let done = state.pool.close(left());
+        let done = runtime.block_on(async {
+            let closed = tokio::time::timeout(left(), state.pool.close());
+            closed.await.is_ok()
+        });
         drop(stop_maintenance);
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
@@ -267,10 +270,14 @@ impl Life {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
+        // All that may block at a time has a thread.
+        let blocking = self.options.limits.workers;
+        let blocking = blocking.saturating_add(self.options.limits.waits);
         let build = || {
             tokio::runtime::Builder::new_multi_thread()
                 .worker_threads(IO_THREADS)
                 .thread_name("teamd-io")
+                .max_blocking_threads(blocking.max(1))
                 .enable_all()
                 .build()
         };

@@ -1,14 +1,8 @@
-//! Threads that may block: so many and no more, with a queue that ends. They are started as they are needed.
+//! Work that may block, on the runtime's threads for it: so much at a time and no more, with a queue that ends.
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use tokio::sync::oneshot;
-
-type Job = Box<dyn FnOnce() + Send>;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 
 /// Why a job has no answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,32 +13,34 @@ pub(crate) enum Undone {
     Panicked,
 }
 
-/// The threads.
+/// So many jobs at a time, and so many that wait.
 pub(crate) struct Pool {
-    jobs: Mutex<Option<Sender<Job>>>,
-    queue: Receiver<Job>,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    workers: usize,
-    /// How many jobs may wait and run.
+    /// A permit for each job that may wait or run.
+    open: Arc<Semaphore>,
     open_max: usize,
-    /// Jobs that wait or run.
-    open: Arc<AtomicUsize>,
+    /// A permit for each job that may run.
+    running: Arc<Semaphore>,
+    workers: usize,
 }
 
 impl Pool {
     pub fn new(workers: usize, queue: usize) -> Pool {
-        let (jobs, waiting) = unbounded();
+        // As many permits as can be taken at once.
+        let most = usize::try_from(u32::MAX).unwrap_or(usize::MAX);
+        let open_max = workers
+            .saturating_add(queue)
+            .min(most)
+            .min(Semaphore::MAX_PERMITS);
         Pool {
-            jobs: Mutex::new(Some(jobs)),
-            queue: waiting,
-            threads: Mutex::default(),
+            open: Arc::new(Semaphore::new(open_max)),
+            open_max,
+            running: Arc::new(Semaphore::new(workers)),
             workers,
-            open_max: workers.saturating_add(queue),
-            open: Arc::default(),
         }
     }
 
-    /// Runs one job on a thread of the pool. Work that nobody waits for any more when its turn comes is left undone.
+    /// Runs one job where it may block, in the order of asking. Work that nobody waits for any more when its turn comes is
+    /// left undone.
     ///
     /// # Errors
     /// See [`Undone`].
@@ -52,141 +48,139 @@ impl Pool {
         &self,
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, Undone> {
-        let (tell, answer) = oneshot::channel();
-        let job: Job = Box::new(move || {
-            if !tell.is_closed() {
-                let _ = tell.send(work());
-            }
-        });
-        self.submit(job)?;
-        answer.await.map_err(|_| Undone::Panicked)
-    }
-
-    fn submit(&self, job: Job) -> Result<(), Undone> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(jobs) = jobs.as_ref() else {
-            return Err(Undone::Full);
+        let open = self.open.clone().try_acquire_owned();
+        let open = open.map_err(|_| Undone::Full)?;
+        let running = self.running.clone().acquire_owned().await;
+        let running = running.map_err(|_| Undone::Full)?;
+        // Who asks may leave; the work goes on, and its permits with it.
+        let job = move || {
+            let _permits = (open, running);
+            work()
         };
-        // Counted before a thread can be done with it.
-        let open = self.open.fetch_add(1, Ordering::Relaxed) + 1;
-        if open > self.open_max || !self.see_to_threads(open) || jobs.send(job).is_err() {
-            self.open.fetch_sub(1, Ordering::Relaxed);
-            return Err(Undone::Full);
-        }
-        Ok(())
-    }
-
-    /// Starts one more thread where there is more to do than threads to do it; whether there is any.
-    fn see_to_threads(&self, wanted: usize) -> bool {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        if threads.len() >= self.workers || threads.len() >= wanted {
-            return true;
-        }
-        let (queue, open) = (self.queue.clone(), self.open.clone());
-        let name = format!("call-{}", threads.len());
-        let started = std::thread::Builder::new().name(name).spawn(move || {
-            for job in queue {
-                // What a panic leaves behind is the domain's to judge; the thread goes on.
-                let _ = catch_unwind(AssertUnwindSafe(job));
-                open.fetch_sub(1, Ordering::Relaxed);
-            }
-        });
-        // Where no more can be started, those that run will come to it.
-        threads.extend(started.ok());
-        !threads.is_empty()
+        // What a panic leaves behind is the domain's to judge.
+        spawn_blocking(job).await.map_err(|_| Undone::Panicked)
     }
 
     /// How many jobs wait, and how many run.
     pub fn load(&self) -> (usize, usize) {
-        let waiting = self.queue.len();
-        let open = self.open.load(Ordering::Relaxed);
-        (waiting, open.saturating_sub(waiting))
+        let running = self
+            .workers
+            .saturating_sub(self.running.available_permits());
+        let open = self.open_max.saturating_sub(self.open.available_permits());
+        (open.saturating_sub(running), running)
     }
 
-    /// Takes no more, and waits until everything is done; whether it is.
-    pub fn close(&self, within: Duration) -> bool {
-        self.jobs
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let until = Instant::now() + within;
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        while threads.iter().any(|thread| !thread.is_finished()) {
-            if Instant::now() >= until {
-                return false;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        threads.drain(..).all(|thread| thread.join().is_ok())
+    /// Takes no more, and ends when everything is done.
+    pub async fn close(&self) {
+        let all = u32::try_from(self.open_max).unwrap_or(u32::MAX);
+        // Permits that come back go to this wait, so that nothing new gets one.
+        let _all = self.open.acquire_many(all).await;
+        self.open.close();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc;
+    use std::sync::{Barrier, mpsc};
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    const LONG: Duration = Duration::from_secs(5);
 
     fn block_on<F: Future>(future: F) -> F::Output {
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
-        runtime.block_on(future)
+            .enable_time()
+            .build();
+        runtime.unwrap().block_on(future)
+    }
+
+    /// Starts a job, and lets it get as far as it gets without waiting for others.
+    async fn begin(
+        pool: &Arc<Pool>,
+        work: impl FnOnce() + Send + 'static,
+    ) -> tokio::task::JoinHandle<Result<(), Undone>> {
+        let pool = pool.clone();
+        let begun = tokio::spawn(async move { pool.run(work).await });
+        tokio::task::yield_now().await;
+        begun
     }
 
     #[test]
     fn more_than_may_wait_is_turned_away_and_a_panic_takes_no_thread() {
-        let pool = Pool::new(1, 1);
-        assert_eq!(
-            block_on(pool.run(|| panic!("on purpose"))),
-            Err::<(), _>(Undone::Panicked)
-        );
-        let (begun, has_begun) = mpsc::channel();
-        let (go_on, may_go_on) = mpsc::channel::<()>();
-        pool.submit(Box::new(move || {
-            begun.send(()).unwrap();
-            may_go_on.recv().unwrap();
-        }))
-        .unwrap();
-        has_begun.recv().unwrap();
-        pool.submit(Box::new(|| {})).unwrap();
-        assert_eq!(block_on(pool.run(|| ())), Err(Undone::Full));
-        assert_eq!(pool.load(), (1, 1));
-        assert!(!pool.close(Duration::from_millis(20)));
-        go_on.send(()).unwrap();
-        assert!(pool.close(Duration::from_secs(5)));
-        assert_eq!(block_on(pool.run(|| ())), Err(Undone::Full));
+        block_on(async {
+            let pool = Arc::new(Pool::new(1, 1));
+            let panicked = pool.run(|| panic!("on purpose")).await;
+            assert_eq!(panicked, Err::<(), _>(Undone::Panicked));
+            let (go_on, may_go_on) = mpsc::channel::<()>();
+            let first = begin(&pool, move || may_go_on.recv().unwrap()).await;
+            let second = begin(&pool, || ()).await;
+            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            assert_eq!(pool.load(), (1, 1));
+            let closed = timeout(Duration::from_millis(20), pool.close()).await;
+            assert!(closed.is_err());
+            go_on.send(()).unwrap();
+            timeout(LONG, pool.close()).await.unwrap();
+            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            assert_eq!(
+                (first.await.unwrap(), second.await.unwrap()),
+                (Ok(()), Ok(()))
+            );
+        });
     }
 
     #[test]
     fn where_nothing_may_wait_everything_is_begun_or_turned_away() {
-        let pool = Pool::new(2, 0);
-        let (go_on, may_go_on) = crossbeam_channel::bounded::<()>(0);
-        for _ in 0..2 {
-            let wait = may_go_on.clone();
-            pool.submit(Box::new(move || wait.recv().unwrap())).unwrap();
-        }
-        assert_eq!(pool.submit(Box::new(|| {})), Err(Undone::Full));
-        for _ in 0..2 {
-            go_on.send_timeout((), Duration::from_secs(5)).unwrap();
-        }
-        assert!(pool.close(Duration::from_secs(5)));
+        block_on(async {
+            let pool = Arc::new(Pool::new(2, 0));
+            let meet = Arc::new(Barrier::new(3));
+            for _ in 0..2 {
+                let meet = meet.clone();
+                begin(&pool, move || {
+                    meet.wait();
+                })
+                .await;
+            }
+            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            meet.wait();
+            timeout(LONG, pool.close()).await.unwrap();
+        });
     }
 
     #[test]
     fn a_job_never_waits_behind_another_while_there_may_be_one_more_thread() {
-        let pool = Pool::new(8, 8);
-        let (meet, met) = (Arc::new(std::sync::Barrier::new(9)), mpsc::channel());
-        for _ in 0..8 {
-            let (meet, tell) = (meet.clone(), met.0.clone());
-            pool.submit(Box::new(move || {
-                meet.wait();
-                tell.send(()).unwrap();
-            }))
-            .unwrap();
-        }
-        meet.wait();
-        for _ in 0..8 {
-            met.1.recv_timeout(Duration::from_secs(5)).unwrap();
-        }
+        block_on(async {
+            let pool = Arc::new(Pool::new(8, 8));
+            let meet = Arc::new(Barrier::new(8));
+            let mut begun = Vec::new();
+            for _ in 0..8 {
+                let meet = meet.clone();
+                begun.push(
+                    begin(&pool, move || {
+                        meet.wait();
+                    })
+                    .await,
+                );
+            }
+            for job in begun {
+                assert_eq!(timeout(LONG, job).await.unwrap().unwrap(), Ok(()));
+            }
+        });
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_left_undone() {
+        block_on(async {
+            let pool = Arc::new(Pool::new(1, 1));
+            let (go_on, may_go_on) = mpsc::channel::<()>();
+            let (tell, told) = mpsc::channel();
+            begin(&pool, move || may_go_on.recv().unwrap()).await;
+            let left = begin(&pool, move || tell.send(()).unwrap()).await;
+            left.abort();
+            assert!(left.await.unwrap_err().is_cancelled());
+            go_on.send(()).unwrap();
+            timeout(LONG, pool.close()).await.unwrap();
+            assert!(told.try_recv().is_err());
+        });
     }
 }
