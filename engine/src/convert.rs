@@ -80,31 +80,34 @@ struct Origin<'a> {
 
 impl Log {
     /// Converts the log into that format, under its lock; `None` where it has it. Either way what an interrupted
-    /// conversion left is tidied. This handle knows the old log: open it again.
+    /// conversion left is cleaned up. This handle knows the old log: open it again.
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O. Then the log is the old one or the new one, whole.
     pub fn convert(&self, format: Format) -> Result<Option<Converted>> {
         let exclusive = self.lock()?;
-        let site = Site {
+        let team_dir = TeamDir {
             storage: self.storage(),
             dir: self.dir(),
             old: exclusive.identity(),
         };
-        site.tidy()?;
+        team_dir.clean_up()?;
         if exclusive.identity().format == format {
             return Ok(None);
         }
-        site.has_room(format)?;
-        let (new, mut converted) = self.build(&site, &exclusive, format)?;
+        team_dir.refuse_strays(format)?;
+        let (new, mut converted) = self.build(&team_dir, &exclusive, format)?;
         let (copy, head) = (new.identity().clone(), new.reader()?.head().clone());
-        site.describe_original(exclusive.head())?;
-        site.bring_in(&new, &head, exclusive.head().generation)?;
+        team_dir.describe_original(exclusive.head())?;
+        team_dir.move_in(&new, &head, exclusive.head().generation)?;
         exclusive.check_lock()?;
-        site.switch(&copy)?;
-        site.forget_old_head(&copy, &head, exclusive.head().generation)?;
-        let now = Site { old: &copy, ..site };
-        now.tidy()?;
+        team_dir.switch(&copy)?;
+        team_dir.forget_old_head(&copy, &head, exclusive.head().generation)?;
+        let now = TeamDir {
+            old: &copy,
+            ..team_dir
+        };
+        now.clean_up()?;
         converted.archive = Path::new(ARCHIVE_DIR).join(&converted.from.log);
         Ok(Some(converted))
     }
@@ -112,16 +115,16 @@ impl Log {
     /// The new log, aside, durable and read back.
     fn build(
         &self,
-        site: &Site<'_>,
+        team_dir: &TeamDir<'_>,
         exclusive: &Exclusive,
         format: Format,
     ) -> Result<(Log, Converted)> {
         let from = exclusive.reader();
         let storage = Deferred::new(self.storage().clone());
         let id = LogId::new(self.options().ids.as_ref());
-        let dir = site.archive().join(format!("{CONVERSION_PREFIX}{id}"));
+        let dir = team_dir.archive().join(format!("{CONVERSION_PREFIX}{id}"));
         let new = NewLog {
-            team: site.old.team.clone(),
+            team: team_dir.old.team.clone(),
             format,
             origin: "convert".into(),
         };
@@ -148,7 +151,7 @@ impl Log {
         let event = NewEvent::new(CONVERTED, ENGINE_ACTOR, payload);
         writer.append(vec![event], Durability::Synced)?;
         writer.close()?;
-        storage.settle().map_err(Error::io("sync", &dir))?;
+        storage.sync_pending().map_err(Error::io("sync", &dir))?;
         let reader = log.reader()?;
         if reader.content(from.head().last_seq)? != written {
             return Err(Error::Corrupt {
@@ -172,13 +175,13 @@ impl Log {
 
 /// A log's directory, whose lock is held, and the log in charge of it.
 #[derive(Clone, Copy)]
-struct Site<'a> {
+struct TeamDir<'a> {
     storage: &'a Arc<dyn Storage>,
     dir: &'a Path,
     old: &'a Identity,
 }
 
-impl Site<'_> {
+impl TeamDir<'_> {
     fn archive(&self) -> PathBuf {
         self.dir.join(ARCHIVE_DIR)
     }
@@ -200,8 +203,8 @@ impl Site<'_> {
         }
     }
 
-    /// Refuses where something stands among the segments that the new log would take for its own.
-    fn has_room(&self, format: Format) -> Result<()> {
+    /// Refuses if a file among the segments has a name that the new log would take for its own.
+    fn refuse_strays(&self, format: Format) -> Result<()> {
         let events = self.dir.join(EVENTS_DIR);
         let stray = self
             .list(&events)?
@@ -217,7 +220,7 @@ impl Site<'_> {
         }
     }
 
-    /// Beforehand: the original's identity and head, which its segments follow once it is no longer in charge.
+    /// Puts the original's identity and head into its archive; its segments follow once it is no longer in charge.
     fn describe_original(&self, head: &Head) -> Result<()> {
         let dir = self.archive().join(self.old.log.to_string());
         self.create(&dir.join(EVENTS_DIR))?;
@@ -236,18 +239,18 @@ impl Site<'_> {
     }
 
     /// The new segments under their names, then the new head into the slot that the old one does not use.
-    fn bring_in(&self, new: &Log, head: &Head, generation: u64) -> Result<()> {
+    fn move_in(&self, new: &Log, head: &Head, generation: u64) -> Result<()> {
         let (from, to) = (new.dir().join(EVENTS_DIR), self.dir.join(EVENTS_DIR));
         for name in self.list(&from)? {
             self.rename(&from.join(&name), &to.join(&name))?;
         }
         self.sync(&to)?;
-        // The old log's last head is relied on alone from here on.
+        // From here on the slot with the old log's last head is the only one of it.
         HeadFile::open(self.storage.as_ref(), self.dir, self.old.log, Open::Write)?.sync()?;
         self.write_head(new.identity(), head, generation)
     }
 
-    /// From here on the new log is in charge.
+    /// Puts the new log in charge.
     fn switch(&self, new: &Identity) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage
@@ -255,7 +258,7 @@ impl Site<'_> {
             .map_err(Error::io(REPLACE, path))
     }
 
-    /// Takes the other slot too, so that no handle goes on with the log before.
+    /// Overwrites the other slot too, so that no handle writes to the old log any more.
     fn forget_old_head(&self, new: &Identity, head: &Head, generation: u64) -> Result<()> {
         self.write_head(new, head, generation + 1)
     }
@@ -277,7 +280,7 @@ impl Site<'_> {
 
     /// Segments that are not of the log in charge go: those that never were of any log are removed, an original's
     /// move to its archive. Then whatever was built aside is removed.
-    fn tidy(&self) -> Result<()> {
+    fn clean_up(&self) -> Result<()> {
         let (events, archive) = (self.dir.join(EVENTS_DIR), self.archive());
         let built: Vec<String> = self
             .list(&archive)?

@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-/// Appends every group of `from` to an empty log, each as one group again.
+/// Appends every group of `from` to an empty log, each as one group to_new_event.
 ///
 /// # Errors
 /// `Corrupt` and I/O of either log.
@@ -100,7 +100,7 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
     from.each::<(), Error>(None, |located| {
         let frame = &located.frame;
         sum.add(frame);
-        group.push(again(frame)?);
+        group.push(to_new_event(frame)?);
         if frame.group.index + 1 == frame.group.len {
             to.append(std::mem::take(&mut group), Durability::Synced)?;
         }
@@ -110,7 +110,7 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
 }
 
 /// A recorded event as one that is to be recorded, with the id and the time that it has.
-pub(crate) fn again(frame: &Frame<'_>) -> Result<NewEvent> {
+pub(crate) fn to_new_event(frame: &Frame<'_>) -> Result<NewEvent> {
     let event = &frame.event;
     let payload = Json::parse(&event.payload).map_err(|error| Error::Invalid {
         field: "payload",

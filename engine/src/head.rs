@@ -140,7 +140,7 @@ impl Head {
             quarantining: flags & QUARANTINING != 0,
             cutting: flags & CUTTING != 0,
         };
-        // Each of them has to leave room for a next one.
+        // Each of these must be able to grow by one.
         let countable =
             head.generation < u64::MAX && head.segment < u32::MAX && last_seq < u64::MAX;
         // Only what this code would write is a head: unknown flags, a long name or a nonzero gap are not.
@@ -249,8 +249,7 @@ impl HeadFile {
                 Slot::OtherLog => slots.foreign = true,
             }
         }
-        // Beside a slot of this log one of another is what a conversion left: the log before, or one that never came
-        // to be. Alone it is the head of another log.
+        // Beside a slot of this log, a slot of another one was left by a conversion. Alone it is the head of another log.
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
             return Err(Error::ForeignFile {
                 path: self.path.clone(),

@@ -1,27 +1,28 @@
 //! The writer's lock of a log: two `flock`s, one on a file that is never deleted and one on the log's directory.
 //!
-//! The file is what everybody sees and waits for. It is only a name, though, and a name can be taken away: then the next
-//! one would make and lock another file. The directory cannot go without the log that lies in it, so it keeps them apart.
-//! Invariant: first the file, then the directory, and the other way round when they are given back.
+//! Writers wait for the file. But the file can be removed, and the next writer would then create and lock another one. The
+//! directory cannot be removed without the log in it, so its lock keeps such writers apart.
+//! Invariant: the file is locked first and released last.
 
 use crate::error::{Error, Result};
 use crate::layout::LOCK_FILE;
-use crate::storage::{Held, LockError, Storage};
+use crate::storage::{HeldLock, LockError, Storage};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The lock of a log, held. Dropping it gives it back.
+/// The lock of a log; dropping it releases it.
 #[derive(Debug)]
 pub struct LogLock {
     path: PathBuf,
-    // In this order, so that whoever gets the file finds the directory free.
-    _dir: Box<dyn Held>,
-    file: Box<dyn Held>,
+    // Fields are dropped in this order, so that the next writer to get the file finds the directory free.
+    _dir: Box<dyn HeldLock>,
+    file: Box<dyn HeldLock>,
 }
 
 /// Takes the lock of the log in `dir`, waiting at most `deadline` for both parts of it.
 ///
-/// It counts only if both still stand where they were found: somebody may have replaced the directory while we waited.
+/// The lock counts only if file and directory are still those of the path: the directory may have been replaced while we
+/// waited.
 ///
 /// # Errors
 /// `Locked` with the holder, or I/O.
@@ -41,7 +42,7 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
         let left = || deadline.saturating_sub(started.elapsed());
         let file = storage.lock(&path, left()).map_err(failed)?;
         let held = storage.lock_dir(dir, left()).map_err(failed)?;
-        let in_place = stands(storage, &path, &*file)? && stands(storage, dir, &*held)?;
+        let in_place = is_at(storage, &path, &*file)? && is_at(storage, dir, &*held)?;
         if in_place {
             return Ok(LogLock {
                 path,
@@ -56,13 +57,13 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
 }
 
 impl LogLock {
-    /// Fails where the lock file is no longer the one that is held: whoever comes next may believe that nobody writes.
-    /// `written` says whether something was written since the last look, for the error.
+    /// Fails if the lock file is no longer the one that is locked: another process may then have locked a new one.
+    /// `written` says, for the error, whether something was written since the last check.
     ///
     /// # Errors
     /// `LockLost`, I/O.
     pub fn check(&self, storage: &dyn Storage, written: bool) -> Result<()> {
-        if stands(storage, &self.path, &*self.file)? {
+        if is_at(storage, &self.path, &*self.file)? {
             return Ok(());
         }
         Err(Error::LockLost {
@@ -73,15 +74,15 @@ impl LogLock {
     }
 }
 
-/// Whether what is held is what stands at `path`.
-fn stands(storage: &dyn Storage, path: &Path, held: &dyn Held) -> Result<bool> {
+/// Whether `held` is a lock on what `path` names now.
+fn is_at(storage: &dyn Storage, path: &Path, held: &dyn HeldLock) -> Result<bool> {
     let there = storage.stat(path).map_err(Error::io("stat", path))?;
     Ok(there.is_some_and(|stat| stat.identity == held.identity()))
 }
 
-/// Who has locked the file that stands at `path` by now, if anybody has. For people; it decides nothing.
+/// Who has locked the file at `path`, if anybody has. For messages only.
 fn holder(storage: &dyn Storage, path: &Path) -> Option<String> {
-    // To lock a file that is missing would make it.
+    // Locking a missing file would create it.
     storage.stat(path).ok().flatten()?;
     match storage.lock(path, Duration::ZERO) {
         Err(LockError::Busy(holder)) => Some(holder),
@@ -98,7 +99,7 @@ mod tests {
     #[derive(Debug)]
     struct Noted(&'static str, Arc<Mutex<Vec<&'static str>>>);
 
-    impl Held for Noted {
+    impl HeldLock for Noted {
         fn identity(&self) -> (u64, u64) {
             (0, 0)
         }

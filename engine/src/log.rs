@@ -11,7 +11,7 @@ use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::recovery::cut::Cut;
 use crate::recovery::switch;
-use crate::recovery::{self, Quarantined, Recovered, Scene};
+use crate::recovery::{self, LockedLog, Quarantined, Recovered};
 use crate::segment::end_of_log;
 use crate::storage::{Open, Storage};
 use crate::watch::Watch;
@@ -92,7 +92,7 @@ impl Log {
             .map_err(Error::io("create", lock))?;
         HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
             .write(&mut Head::empty(), true)?;
-        // Last, for a directory with this file is a log.
+        // Written last: a directory with this file is a log.
         storage
             .replace(&path, &identity.encode(), true)
             .map_err(Error::io(REPLACE, path))?;
@@ -141,9 +141,9 @@ impl Log {
         &self.options
     }
 
-    /// A reader up to the durable head of this moment. Waits for nobody; where bytes lie past the head (or there is no
-    /// head) and nobody writes, it first does what a writer would do on opening. Where that cannot be written, the bytes
-    /// stay where they are, and it reads up to the head.
+    /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
+    /// and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads up to the
+    /// head and leaves the bytes behind it.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
@@ -194,8 +194,8 @@ impl Log {
         }
     }
 
-    /// Notices when the head moves, or another log takes this one's place. Make it first, then read, then wait: so
-    /// nothing is missed.
+    /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then
+    /// read, then wait.
     ///
     /// # Errors
     /// I/O.
@@ -203,22 +203,22 @@ impl Log {
         Watch::new(self.storage.clone(), &self.dir)
     }
 
-    /// Somebody writes at this moment: what lies past the head is theirs. Where there is no head, they are
-    /// rebuilding it, and the log is only `locked`.
+    /// Another process has the lock: what lies past the head is its business. If there is no head, that process is rebuilding
+    /// it, and the answer is the error `locked`.
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
         Ok(self.reader_to(head, (0, Vec::new())))
     }
 
-    /// What a crash left cannot be set aside or adopted: the disk is full, or may only be read. That is for the next
-    /// writer; whoever reads needs none of it.
+    /// Recovery failed because nothing can be written: the disk is full or read-only. The next writer will recover; a reader
+    /// does not need it.
     fn reader_where_nothing_is_written(&self, error: Error) -> Result<Reader> {
         // Recovery may have come as far as a newer head.
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         match slots.newest {
             Some(head) => self.reader_without_recovery(Some(head), &error.to_string()),
-            // Nothing else says how far the log was durable.
+            // Nothing but a head says how far the log was durable.
             None if error.is_read_only() => self.reader_without_recovery(None, ""),
             None => Err(error),
         }
@@ -252,13 +252,13 @@ impl Log {
         self.reader_without_recovery(slots.newest, "this process only reads")
     }
 
-    fn reader_to(&self, head: Head, told: (u64, Vec<String>)) -> Reader {
-        Reader::telling(
+    fn reader_to(&self, head: Head, found: (u64, Vec<String>)) -> Reader {
+        Reader::with_notes(
             self.storage.clone(),
             &self.dir,
             self.identity.clone(),
             head,
-            told,
+            found,
         )
     }
 
@@ -304,7 +304,7 @@ impl Log {
         self.locked(lock)
     }
 
-    /// What is to be known under the lock, and what a crash left to do.
+    /// Reads the log's identity under the lock and recovers what a crash left.
     pub(crate) fn locked(&self, lock: LogLock) -> Result<Exclusive> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
@@ -328,16 +328,16 @@ impl Log {
     fn recovered(&self, identity: &Identity) -> Result<(HeadFile, Recovered)> {
         let head_file =
             HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
-        let recovered = recovery::recover(&self.scene(identity, &head_file))?;
+        let recovered = recovery::recover(&self.locked_log(identity, &head_file))?;
         Ok((head_file, recovered))
     }
 
-    pub(crate) fn scene<'a>(
+    pub(crate) fn locked_log<'a>(
         &'a self,
         identity: &'a Identity,
         head_file: &'a HeadFile,
-    ) -> Scene<'a> {
-        Scene {
+    ) -> LockedLog<'a> {
+        LockedLog {
             storage: &self.storage,
             dir: &self.dir,
             identity,
@@ -365,9 +365,9 @@ impl Log {
                 state: (),
                 pending: Vec::new(),
                 pending_bytes: 0,
-                flight: None,
+                in_flight: None,
                 written: Vec::new(),
-                keeps: false,
+                keep_written: false,
                 jobs: 0,
                 counts: WriterCounts::default(),
                 poisoned: None,
@@ -386,7 +386,7 @@ pub struct Exclusive {
 }
 
 impl Exclusive {
-    /// The head, past recovery.
+    /// The head after recovery.
     pub fn head(&self) -> &Head {
         &self.core.head
     }
@@ -404,17 +404,17 @@ impl Exclusive {
     /// Reads up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
-        let told = (0, self.notes.clone());
-        Reader::telling(
+        let found = (0, self.notes.clone());
+        Reader::with_notes(
             core.storage.clone(),
             &core.dir,
             core.identity.clone(),
             core.head.clone(),
-            told,
+            found,
         )
     }
 
-    /// The lock goes on to a writer that folds what it appends into `state`.
+    /// Hands the lock to a writer that folds what it appends into `state`.
     pub fn into_writer<S: State>(self, state: S) -> Writer<S> {
         let core = self.core;
         Writer::new(Core {
@@ -428,9 +428,9 @@ impl Exclusive {
             state,
             pending: core.pending,
             pending_bytes: core.pending_bytes,
-            flight: core.flight,
+            in_flight: core.in_flight,
             written: core.written,
-            keeps: core.keeps,
+            keep_written: core.keep_written,
             jobs: core.jobs,
             counts: core.counts,
             poisoned: core.poisoned,
@@ -438,19 +438,20 @@ impl Exclusive {
         })
     }
 
-    /// Names the files in `quarantine/` that no event names: says how many. Reads the whole log where there are any files.
+    /// Records an event for each file in `quarantine/` that no event names, and returns how many. Reads the whole log if
+    /// there are any files.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
     pub fn name_quarantined(&mut self) -> Result<usize> {
         let core = &self.core;
-        let scene = Scene {
+        let log = LockedLog {
             storage: &core.storage,
             dir: &core.dir,
             identity: &core.identity,
             head_file: &core.head_file,
         };
-        let unnamed = recovery::unnamed(&scene, &core.head)?;
+        let unnamed = recovery::unnamed(&log, &core.head)?;
         self.record(&unnamed, None)?;
         Ok(unnamed.len())
     }
@@ -459,7 +460,7 @@ impl Exclusive {
         self.core.lock
     }
 
-    /// Fails where the lock was lost: to be asked right before another log takes this one's place.
+    /// Fails if the lock was lost. To be called right before another log takes this one's place.
     pub(crate) fn check_lock(&self) -> Result<()> {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }
@@ -487,7 +488,7 @@ impl Exclusive {
         }
         self.core.push(events)?;
         self.core.flush()?;
-        // The flag went with the head; only a durable head makes it certain.
+        // The new head clears the flag, which counts only once it is durable.
         self.core.head_file.sync()
     }
 }

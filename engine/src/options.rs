@@ -36,8 +36,8 @@ impl Default for LogOptions {
 /// How long a leader with many followers waits for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gathering {
-    /// It goes on when nobody came for so long,
+    /// It goes on after this long without a new follower,
     pub lull: Duration,
-    /// or after so long.
+    /// and after this long in any case.
     pub most: Duration,
 }

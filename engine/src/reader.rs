@@ -64,11 +64,11 @@ impl Reader {
         identity: Identity,
         head: Head,
     ) -> Reader {
-        Reader::telling(storage, dir, identity, head, (0, Vec::new()))
+        Reader::with_notes(storage, dir, identity, head, (0, Vec::new()))
     }
 
     /// The same, which also says what its opening found: bytes `beyond` the head, and its `notes`.
-    pub(crate) fn telling(
+    pub(crate) fn with_notes(
         storage: Arc<dyn Storage>,
         dir: &Path,
         identity: Identity,

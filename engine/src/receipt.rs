@@ -31,20 +31,20 @@ pub struct Receipt {
     pub digest: String,
 }
 
-/// What a log has to say to a receipt.
+/// How a log compares with a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
-    /// Every byte that the receipt vouches for is there.
+    /// Every byte that the receipt covers is there.
     Holds,
     /// It is a receipt of another log.
     OtherLog,
-    /// It names a segment that none can be called.
+    /// It names a segment by a name that no segment can have.
     Malformed,
-    /// The log is whole, but ends with this event, before the receipt's: it was put back to an older state.
+    /// The log is intact but ends with this event, before the receipt's: an older state was restored.
     RolledBack(u64),
-    /// Bytes that the receipt vouches for are gone, though the head does not say that the log ends before them.
+    /// Bytes that the receipt covers are gone, though the head does not say that the log ends before them.
     Cut,
-    /// The bytes that the receipt vouches for are others now.
+    /// The bytes that the receipt covers have changed.
     Changed,
     /// Its own segment is as it was, but one before it is not what was sealed.
     ChangedBefore {
@@ -56,10 +56,9 @@ pub enum Standing {
 }
 
 impl Log {
-    /// Holds a receipt against the log, and the segments before it against the chain of digests. Changes nothing of the
-    /// log, waits for nobody, and costs hashing what the receipt vouches for of its segment, and those segments before it
-    /// that were changed or not hashed yet. A head that lags behind, as after power loss, is not held against the log: the
-    /// bytes count.
+    /// Compares a receipt with the log, and the segments before it with the chain of digests. Changes nothing of the log and
+    /// waits for no lock. It hashes what the receipt covers of its segment, and those segments before it that were changed
+    /// or not hashed yet. Only the bytes count, not the head, which may lag behind after a power loss.
     ///
     /// # Errors
     /// `UnsupportedFormat`, I/O.

@@ -1,4 +1,4 @@
-//! Verification: every byte of a log held against everything that vouches for it. Changes nothing.
+//! Verification: compares every byte of a log with its checksums, digests, head and headers. Changes nothing.
 
 mod report;
 
@@ -19,7 +19,7 @@ use crate::storage::{Bytes, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// So often head and segments are looked at where they do not fit: writers do not rotate that fast.
+/// How often head and segments are read until they agree: a writer does not rotate that fast.
 const LOOKS_MAX: usize = 3;
 
 /// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
@@ -221,7 +221,7 @@ impl Check<'_> {
             head_end,
             &name[..10.min(name.len())],
         );
-        // The last one's digest is nobody's yet.
+        // No header holds the last segment's digest yet.
         if !last {
             let digest = *blake3::hash(&bytes).as_bytes();
             self.previous = Some(codec::Predecessor {

@@ -1,7 +1,7 @@
 //! Waiting for a log to grow.
 //!
-//! A watch remembers what the head and the identity looked like, so it answers by comparison; what the storage tells of
-//! changes is only a reason to look again. Where it tells of none, looking at short intervals has to do.
+//! A watch remembers the bytes of the head and the identity and compares. A notification of the storage is only a reason to
+//! compare again; where there are no notifications, it compares at short intervals.
 
 use crate::error::{Error, Result};
 use crate::layout::{HEAD_FILE, LOG_FILE};
@@ -12,22 +12,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the files are looked at where nothing tells of changes.
+/// How often the files are read where there are no notifications.
 const POLL: Duration = Duration::from_millis(20);
-/// How often where something does: a layered file system may swap a file without telling.
+/// How often they are read where there are: a layered file system may swap a file without notifying.
 const RECHECK: Duration = Duration::from_secs(5);
 /// Neither file is longer.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// What a log looks like from outside; `None` for a file that is not there.
-type Look = [Option<Vec<u8>>; 2];
+/// The contents of the head and the identity; `None` for a missing file.
+type Contents = [Option<Vec<u8>>; 2];
 
 /// Notices when the head of a log moves, or another log takes its place. Holds no lock.
 #[derive(Debug)]
 pub struct Watch {
     storage: Arc<dyn Storage>,
     paths: [PathBuf; 2],
-    seen: Look,
+    seen: Contents,
     watcher: Option<Box<dyn Watcher>>,
     looks: u64,
 }
@@ -36,12 +36,12 @@ impl Watch {
     pub(crate) fn new(storage: Arc<dyn Storage>, dir: &Path) -> Result<Watch> {
         let paths = [dir.join(HEAD_FILE), dir.join(LOG_FILE)];
         let [head, log] = &paths;
-        // Where the system has no more watches to give, looking does as well.
+        // Where the system has no watches left, the watch polls.
         let watcher = storage.watch(&[head, log, dir]).ok();
         let mut watch = Watch {
             storage,
             paths,
-            seen: Look::default(),
+            seen: Contents::default(),
             watcher,
             looks: 0,
         };
@@ -84,9 +84,9 @@ impl Watch {
         }
     }
 
-    fn look(&mut self) -> Result<Look> {
+    fn look(&mut self) -> Result<Contents> {
         self.looks += 1;
-        let mut look = Look::default();
+        let mut look = Contents::default();
         for (path, bytes) in self.paths.iter().zip(&mut look) {
             *bytes = match self.storage.read(path, BYTES_MAX) {
                 Ok(bytes) => Some(bytes),

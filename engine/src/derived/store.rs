@@ -13,7 +13,7 @@ use super::scan::{Scan, Walk};
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::place::Place;
-use crate::storage::{Bytes, File, Held, LockError, Open, Storage};
+use crate::storage::{Bytes, File, HeldLock, LockError, Open, Storage};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ struct Home {
     storage: Arc<dyn Storage>,
     dir: PathBuf,
     /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`].
-    aside: Option<Box<dyn Held>>,
+    aside: Option<Box<dyn HeldLock>>,
 }
 
 impl Store {
@@ -347,7 +347,7 @@ impl Store {
 
 /// Held while the store is changed.
 pub(super) struct Turn {
-    _held: Option<Box<dyn Held>>,
+    _held: Option<Box<dyn HeldLock>>,
 }
 
 impl Home {

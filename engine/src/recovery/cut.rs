@@ -3,7 +3,7 @@
 //! Whoever takes the lock next removes what lies behind that head and records the event, which clears the flag. A crash in
 //! between changes nothing: the next one who opens the log starts again.
 
-use super::{Recovered, Scene};
+use super::{LockedLog, Recovered};
 use crate::error::{Error, REPLACE, Result};
 use crate::head::Head;
 use crate::layout::{ARCHIVE_DIR, ENGINE_ACTOR, SHORTENED_FILE};
@@ -39,21 +39,21 @@ pub(crate) fn archive_name(to: u64) -> String {
     format!("cut-after-{to}")
 }
 
-/// Removes what lies behind a head that is cutting. Doing it twice is doing it once.
-pub(super) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
-    let storage = scene.storage.as_ref();
-    scene.sweep()?;
-    let format = scene.identity.format;
-    for name in scene.segments()?.iter().map(|name| name.file(format)) {
-        let path = scene.segment_path(&name);
-        if is_behind(scene, &name, &head.name) {
+/// Removes what lies behind a head with the flag *cutting*. It can be repeated.
+pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
+    let storage = log.storage.as_ref();
+    log.sweep()?;
+    let format = log.identity.format;
+    for name in log.segments()?.iter().map(|name| name.file(format)) {
+        let path = log.segment_path(&name);
+        if is_behind(log, &name, &head.name) {
             storage
                 .remove_file(&path)
                 .map_err(Error::io("remove", path))?;
         }
     }
-    scene.sync_names()?;
-    let path = scene.segment_path(&head.name);
+    log.sync_names()?;
+    let path = log.segment_path(&head.name);
     let file = storage
         .open(&path, Open::Write)
         .map_err(Error::io("open", &path))?;
@@ -70,11 +70,11 @@ pub(super) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
         });
     }
     let file = match len > head.end {
-        true => shortened(scene, &path, file.as_ref(), head.end)?,
+        true => shortened(log, &path, file.as_ref(), head.end)?,
         false => file,
     };
     head.rotating = false;
-    let cut = found(storage, scene.dir, &head)?;
+    let cut = found(storage, log.dir, &head)?;
     let kept = cut.archive.as_deref().unwrap_or("nowhere any more");
     let notes = vec![format!(
         "cut the log after event {}; what was there before is kept in {kept}",
@@ -91,8 +91,8 @@ pub(super) fn finish(scene: &Scene<'_>, mut head: Head) -> Result<Recovered> {
 
 /// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
 /// behind the end of its file would kill them.
-fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
-    let storage = scene.storage.as_ref();
+fn shortened(log: &LockedLog<'_>, path: &Path, file: &dyn File, end: u64) -> Result<Box<dyn File>> {
+    let storage = log.storage.as_ref();
     let mut bytes = vec![0; usize::try_from(end).unwrap_or(usize::MAX)];
     let mut done = 0;
     while let Some(rest) = bytes.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -102,25 +102,25 @@ fn shortened(scene: &Scene<'_>, path: &Path, file: &dyn File, end: u64) -> Resul
             n => done += n,
         }
     }
-    let aside = scene.dir.join(SHORTENED_FILE);
+    let aside = log.dir.join(SHORTENED_FILE);
     storage
         .replace(&aside, &bytes, true)
         .map_err(Error::io(REPLACE, &aside))?;
     storage
         .rename(&aside, path)
         .map_err(Error::io("rename", aside))?;
-    scene.sync_names()?;
+    log.sync_names()?;
     storage
         .open(path, Open::Write)
         .map_err(Error::io("open", path))
 }
 
-fn is_behind(scene: &Scene<'_>, name: &str, last: &str) -> bool {
-    let parse = |name| SegmentName::parse(name, scene.identity.format);
+fn is_behind(log: &LockedLog<'_>, name: &str, last: &str) -> bool {
+    let parse = |name| SegmentName::parse(name, log.identity.format);
     parse(name) > parse(last)
 }
 
-/// What the archive says of the cut that a head is in the middle of: the newest one after that event.
+/// The archive's note of the cut that ended the log at `head`: the newest one after that event.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
     let names = match storage.list(&archive) {
@@ -144,7 +144,7 @@ fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
         else {
             continue;
         };
-        // One that was never decided has the same generation as the one that was, or an older one.
+        // A cut that was prepared and never decided has the same or an older generation.
         let newer = newest
             .as_ref()
             .is_none_or(|newest| newest.generation <= cut.generation);

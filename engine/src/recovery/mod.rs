@@ -29,14 +29,14 @@ use table::{Before, HeadFound, Position, Verdict, verdict};
 use tail::Tail;
 
 /// A log whose lock is held.
-pub(crate) struct Scene<'a> {
+pub(crate) struct LockedLog<'a> {
     pub storage: &'a Arc<dyn Storage>,
     pub dir: &'a Path,
     pub identity: &'a Identity,
     pub head_file: &'a HeadFile,
 }
 
-/// A log that is fit to be written to.
+/// A recovered log, ready to be written.
 pub(crate) struct Recovered {
     pub head: Head,
     /// The active segment, open for writing; `None` while the log is empty.
@@ -49,7 +49,7 @@ pub(crate) struct Recovered {
     pub notes: Vec<String>,
 }
 
-/// Everything that the table asks about, and where it was seen.
+/// What was found: the inputs of the table, and what its verdicts act on.
 struct Evidence {
     head: Head,
     before: Before,
@@ -66,39 +66,39 @@ struct Evidence {
 ///
 /// # Errors
 /// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
-pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
-    let slots = scene.head_file.read()?;
+pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
+    let slots = log.head_file.read()?;
     if slots.foreign {
-        scene.confirm_identity()?;
+        log.confirm_identity()?;
     }
     let Some(head) = slots.newest else {
-        if switch::is_owed(scene.storage.as_ref(), scene.dir, scene.identity)? {
-            // Its segments are not all here yet: what is there must not be taken for the whole log.
+        if switch::is_owed(log.storage.as_ref(), log.dir, log.identity)? {
+            // Not all of its segments were moved here yet: those that are must not be taken for the whole log.
             return Err(Error::ForeignFile {
-                path: scene.dir.join(HEAD_FILE),
+                path: log.dir.join(HEAD_FILE),
                 why: "a salvage was cut short".into(),
             });
         }
-        let mut rebuilt = whole::rebuild_head(scene)?;
+        let mut rebuilt = whole::rebuild_head(log)?;
         if slots.damaged > 1 {
-            // One write mends one slot.
-            scene.head_file.write(&mut rebuilt.head, true)?;
+            // One write replaces one slot.
+            log.head_file.write(&mut rebuilt.head, true)?;
         }
         return Ok(rebuilt);
     };
     if head.cutting {
-        let mut recovered = cut::finish(scene, head)?;
+        let mut recovered = cut::finish(log, head)?;
         if recovered.head.quarantining {
-            recovered.unnamed = quarantine::unnamed(scene, &recovered.head)?;
+            recovered.unnamed = quarantine::unnamed(log, &recovered.head)?;
         }
         return Ok(recovered);
     }
-    if let Some(active) = scene.clean(&head)? {
+    if let Some(active) = log.clean(&head)? {
         let mut head = head;
         let mut notes = Vec::new();
         if slots.damaged > 0 {
-            // The write goes over the slot that does not count.
-            scene.head_file.write(&mut head, true)?;
+            // The write goes to the slot that is not the newest.
+            log.head_file.write(&mut head, true)?;
             notes.push("rewrote a slot of the head that could not be read".to_owned());
         }
         return Ok(Recovered {
@@ -110,22 +110,22 @@ pub(crate) fn recover(scene: &Scene<'_>) -> Result<Recovered> {
         });
     }
     let suspicious = head.quarantining;
-    let evidence = scene.examine(head)?;
-    let mut recovered = scene.act(evidence)?;
+    let evidence = log.examine(head)?;
+    let mut recovered = log.act(evidence)?;
     if suspicious {
-        // An earlier recovery did not get to its event: look at every quarantine file.
-        recovered.unnamed = quarantine::unnamed(scene, &recovered.head)?;
+        // An earlier recovery may not have recorded its event: look at every quarantine file.
+        recovered.unnamed = quarantine::unnamed(log, &recovered.head)?;
     }
     if recovered.unnamed.is_empty() && recovered.head.quarantining {
         recovered.head.quarantining = false;
-        scene.head_file.write(&mut recovered.head, true)?;
+        log.head_file.write(&mut recovered.head, true)?;
     }
     Ok(recovered)
 }
 
-impl Scene<'_> {
-    /// A conversion may have been interrupted right behind its last step: which log is in charge is made certain
-    /// before anything is acknowledged in it.
+impl LockedLog<'_> {
+    /// A conversion may have been interrupted right after it replaced `log.json`: makes that durable before anything is
+    /// acknowledged in the new log.
     fn confirm_identity(&self) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage
@@ -248,8 +248,8 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// What follows the head's segment? One may after a rotation that did not finish; more only where an older
-    /// head was put back, and going on from that would write the same seqs twice.
+    /// Looks for segments after the head's. A rotation that did not finish leaves one; more are there only if an older head
+    /// file was put back, and writing on from that would use the same seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);
@@ -331,13 +331,13 @@ impl Scene<'_> {
             }
             (Verdict::Clean, _) => {}
             (Verdict::Torn | Verdict::AdoptAndTorn, _) => {
-                self.set_aside(&mut recovered, &evidence.tail)?;
+                self.quarantine_tail(&mut recovered, &evidence.tail)?;
                 self.adopt(&mut recovered, &evidence.tail)?;
             }
             (Verdict::Adopt, _) => self.adopt(&mut recovered, &evidence.tail)?,
         }
         if recovered.head.rotating {
-            // The rotation never got to its new segment.
+            // The rotation did not create its new segment.
             self.sweep()?;
             recovered.head.rotating = false;
             self.head_file.write(&mut recovered.head, true)?;
@@ -364,8 +364,8 @@ impl Scene<'_> {
         Ok(recovered)
     }
 
-    /// Copies the broken tail to the quarantine, durably, and cuts it.
-    fn set_aside(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
+    /// Copies the broken tail to `quarantine/`, durably, and cuts it off.
+    fn quarantine_tail(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
         let (Some(broken), Some(file)) = (&tail.broken, &recovered.active) else {
             return Ok(());
         };
@@ -376,7 +376,7 @@ impl Scene<'_> {
         // Durable before the copy exists: should the event never be written, the next recovery looks for it.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
-        let set_aside = quarantine::keep(self, &name, broken.start, &bytes)?;
+        let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
         file.set_len(broken.start)
             .map_err(Error::io("cut", &path))?;
         file.sync_all().map_err(Error::io("sync", &path))?;
@@ -384,14 +384,14 @@ impl Scene<'_> {
             "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
             bytes.len(),
             broken.start,
-            set_aside.file
+            quarantine_tail.file
         ));
-        recovered.unnamed.push(set_aside);
+        recovered.unnamed.push(quarantine_tail);
         Ok(())
     }
 
-    /// Complete groups past the head: written by somebody who then died. They are kept, but only once they
-    /// were written again: after a failed sync the page cache may show what the disk does not hold.
+    /// Keeps complete groups past the head, which a writer wrote before it crashed. They are written and synced again first:
+    /// after a failed sync the page cache may show what the disk does not hold.
     fn adopt(&self, recovered: &mut Recovered, tail: &Tail) -> Result<()> {
         let (Some(group), Some(file)) = (tail.groups.last(), &recovered.active) else {
             return Ok(());
@@ -413,8 +413,8 @@ impl Scene<'_> {
         self.head_file.write(head, true)
     }
 
-    /// Makes the segments' names durable: whoever created the last one may have died before doing so, and a
-    /// head must never name a file that a power loss can take.
+    /// Makes the segments' names durable: the writer that created the last one may have crashed before doing so, and a head
+    /// must never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         self.storage.sync_dir(&dir).map_err(Error::io("sync", dir))

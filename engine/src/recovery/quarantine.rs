@@ -1,6 +1,6 @@
 //! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
 
-use super::Scene;
+use super::LockedLog;
 use crate::error::{Error, REPLACE, Result};
 use crate::head::Head;
 use crate::layout::{QUARANTINE_DIR, QUARANTINED};
@@ -38,26 +38,23 @@ impl Quarantined {
     }
 }
 
-/// Keeps `bytes`, durably. The name follows from the content, so that doing it twice is doing it once.
+/// Keeps `bytes`, durably. The name follows from the content, so that it can be repeated.
 pub(super) fn keep(
-    scene: &Scene<'_>,
+    log: &LockedLog<'_>,
     segment: &str,
     offset: u64,
     bytes: &[u8],
 ) -> Result<Quarantined> {
     let quarantined = Quarantined::of(segment, offset, bytes);
-    let dir = scene.dir.join(QUARANTINE_DIR);
-    scene
-        .storage
+    let dir = log.dir.join(QUARANTINE_DIR);
+    log.storage
         .create_dir(&dir)
         .map_err(Error::io("create", &dir))?;
-    scene
-        .storage
-        .sync_dir(scene.dir)
-        .map_err(Error::io("sync", scene.dir))?;
+    log.storage
+        .sync_dir(log.dir)
+        .map_err(Error::io("sync", log.dir))?;
     let path = dir.join(&quarantined.file);
-    scene
-        .storage
+    log.storage
         .replace(&path, bytes, true)
         .map_err(Error::io(REPLACE, path))?;
     Ok(quarantined)
@@ -65,9 +62,9 @@ pub(super) fn keep(
 
 /// The quarantine files that no event up to `head` names. Reads the whole log; only asked after a recovery that
 /// did not finish.
-pub(crate) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>> {
-    let dir = scene.dir.join(QUARANTINE_DIR);
-    let files = match scene.storage.list(&dir) {
+pub(crate) fn unnamed(log: &LockedLog<'_>, head: &Head) -> Result<Vec<Quarantined>> {
+    let dir = log.dir.join(QUARANTINE_DIR);
+    let files = match log.storage.list(&dir) {
         Ok(files) => files,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(Error::io("list", dir)(error)),
@@ -79,15 +76,15 @@ pub(crate) fn unnamed(scene: &Scene<'_>, head: &Head) -> Result<Vec<Quarantined>
     if candidates.is_empty() {
         return Ok(Vec::new());
     }
-    let named = named(scene, head)?;
+    let named = named(log, head)?;
     let mut unnamed = Vec::new();
     for file in candidates.into_iter().filter(|file| !named.contains(*file)) {
         let path = dir.join(file);
-        let bytes = scene
+        let bytes = log
             .storage
             .sealed(&path)
             .map_err(Error::io("read", &path))?;
-        // A file that somebody else put here has no place in a segment to name.
+        // A file that was not made by a recovery names no place in a segment.
         if let Some((segment, offset)) = origin(file) {
             let found = Quarantined::of(&segment, offset, &bytes);
             if found.file == *file {
@@ -104,11 +101,11 @@ fn origin(file: &str) -> Option<(String, u64)> {
     Some((segment.to_string(), offset.parse().ok()?))
 }
 
-fn named(scene: &Scene<'_>, head: &Head) -> Result<HashSet<String>> {
+fn named(log: &LockedLog<'_>, head: &Head) -> Result<HashSet<String>> {
     let reader = Reader::new(
-        scene.storage.clone(),
-        scene.dir,
-        scene.identity.clone(),
+        log.storage.clone(),
+        log.dir,
+        log.identity.clone(),
         head.clone(),
     );
     let mut named = HashSet::new();

@@ -1,7 +1,7 @@
 //! Putting a log that was built within the directory in the place of the one that is there.
 //!
-//! `log.json` decides: once it names the new log, the old one's segments are nobody's, and its head, which still lies there,
-//! is another log's. Whoever meets that takes the lock and finishes; the head comes last, so that it tells.
+//! `log.json` decides: once it names the new log, the old log's segments are left over, and its head file is that of another
+//! log. Whoever opens the log in that state takes the lock and finishes; the head is moved last, so it marks completion.
 
 use crate::codec::SegmentHeader;
 use crate::error::{Error, REPLACE, Result};
@@ -12,7 +12,7 @@ use crate::storage::Storage;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Names the new log, which is complete and durable. From then on [`finish`] is owed.
+/// Puts the new log in charge; it is complete and durable. From then on [`finish`] has to be called.
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
     let path = dir.join(LOG_FILE);
     storage
@@ -20,8 +20,8 @@ pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
         .map_err(Error::io(REPLACE, path))
 }
 
-/// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. Doing it twice is doing it
-/// once. The lock is held.
+/// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. It can be repeated.
+/// The lock is held.
 pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
     if !is_owed(storage, dir, identity)? {
         return Ok(false);
@@ -64,7 +64,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     let new = dir.join(SALVAGE_DIR);
     match Identity::load(storage, &new) {
         Ok(built) if built == *identity => {}
-        // What cannot be read now may be owed all the same.
+        // An unreadable file does not show that nothing is left to do.
         Err(error @ Error::Io { .. }) => return Err(error),
         _ => return Ok(false),
     }
@@ -73,7 +73,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     Ok(there.is_some())
 }
 
-/// Removes what was built and never named, or is left of what was.
+/// Removes what is left of a new log, whether it was put in charge or not.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
     let new = dir.join(SALVAGE_DIR);
     match storage.remove_dir_all(&new) {

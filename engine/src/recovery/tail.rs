@@ -112,7 +112,7 @@ pub fn read_tail<'a>(
     tail
 }
 
-struct Stop {
+struct Unreadable {
     at: usize,
     seq: u64,
     why: String,
@@ -124,11 +124,11 @@ fn read_group<'a>(
     bytes: &'a [u8],
     at: usize,
     last: LastEvent,
-) -> Result<Vec<(usize, Frame<'a>)>, Stop> {
+) -> Result<Vec<(usize, Frame<'a>)>, Unreadable> {
     let mut frames: Vec<(usize, Frame<'a>)> = Vec::new();
     let (mut at, mut last) = (at, last);
     loop {
-        let stop = |why: String| Stop {
+        let stop = |why: String| Unreadable {
             at,
             seq: last.next(),
             why,

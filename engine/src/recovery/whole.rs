@@ -1,6 +1,6 @@
 //! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
 
-use super::{Recovered, Scene, past_without_head, quarantine, table::Verdict, tail};
+use super::{LockedLog, Recovered, past_without_head, quarantine, table::Verdict, tail};
 use crate::codec::{Predecessor, SegmentHeader};
 use crate::error::{Error, Result};
 use crate::head::Head;
@@ -9,15 +9,12 @@ use crate::sequence::LastEvent;
 use crate::storage::Open;
 
 /// How the header of the segment behind `head`'s has to describe it; `None` if there is no segment yet.
-pub(super) fn predecessor(scene: &Scene<'_>, head: &Head) -> Result<Option<Predecessor>> {
+pub(super) fn predecessor(log: &LockedLog<'_>, head: &Head) -> Result<Option<Predecessor>> {
     if head.segment == 0 {
         return Ok(None);
     }
-    let path = scene.segment_path(&head.name);
-    let bytes = scene
-        .storage
-        .sealed(&path)
-        .map_err(Error::io("read", path))?;
+    let path = log.segment_path(&head.name);
+    let bytes = log.storage.sealed(&path).map_err(Error::io("read", path))?;
     let digest = *blake3::hash(&bytes).as_bytes();
     Ok(Some(Predecessor {
         name: head.name.clone(),
@@ -27,20 +24,20 @@ pub(super) fn predecessor(scene: &Scene<'_>, head: &Head) -> Result<Option<Prede
 }
 
 /// Reads every segment and writes the head that they amount to.
-pub(super) fn rebuild_head(scene: &Scene<'_>) -> Result<Recovered> {
+pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
     let mut head = Head::empty();
-    let names = scene.segments()?;
+    let names = log.segments()?;
     for (index, name) in names.iter().enumerate() {
-        read_segment(scene, &mut head, name, index + 1 == names.len())?;
+        read_segment(log, &mut head, name, index + 1 == names.len())?;
     }
     let active = match head.segment {
         0 => None,
-        _ => Some(rewrite_last(scene, &head)?),
+        _ => Some(rewrite_last(log, &head)?),
     };
-    scene.sync_names()?;
-    let unnamed = quarantine::unnamed(scene, &head)?;
+    log.sync_names()?;
+    let unnamed = quarantine::unnamed(log, &head)?;
     head.quarantining = !unnamed.is_empty();
-    scene.head_file.write(&mut head, true)?;
+    log.head_file.write(&mut head, true)?;
     let notes = vec![format!(
         "rebuilt the head from the whole log, which is clean up to event {}",
         head.last_seq
@@ -54,9 +51,14 @@ pub(super) fn rebuild_head(scene: &Scene<'_>) -> Result<Recovered> {
     })
 }
 
-fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bool) -> Result<()> {
-    let file = name.file(scene.identity.format);
-    let path = scene.segment_path(&file);
+fn read_segment(
+    log: &LockedLog<'_>,
+    head: &mut Head,
+    name: &SegmentName,
+    last: bool,
+) -> Result<()> {
+    let file = name.file(log.identity.format);
+    let path = log.segment_path(&file);
     let corrupt = |offset: u64, seq: u64, why: String| {
         let why = format!("{why}, and no valid head says how far the log was durable");
         Error::Corrupt {
@@ -66,21 +68,21 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
             why,
         }
     };
-    let bytes = scene
+    let bytes = log
         .storage
         .sealed(&path)
         .map_err(Error::io("read", &path))?;
-    let (header, len) = SegmentHeader::decode(scene.identity.format, &bytes).map_err(|error| {
+    let (header, len) = SegmentHeader::decode(log.identity.format, &bytes).map_err(|error| {
         corrupt(
             0,
             head.last_seq + 1,
             format!("its header is unusable: {error}"),
         )
     })?;
-    let fits = header.log == scene.identity.log.0
+    let fits = header.log == log.identity.log.0
         && header.number == head.segment + 1
         && header.first_seq == head.last_seq + 1
-        && header.previous == predecessor(scene, head)?;
+        && header.previous == predecessor(log, head)?;
     if !fits {
         return Err(corrupt(
             0,
@@ -94,7 +96,7 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
     };
     let content = bytes.get(len..).unwrap_or_default();
     let tail = tail::read_tail(
-        scene.identity.format,
+        log.identity.format,
         content,
         len as u64,
         position,
@@ -117,14 +119,14 @@ fn read_segment(scene: &Scene<'_>, head: &mut Head, name: &SegmentName, last: bo
     Ok(())
 }
 
-/// What was synced cannot be told from what was not, so all of the last segment is written again.
-fn rewrite_last(scene: &Scene<'_>, head: &Head) -> Result<Box<dyn crate::storage::File>> {
-    let path = scene.segment_path(&head.name);
-    let file = scene
+/// It is unknown which bytes were synced, so all of the last segment is written again.
+fn rewrite_last(log: &LockedLog<'_>, head: &Head) -> Result<Box<dyn crate::storage::File>> {
+    let path = log.segment_path(&head.name);
+    let file = log
         .storage
         .open(&path, Open::Write)
         .map_err(Error::io("open", &path))?;
-    let bytes = scene.read_range(file.as_ref(), &head.name, 0, head.end)?;
+    let bytes = log.read_range(file.as_ref(), &head.name, 0, head.end)?;
     file.write_all_at(&bytes, 0)
         .map_err(Error::io("write", &path))?;
     file.sync_all().map_err(Error::io("sync", &path))?;

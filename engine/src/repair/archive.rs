@@ -6,7 +6,7 @@ use crate::storage::{Open, Storage};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Most originals under one name: more attempts than that are never cut short.
+/// Most originals under one name.
 const ATTEMPTS_MAX: u32 = 1_000;
 
 /// Copies files of the log's directory into `archive/<name>/`, durably and all or none; `own` files go beside them. Where that
@@ -20,12 +20,12 @@ pub(super) fn keep(
     own: &[(&str, Vec<u8>)],
 ) -> Result<String> {
     let archive = dir.join(ARCHIVE_DIR);
-    let place = free(storage, dir, &archive, name, files, own)?;
-    let relative = format!("{ARCHIVE_DIR}/{}", place.name);
-    if place.there {
+    let found = free(storage, dir, &archive, name, files, own)?;
+    let relative = format!("{ARCHIVE_DIR}/{}", found.name);
+    if found.exists {
         return Ok(relative);
     }
-    let aside = archive.join(format!("{}.tmp", place.name));
+    let aside = archive.join(format!("{}.tmp", found.name));
     match storage.remove_dir_all(&aside) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             return Err(Error::io("remove", aside)(error));
@@ -47,7 +47,7 @@ pub(super) fn keep(
     for made in dirs.iter().rev() {
         storage.sync_dir(made).map_err(Error::io("sync", made))?;
     }
-    let to = archive.join(&place.name);
+    let to = archive.join(&found.name);
     storage
         .rename(&aside, &to)
         .map_err(Error::io("rename", &aside))?;
@@ -57,10 +57,10 @@ pub(super) fn keep(
     Ok(relative)
 }
 
-struct Place {
+struct ArchiveName {
     name: String,
     /// It holds these very bytes.
-    there: bool,
+    exists: bool,
 }
 
 fn free(
@@ -70,7 +70,7 @@ fn free(
     name: &str,
     files: &[PathBuf],
     own: &[(&str, Vec<u8>)],
-) -> Result<Place> {
+) -> Result<ArchiveName> {
     for attempt in 1..ATTEMPTS_MAX {
         let name = match attempt {
             1 => name.to_owned(),
@@ -78,10 +78,13 @@ fn free(
         };
         let to = archive.join(&name);
         if storage.stat(&to).map_err(Error::io("stat", &to))?.is_none() {
-            return Ok(Place { name, there: false });
+            return Ok(ArchiveName {
+                name,
+                exists: false,
+            });
         }
         if holds(storage, dir, &to, files, own) {
-            return Ok(Place { name, there: true });
+            return Ok(ArchiveName { name, exists: true });
         }
     }
     let full = std::io::Error::other("there are too many originals of this name");

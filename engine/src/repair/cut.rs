@@ -4,7 +4,7 @@
 //! what lies behind it and records the event, which clears the flag. Before that write the log is what it was.
 
 use super::archive;
-use super::survey::{Lost, Sight, Survey};
+use super::survey::{Finding, Lost, Survey};
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::head::{self, Head, HeadFile};
@@ -12,7 +12,7 @@ use crate::identity::Identity;
 use crate::layout::{EVENTS_DIR, HEAD_FILE, LOG_FILE};
 use crate::lock::{self, LogLock};
 use crate::log::{Exclusive, Log};
-use crate::recovery::Scene;
+use crate::recovery::LockedLog;
 use crate::recovery::cut::{Cut, NOTE, archive_name};
 use crate::recovery::switch;
 use crate::storage::{Open, Storage};
@@ -84,7 +84,7 @@ impl Log {
         };
         let plan = plan(storage, dir, &identity, to)?;
         if !plan.is_empty() {
-            decide(&self.scene(&identity, &head_file), &plan, actor, &lock)?;
+            decide(&self.locked_log(&identity, &head_file), &plan, actor, &lock)?;
         }
         Ok((plan, self.locked(lock)?))
     }
@@ -106,19 +106,19 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
     };
     let mut plan: Option<CutPlan> = None;
     let (mut readable, mut straddles, mut lost_any) = (0, None, false);
-    survey.walk(&mut |sight| {
-        match (sight, &mut plan) {
-            (Sight::Group(group), Some(plan)) => {
+    survey.walk(&mut |finding| {
+        match (finding, &mut plan) {
+            (Finding::Group(group), Some(plan)) => {
                 plan.events += group.frames.len() as u64;
                 plan.last_seq = Some(group.seqs().1);
             }
-            (Sight::Lost(lost), Some(plan)) if plan.lost.len() < LOST_MAX => plan.lost.push(lost),
-            (Sight::Lost(_), Some(_)) => {}
-            (Sight::Lost(_), None) => {
+            (Finding::Lost(lost), Some(plan)) if plan.lost.len() < LOST_MAX => plan.lost.push(lost),
+            (Finding::Lost(_), Some(_)) => {}
+            (Finding::Lost(_), None) => {
                 lost_any = true;
                 return Ok(ControlFlow::Break(()));
             }
-            (Sight::Group(group), None) => {
+            (Finding::Group(group), None) => {
                 let (first, last) = group.seqs();
                 if !group.clean {
                     lost_any = true;
@@ -183,9 +183,9 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
 }
 
 /// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
-fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
-    let storage = scene.storage.as_ref();
-    let before = scene.head_file.read()?.newest;
+fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
+    let storage = log.storage.as_ref();
+    let before = log.head_file.read()?.newest;
     let (generation, quarantining) = match &before {
         Some(head) => (head.generation, head.quarantining),
         None => (0, false),
@@ -210,21 +210,21 @@ fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Res
     files.extend([PathBuf::from(LOG_FILE), PathBuf::from(HEAD_FILE)]);
     archive::keep(
         storage,
-        scene.dir,
+        log.dir,
         &archive_name(plan.to),
         &files,
         &[(NOTE, note)],
     )?;
-    // What stays is written again: of bytes behind an old head nobody knows whether the disk has them.
-    let path = scene.segment_path(&plan.segment);
+    // What stays is written again: it is unknown whether bytes behind an old head are on the disk.
+    let path = log.segment_path(&plan.segment);
     let file = storage
         .open(&path, Open::Write)
         .map_err(Error::io("open", &path))?;
-    let kept = scene.read_range(file.as_ref(), &plan.segment, 0, plan.offset)?;
+    let kept = log.read_range(file.as_ref(), &plan.segment, 0, plan.offset)?;
     file.write_all_at(&kept, 0)
         .map_err(Error::io("write", &path))?;
     file.sync_all().map_err(Error::io("sync", &path))?;
-    scene.sync_names()?;
+    log.sync_names()?;
     let mut head = Head {
         generation,
         segment: plan.number,
@@ -237,5 +237,5 @@ fn decide(scene: &Scene<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Res
         cutting: true,
     };
     lock.check(storage, false)?;
-    scene.head_file.write(&mut head, true)
+    log.head_file.write(&mut head, true)
 }

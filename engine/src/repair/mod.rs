@@ -1,4 +1,4 @@
-//! Mending a damaged log, on a person's word: cut it after an event, or take what can be read into a new log.
+//! Repairing a damaged log when a person asks for it: cut it after an event, or copy what can be read into a new log.
 //!
 //! Invariants: the lock is held; the original bytes lie in `archive/`, durably, before anything is changed; one small
 //! durable write decides between the log as it was and the log as it is to be, and whoever opens the log next finishes what

@@ -5,9 +5,9 @@
 //! time and everything they say, and get the seqs of their new places.
 
 use super::archive;
-use super::survey::{Damaged, Lost, Sight, Survey};
+use super::survey::{Damaged, Finding, Lost, Survey};
 use crate::codec::SegmentHeader;
-use crate::copy::again;
+use crate::copy::to_new_event;
 use crate::error::{Error, Result};
 use crate::event::NewEvent;
 use crate::head;
@@ -92,7 +92,7 @@ impl Split {
     }
 }
 
-/// Notes which events of damaged groups are taken.
+/// Records which events of damaged groups are taken.
 #[derive(Default)]
 struct Splits {
     noted: Vec<Split>,
@@ -160,7 +160,9 @@ pub fn salvage(
     }
     let identity = match identity {
         Ok(identity) => identity,
-        Err(Error::Corrupt { .. } | Error::NoLog { .. }) => surmised(storage.as_ref(), dir)?,
+        Err(Error::Corrupt { .. } | Error::NoLog { .. }) => {
+            identity_of_segments(storage.as_ref(), dir)?
+        }
         Err(error) => return Err(error),
     };
     switch::clear(storage.as_ref(), dir)?;
@@ -189,7 +191,7 @@ pub fn salvage(
     Ok(Some(salvaged))
 }
 
-/// Whether nothing but what recovery mends is wrong.
+/// Whether the log has no damage beyond what recovery repairs.
 fn sound(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> bool {
     Log::open(storage.clone(), dir, options.clone())
         .and_then(|log| log.verify(None))
@@ -226,7 +228,7 @@ fn build(
     actor: &str,
     more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
 ) -> Result<Identity> {
-    // Nobody sees any of it before it is named, so one sync for each file is enough.
+    // The new log is invisible until it is put in charge, so one sync for each file at the end is enough.
     let deferred = Deferred::new(storage.clone());
     let new = NewLog {
         team: old.team.clone(),
@@ -243,7 +245,7 @@ fn build(
     let writer = log.lock()?.into_writer(());
     writer.append(events, Durability::Synced)?;
     writer.close()?;
-    deferred.settle().map_err(Error::io("sync", &place))?;
+    deferred.sync_pending().map_err(Error::io("sync", &place))?;
     Ok(log.identity().clone())
 }
 
@@ -264,20 +266,24 @@ fn take(
         head_seq: head_seq.map(|head| head.last_seq),
     };
     let mut splits = Splits::default();
-    survey.walk(&mut |sight| {
-        match sight {
-            Sight::Lost(lost) => {
+    survey.walk(&mut |finding| {
+        match finding {
+            Finding::Lost(lost) => {
                 salvaged.lost_events += lost.events();
                 match salvaged.lost.len() < LOST_MAX {
                     true => salvaged.lost.push(lost),
                     false => salvaged.lost_omitted += 1,
                 }
             }
-            Sight::Group(group) => {
+            Finding::Group(group) => {
                 if let Some(of) = group.part_of {
                     splits.take(format!("{EVENTS_DIR}/{}", group.name), of, group.seqs().0);
                 }
-                let events = group.frames.iter().map(again).collect::<Result<Vec<_>>>()?;
+                let events = group
+                    .frames
+                    .iter()
+                    .map(to_new_event)
+                    .collect::<Result<Vec<_>>>()?;
                 salvaged.events += events.len() as u64;
                 salvaged.groups += 1;
                 writer.append(events, Durability::Synced)?;
@@ -299,12 +305,12 @@ fn json(salvaged: &Salvaged) -> Result<Json> {
     })
 }
 
-/// The identity that the segments amount to, where `log.json` is gone. Segments that a conversion left may lie beside
-/// those of the log: the head knows which count, else the first header that can be read says it.
-fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
+/// The identity as the segments show it, where `log.json` is gone. Segments that a conversion left may lie beside those of
+/// the log: the head says which of them count; without a head, the first readable header does.
+fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
     let events = dir.join(EVENTS_DIR);
     let team = dir.file_name().unwrap_or_default().to_string_lossy();
-    let (mut known, mut surmised): (Option<Identity>, Option<Identity>) = (None, None);
+    let (mut known, mut identity_of_segments): (Option<Identity>, Option<Identity>) = (None, None);
     for name in storage.list(&events).map_err(Error::io("list", &events))? {
         for format in [Format::Jsonl, Format::Binary] {
             if SegmentName::parse(&name, format).is_none() {
@@ -326,16 +332,16 @@ fn surmised(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
                 created_at: Timestamp::default(),
                 origin: ORIGIN.to_owned(),
             };
-            let vouched =
+            let head_is_of =
                 |log| head::read_slots(storage, dir, log).is_ok_and(|slots| slots.newest.is_some());
             match reads {
-                true if vouched(log) => return Ok(identity),
+                true if head_is_of(log) => return Ok(identity),
                 true => known.get_or_insert(identity),
-                false => surmised.get_or_insert(identity),
+                false => identity_of_segments.get_or_insert(identity),
             };
         }
     }
-    known.or(surmised).ok_or_else(|| Error::NoLog {
+    known.or(identity_of_segments).ok_or_else(|| Error::NoLog {
         path: dir.to_path_buf(),
     })
 }

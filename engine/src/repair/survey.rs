@@ -1,4 +1,4 @@
-//! Reading a whole log, damage and all: every group that is whole, in order, and what lies between them.
+//! Reading a whole log that may be damaged: every complete group in order, and what is lost between them.
 
 use crate::codec::{self, Frame, FrameError, Predecessor, SegmentHeader};
 use crate::error::{Error, Result};
@@ -113,13 +113,13 @@ fn stands_alone(
     event.foreign && !caused_within && !others.into_iter().any(tied)
 }
 
-/// What a survey shows.
-pub(crate) enum Sight<'a> {
+/// What a survey finds.
+pub(crate) enum Finding<'a> {
     Group(Group<'a>),
     Lost(Lost),
 }
 
-/// Where a survey looks.
+/// A reading of a whole log.
 pub(crate) struct Survey<'a> {
     pub storage: &'a dyn Storage,
     pub dir: &'a Path,
@@ -141,11 +141,11 @@ impl Survey<'_> {
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 
-    /// Shows everything in order, until `see` breaks off.
+    /// Shows every finding in order to `see`, until it breaks.
     ///
     /// # Errors
     /// `UnsupportedFormat`, I/O, and what `see` gives. Damage is shown, not an error.
-    pub fn walk(&self, see: &mut dyn FnMut(Sight<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
+    pub fn walk(&self, see: &mut dyn FnMut(Finding<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
         let mut walk = Walk {
             survey: self,
             see,
@@ -169,21 +169,21 @@ impl Survey<'_> {
 
 struct Walk<'a, 'see> {
     survey: &'a Survey<'a>,
-    see: &'see mut dyn FnMut(Sight<'_>) -> Result<ControlFlow<()>>,
+    see: &'see mut dyn FnMut(Finding<'_>) -> Result<ControlFlow<()>>,
     /// The last event that was read.
     last: LastEvent,
     clean: bool,
     previous: Option<Predecessor>,
     /// Another segment follows the one that is read.
     sealed: bool,
-    /// What was lost last; how many events went with it is known at the next one that can be read.
+    /// The last loss; how many events it took is known once the next event is read.
     open: Option<Lost>,
     over: bool,
 }
 
 impl Walk<'_, '_> {
-    fn show(&mut self, sight: Sight<'_>) -> Result<()> {
-        if !self.over && (self.see)(sight)?.is_break() {
+    fn show(&mut self, finding: Finding<'_>) -> Result<()> {
+        if !self.over && (self.see)(finding)?.is_break() {
             self.over = true;
         }
         Ok(())
@@ -213,7 +213,7 @@ impl Walk<'_, '_> {
             lost.from_seq = Some(self.last.next());
             lost.to_seq = Some(next - 1);
         }
-        self.show(Sight::Lost(lost))
+        self.show(Finding::Lost(lost))
     }
 
     fn segment(&mut self, number: u32, name: &str, sealed: bool) -> Result<()> {
@@ -373,7 +373,7 @@ impl Walk<'_, '_> {
     }
 
     /// The group that the damage at the end of the log ends with, where it starts past the head: nothing shows that it was
-    /// ever written whole, so nobody was told that it is recorded. Without a head that cannot be told.
+    /// ever written whole, so it was never acknowledged. Without a head that is unknown.
     fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
         let (_, last) = readable.last()?;
         let head = self.survey.head_seq?;
@@ -453,7 +453,7 @@ impl Walk<'_, '_> {
             seq: last,
             id: group.last_id(),
         };
-        self.show(Sight::Group(group))
+        self.show(Finding::Group(group))
     }
 
     /// What the head names and nothing holds is lost too.

@@ -1,24 +1,24 @@
-//! A storage that puts off every sync, for what is built aside and shown only when it is complete.
+//! A storage that delays every sync, for what is built beside the live data and shown only when it is complete.
 //!
 //! A team that is imported has a segment for each day of its history. Syncing each where a live log must would cost
 //! more than the import; nobody can see any of it before the final rename, so one sync per file right before it is enough.
 
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Wraps another storage. Clones share what is owed.
+/// Wraps another storage. Clones share the pending syncs.
 #[derive(Debug, Clone)]
 pub struct Deferred {
     inner: Arc<dyn Storage>,
-    owed: Arc<Mutex<Owed>>,
+    pending: Arc<Mutex<PendingSyncs>>,
 }
 
 #[derive(Debug, Default)]
-struct Owed {
+struct PendingSyncs {
     files: BTreeSet<PathBuf>,
     dirs: BTreeSet<PathBuf>,
 }
@@ -29,7 +29,7 @@ impl Deferred {
     pub fn new(inner: Arc<dyn Storage>) -> Deferred {
         Deferred {
             inner,
-            owed: Arc::default(),
+            pending: Arc::default(),
         }
     }
 
@@ -37,8 +37,8 @@ impl Deferred {
     ///
     /// # Errors
     /// As the system reports. Then nothing that was written through this storage may be relied on.
-    pub fn settle(&self) -> io::Result<()> {
-        let Owed { files, dirs } = std::mem::take(&mut *self.owed());
+    pub fn sync_pending(&self) -> io::Result<()> {
+        let PendingSyncs { files, dirs } = std::mem::take(&mut *self.pending());
         for file in files {
             self.inner.open(&file, Open::Write)?.sync_all()?;
         }
@@ -48,8 +48,8 @@ impl Deferred {
         Ok(())
     }
 
-    fn owed(&self) -> MutexGuard<'_, Owed> {
-        self.owed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, PendingSyncs> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -62,9 +62,9 @@ fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
     }
 }
 
-impl Owed {
+impl PendingSyncs {
     fn rename(&mut self, from: &Path, to: &Path) {
-        // A file that is replaced is no longer owed anything; the one that replaces it may be.
+        // The sync of a replaced file is no longer needed; that of the file that replaces it may be.
         self.files.remove(to);
         for paths in [&mut self.files, &mut self.dirs] {
             *paths = paths.iter().map(|path| renamed(path, from, to)).collect();
@@ -84,7 +84,7 @@ impl Storage for Deferred {
         Ok(Box::new(DeferredFile {
             inner,
             path: path.to_path_buf(),
-            owed: self.owed.clone(),
+            pending: self.pending.clone(),
         }))
     }
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
@@ -98,27 +98,27 @@ impl Storage for Deferred {
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.inner.rename(from, to)?;
-        self.owed().rename(from, to);
+        self.pending().rename(from, to);
         Ok(())
     }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_file(path)?;
-        self.owed().remove(path);
+        self.pending().remove(path);
         Ok(())
     }
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_dir_all(path)?;
-        self.owed().remove(path);
+        self.pending().remove(path);
         Ok(())
     }
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        self.owed().dirs.insert(dir.to_path_buf());
+        self.pending().dirs.insert(dir.to_path_buf());
         Ok(())
     }
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.inner.lock(path, deadline)
     }
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.inner.lock_dir(dir, deadline)
     }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
@@ -132,13 +132,13 @@ impl Storage for Deferred {
 struct DeferredFile {
     inner: Box<dyn File>,
     path: PathBuf,
-    owed: Arc<Mutex<Owed>>,
+    pending: Arc<Mutex<PendingSyncs>>,
 }
 
 impl DeferredFile {
     fn owe(&self) -> io::Result<()> {
-        let mut owed = self.owed.lock().unwrap_or_else(PoisonError::into_inner);
-        owed.files.insert(self.path.clone());
+        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        pending.files.insert(self.path.clone());
         Ok(())
     }
 }
@@ -196,7 +196,7 @@ mod tests {
                 .unwrap()
                 .is_none()
         );
-        deferred.settle().unwrap();
+        deferred.sync_pending().unwrap();
         let after = memory.lose_unsynced();
         assert_eq!(
             after.read(Path::new("new/events/a"), 100).unwrap(),

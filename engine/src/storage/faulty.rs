@@ -1,9 +1,9 @@
-//! A storage that fails where it is told to: every call is numbered, and faults are armed by number.
+//! A storage that fails on request: every call is numbered, and faults are armed by number.
 //!
 //! Run once to count the calls, then once per number and fault until the fault is no longer reached:
 //! that is every way in which this run could fail.
 
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::io;
@@ -47,7 +47,7 @@ struct Plan {
     stopped: bool,
 }
 
-/// What somebody else does between two calls.
+/// What another process does between two calls.
 struct Meanwhile(Box<dyn FnOnce() + Send>);
 
 impl std::fmt::Debug for Meanwhile {
@@ -163,11 +163,11 @@ impl Storage for Faulty {
         self.call("sync_dir", dir)?;
         self.inner.sync_dir(dir)
     }
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock", path).map_err(LockError::Io)?;
         self.inner.lock(path, deadline)
     }
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.call("lock_dir", dir).map_err(LockError::Io)?;
         self.inner.lock_dir(dir, deadline)
     }

@@ -3,7 +3,7 @@
 //! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process,
 //! and goes when the process dies. The pid that is shown never decides anything.
 
-use super::{Held, LockError};
+use super::{HeldLock, LockError};
 use rustix::fs::{major, minor};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ pub(super) struct FileLock {
     identity: (u64, u64),
 }
 
-impl Held for FileLock {
+impl HeldLock for FileLock {
     fn identity(&self) -> (u64, u64) {
         self.identity
     }

@@ -4,11 +4,13 @@
 //! Only regular files with one name are opened: a second name (hard link) could lie outside the root.
 //! New files are 0600, new directories 0700; every handle closes on exec; writes name their offset (never `O_APPEND`).
 
-use super::beneath::{self, Beneath};
 use super::file_lock;
 use super::file_system::{self, FileSystemKind, Space};
-use super::notified::Notified;
-use super::{Bytes, File, Held, LockError, Moment, Open, Stat, Storage, Watcher, map, relative};
+use super::inotify_watcher::InotifyWatcher;
+use super::root_dir::{self, RootDir};
+use super::{
+    Bytes, File, HeldLock, LockError, Moment, Open, Stat, Storage, Watcher, map, relative,
+};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, fsync, mkdirat, renameat, unlinkat};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 use std::fs::{self, TryLockError};
@@ -25,7 +27,7 @@ const REMOVED_DEPTH: usize = 64;
 /// A directory tree.
 #[derive(Debug)]
 pub struct Files {
-    beneath: Arc<Beneath>,
+    root_dir: Arc<RootDir>,
 }
 
 impl Files {
@@ -35,7 +37,7 @@ impl Files {
     /// As the system reports.
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
-            beneath: Arc::new(Beneath::new(root)?),
+            root_dir: Arc::new(RootDir::new(root)?),
         })
     }
 
@@ -53,7 +55,7 @@ impl Files {
     /// # Errors
     /// As the system reports.
     pub fn file_system(&self) -> io::Result<FileSystemKind> {
-        file_system::kind(self.beneath.root())
+        file_system::kind(self.root_dir.root())
     }
 
     /// How full that file system is.
@@ -61,7 +63,7 @@ impl Files {
     /// # Errors
     /// As the system reports.
     pub fn space(&self) -> io::Result<Space> {
-        file_system::space(self.beneath.root())
+        file_system::space(self.root_dir.root())
     }
 
     /// Tries whether a lock held through one handle keeps out another, with a file made and removed in `dir`.
@@ -93,7 +95,7 @@ impl Files {
         };
         // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; a file heeds it not.
         let fd = self
-            .beneath
+            .root_dir
             .open(path, how | OFlags::NONBLOCK | OFlags::NOCTTY)?;
         let stat = fstat(&fd)?;
         match FileType::from_raw_mode(stat.st_mode) {
@@ -155,7 +157,7 @@ impl Storage for Files {
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        let fd = match self.beneath.open(path, OFlags::PATH) {
+        let fd = match self.root_dir.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             answer => answer?,
         };
@@ -169,7 +171,7 @@ impl Storage for Files {
     /// A name that is not UTF-8 is none of ours; it is shown with U+FFFD in it.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for entry in Dir::new(self.beneath.directory(dir)?)? {
+        for entry in Dir::new(self.root_dir.directory(dir)?)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if name != "." && name != ".." {
                 names.push(name);
@@ -183,7 +185,7 @@ impl Storage for Files {
         let above = relative::names(path)?.len();
         let paths: Vec<&Path> = path.ancestors().take(above).collect();
         for path in paths.into_iter().rev() {
-            let (dir, name) = self.beneath.parent(path)?;
+            let (dir, name) = self.root_dir.parent(path)?;
             match mkdirat(&dir, name, Mode::RWXU) {
                 Err(Errno::EXIST) => {}
                 answer => answer?,
@@ -197,33 +199,33 @@ impl Storage for Files {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let (from_dir, from) = self.beneath.parent(from)?;
-        let (to_dir, to) = self.beneath.parent(to)?;
+        let (from_dir, from) = self.root_dir.parent(from)?;
+        let (to_dir, to) = self.root_dir.parent(to)?;
         Ok(renameat(from_dir, from, to_dir, to)?)
     }
 
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        let (dir, name) = self.beneath.parent(path)?;
+        let (dir, name) = self.root_dir.parent(path)?;
         Ok(unlinkat(dir, name, AtFlags::empty())?)
     }
 
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        let (dir, name) = self.beneath.parent(path)?;
-        remove_below(beneath::child(&dir, name)?, REMOVED_DEPTH)?;
+        let (dir, name) = self.root_dir.parent(path)?;
+        remove_below(root_dir::child(&dir, name)?, REMOVED_DEPTH)?;
         Ok(unlinkat(dir, name, AtFlags::REMOVEDIR)?)
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        sync(self.beneath.directory(dir)?)
+        sync(self.root_dir.directory(dir)?)
     }
 
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         let (file, stat) = self.regular(path, Open::Create).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
     }
 
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
-        let dir = self.beneath.directory(dir).map_err(LockError::Io)?;
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
+        let dir = self.root_dir.directory(dir).map_err(LockError::Io)?;
         let dir = fs::File::from(dir);
         let stat = File::stat(&dir).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(dir, stat.identity, deadline)?))
@@ -239,7 +241,7 @@ impl Storage for Files {
         if let FileSystemKind::Network(_) = self.file_system()? {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        Ok(Box::new(Notified::new(self.beneath.clone(), paths)?))
+        Ok(Box::new(InotifyWatcher::new(self.root_dir.clone(), paths)?))
     }
 
     /// As every storage reads, but the length comes with opening the file.
@@ -274,7 +276,7 @@ fn remove_below(dir: OwnedFd, depth: usize) -> io::Result<()> {
         }
         match unlinkat(&dir, name, AtFlags::empty()) {
             Err(Errno::ISDIR) => {
-                remove_below(beneath::child(&dir, name)?, depth - 1)?;
+                remove_below(root_dir::child(&dir, name)?, depth - 1)?;
                 unlinkat(&dir, name, AtFlags::REMOVEDIR)?;
             }
             answer => answer?,
@@ -297,7 +299,7 @@ fn make_durably(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
         answer => answer?,
     }
-    sync(beneath::anywhere(parent)?)
+    sync(root_dir::anywhere(parent)?)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What every storage's locks must do, told once for all of them.
+//! What the locks of every storage must do.
 
 use super::{LockError, Storage};
 use std::path::Path;

@@ -16,7 +16,7 @@ mod names;
 pub use crash::Crashes;
 
 use super::relative::{self, names};
-use super::{Bytes, File, Held, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
 use changes::{Changes, Waiting};
 use file::{FileNode, MemoryFile, Sealed};
 use locks::Locks;
@@ -438,13 +438,13 @@ impl Storage for Memory {
         Ok(())
     }
 
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.count("lock");
         let file = self.file_or_new(path, false).map_err(LockError::Io)?;
         Ok(Box::new(self.shared.locks.lock(file.inode, deadline)?))
     }
 
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.count("lock_dir");
         let dir = self.dir(dir).map_err(LockError::Io)?;
         Ok(Box::new(self.shared.locks.lock(dir.inode, deadline)?))

@@ -12,18 +12,18 @@ use std::time::Duration;
 
 #[cfg(test)]
 mod agreement_test;
-mod beneath;
 mod deferred;
 mod faulty;
 mod file_lock;
 mod file_system;
 mod files;
+mod inotify_watcher;
 #[cfg(test)]
 mod locks_test;
 mod map;
 mod memory;
-mod notified;
 mod relative;
+mod root_dir;
 
 pub use deferred::Deferred;
 pub use faulty::{Fault, Faulty};
@@ -148,7 +148,7 @@ impl std::fmt::Debug for Bytes {
 }
 
 /// A held lock; dropping it releases it. The file stays.
-pub trait Held: Send + Sync + std::fmt::Debug {
+pub trait HeldLock: Send + Sync + std::fmt::Debug {
     /// Identity of what is locked, to compare with its path's.
     fn identity(&self) -> (u64, u64);
 }
@@ -218,12 +218,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// `Busy` with the holder, or the system's error.
-    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError>;
+    fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
     /// Takes the exclusive lock of a directory that is there, waiting as [`Storage::lock`] does.
     ///
     /// # Errors
     /// As [`Storage::lock`].
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError>;
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
     /// The bytes of a file that is sealed (a full segment, a run): mapped where that is possible.
     ///
     /// # Errors

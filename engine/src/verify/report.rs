@@ -55,15 +55,15 @@ kinds! {
     TornTail = "torn_tail",
     /// A cut that the next writer finishes.
     UnfinishedCut = "unfinished_cut",
-    /// A file among the segments that is none.
+    /// A file among the segments that is not a segment.
     UnknownFile = "unknown_file",
     /// The receipt is of another log.
     ReceiptOfAnotherLog = "receipt_of_another_log",
-    /// The receipt names what no segment is called.
+    /// The receipt names a segment by a name that no segment can have.
     ReceiptMalformed = "receipt_malformed",
-    /// Bytes that the receipt vouches for are gone.
+    /// Bytes that the receipt covers are gone.
     CutBelowReceipt = "cut_below_receipt",
-    /// Bytes that the receipt vouches for are others.
+    /// Bytes that the receipt covers have changed.
     ChangedSinceReceipt = "changed_since_receipt",
     /// A file of a backup is not what was backed up.
     ChangedBackup = "changed_backup",

@@ -41,29 +41,29 @@ pub(crate) struct Core<S> {
     /// Stamped and folded, not yet written.
     pub pending: Vec<Event<'static>>,
     pub pending_bytes: usize,
-    /// A buffered group on its way to the disk. Nothing is written before it has landed.
-    pub flight: Option<Flight>,
-    /// Written since it was last emptied, if `keeps` is set: what the answers of a round show.
+    /// A buffered group that a thread is writing. Nothing else is written before it is durable.
+    pub in_flight: Option<InFlightGroup>,
+    /// Events written since this was last emptied, if `keep_written` is set: the answers of a round show them.
     pub written: Vec<Event<'static>>,
-    pub keeps: bool,
-    /// How many jobs the group that is written next holds.
+    pub keep_written: bool,
+    /// How many jobs have events in the group that is written next.
     pub jobs: usize,
     pub counts: WriterCounts,
-    /// Why this handle does nothing more.
+    /// Why this writer refuses every further call.
     pub poisoned: Option<Poison>,
     /// Dropped last: the lock outlives every write.
     pub lock: LogLock,
 }
 
-/// What ended a handle.
+/// Why a writer came to an end.
 pub(crate) struct Poison {
     pub why: String,
-    /// Whether a sync failed, so that nobody knows what the disk holds.
+    /// Whether a sync failed: what the disk holds is unknown then.
     pub unsynced: bool,
 }
 
-/// A group as bytes.
-struct Encoded {
+/// A group as the bytes that are written.
+struct EncodedGroup {
     events: Vec<Event<'static>>,
     bytes: Vec<u8>,
     frames: Vec<u32>,
@@ -74,9 +74,9 @@ struct Encoded {
     took: Duration,
 }
 
-impl Encoded {
+impl EncodedGroup {
     /// One write, one sync.
-    fn write(mut self) -> Result<Encoded> {
+    fn write(mut self) -> Result<EncodedGroup> {
         let started = Instant::now();
         self.file
             .write_all_at(&self.bytes, self.start)
@@ -90,25 +90,25 @@ impl Encoded {
 }
 
 /// A group that a thread writes and syncs while the next one fills.
-pub(crate) struct Flight {
+pub(crate) struct InFlightGroup {
     last: (u64, EventId),
-    landing: Option<JoinHandle<Result<Encoded>>>,
+    thread: Option<JoinHandle<Result<EncodedGroup>>>,
 }
 
-impl Flight {
-    fn land(&mut self) -> Result<Encoded> {
-        match self.landing.take().map(JoinHandle::join) {
+impl InFlightGroup {
+    fn finish_write(&mut self) -> Result<EncodedGroup> {
+        match self.thread.take().map(JoinHandle::join) {
             Some(Ok(written)) => written,
             _ => Err(Error::Poisoned("a writing thread panicked".into())),
         }
     }
 }
 
-impl Drop for Flight {
+impl Drop for InFlightGroup {
     /// The lock must outlive every write.
     fn drop(&mut self) {
-        if self.landing.is_some() {
-            let _ = self.land();
+        if self.thread.is_some() {
+            let _ = self.finish_write();
         }
     }
 }
@@ -126,14 +126,14 @@ impl<S> Core<S> {
 }
 
 impl<S: State> Core<S> {
-    /// Fails if an earlier write did.
+    /// Fails if an earlier write failed.
     pub fn usable(&self) -> Result<()> {
         self.poisoned
             .as_ref()
             .map_or(Ok(()), |poison| Err(Error::Poisoned(poison.why.clone())))
     }
 
-    /// Ends this handle: a thread panicked, and nobody knows how much of its group was written.
+    /// Ends this writer: a thread panicked, and how much of its group was written is unknown.
     pub fn poison(&mut self) {
         self.poisoned.get_or_insert_with(|| Poison {
             why: "a writing thread panicked".into(),
@@ -141,7 +141,7 @@ impl<S: State> Core<S> {
         });
     }
 
-    /// Runs a step that must not be half done: its failure ends this handle.
+    /// Runs a step that must not be half done: its failure ends this writer.
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;
         let result = step(self);
@@ -189,8 +189,8 @@ impl<S: State> Core<S> {
         Ok(count)
     }
 
-    /// Writes out what is pending where it takes more than half of a group, so that what comes next in two parts, each
-    /// of an event's size at most, is not torn apart.
+    /// Writes the pending events if they fill more than half of a group, so that a job with two parts gets both into one
+    /// group.
     pub fn make_room(&mut self) -> Result<()> {
         match self.pending_bytes > limits::GROUP_BYTES_MAX / 2 {
             true => self.flush(),
@@ -198,18 +198,18 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Seq of the last event that was stamped: a decision sees all up to it.
+    /// Seq of the last event that was stamped; decisions see everything up to it.
     pub fn last_seq(&self) -> u64 {
         self.last().0
     }
 
     /// The last event that was stamped.
     fn last(&self) -> (u64, Option<EventId>) {
-        match (self.pending.last(), &self.flight) {
+        match (self.pending.last(), &self.in_flight) {
             (Some(last), _) => (last.seq, Some(last.id)),
             (
                 None,
-                Some(Flight {
+                Some(InFlightGroup {
                     last: (seq, id), ..
                 }),
             ) => (*seq, Some(*id)),
@@ -264,7 +264,7 @@ impl<S: State> Core<S> {
     /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
     /// segments' names would no longer be in the log's order.
     fn floor(&self) -> Timestamp {
-        // What is pending was held against it already.
+        // Pending events were checked against it already.
         if let Some(last) = self.pending.last() {
             return last.created_at.day_start();
         }
@@ -285,50 +285,50 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Writes the pending group, syncs it, writes the head, and tells the state.
+    /// Writes the pending group, syncs it, writes the head, and informs the state.
     pub fn flush(&mut self) -> Result<()> {
-        self.guarded(|core| match core.encoded()? {
-            Some(group) => core.landed(group.write()?),
+        self.guarded(|core| match core.take_pending()? {
+            Some(group) => core.advance_head(group.write()?),
             None => Ok(()),
         })
     }
 
-    /// As [`Core::flush`], but a thread writes and syncs, and the rest is done before the next group is written: for
-    /// groups that nobody waits for. Where no thread can be started, this one writes.
-    pub fn launch(&mut self) -> Result<()> {
+    /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group is. For buffered
+    /// groups, whose callers were answered already. If no thread can be started, the caller writes.
+    pub fn start_write(&mut self) -> Result<()> {
         self.guarded(|core| {
-            let Some(group) = core.encoded()? else {
+            let Some(group) = core.take_pending()? else {
                 return Ok(());
             };
             let Some(last) = group.events.last() else {
                 return Ok(());
             };
             let last = (last.seq, last.id);
-            // If the thread cannot start, its closure is dropped; the group goes by a channel, so that it is still here then.
-            let (give, given) = mpsc::channel::<Encoded>();
+            // The group is sent by a channel: if the thread cannot start, its closure is dropped, and the group must not be.
+            let (give, given) = mpsc::channel::<EncodedGroup>();
             let thread = thread::Builder::new().name("teamlog-write".into());
             let started = thread.spawn(move || match given.recv() {
                 Ok(group) => group.write(),
-                Err(_) => Err(Error::Poisoned("nothing was given to write".into())),
+                Err(_) => Err(Error::Poisoned("the writing thread got no group".into())),
             });
-            let Ok(landing) = started else {
-                return core.landed(group.write()?);
+            let Ok(thread) = started else {
+                return core.advance_head(group.write()?);
             };
             if give.send(group).is_err() {
                 return Err(Error::Poisoned("a writing thread ended early".into()));
             }
-            core.flight = Some(Flight {
+            core.in_flight = Some(InFlightGroup {
                 last,
-                landing: Some(landing),
+                thread: Some(thread),
             });
             Ok(())
         })
     }
 
-    /// Takes the pending group, once all before it is durable.
-    fn encoded(&mut self) -> Result<Option<Encoded>> {
-        if let Some(mut flight) = self.flight.take() {
-            self.landed(flight.land()?)?;
+    /// Encodes the pending group, once everything before it is durable.
+    fn take_pending(&mut self) -> Result<Option<EncodedGroup>> {
+        if let Some(mut in_flight) = self.in_flight.take() {
+            self.advance_head(in_flight.finish_write()?)?;
         }
         let Some(first) = self.pending.first() else {
             return Ok(None);
@@ -348,7 +348,7 @@ impl<S: State> Core<S> {
         };
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         self.pending_bytes = 0;
-        Ok(Some(Encoded {
+        Ok(Some(EncodedGroup {
             events: std::mem::take(&mut self.pending),
             bytes,
             frames,
@@ -359,9 +359,9 @@ impl<S: State> Core<S> {
         }))
     }
 
-    /// Whether the lock file is the one that is held, the segment is still where it was, and the log ends where `head`
-    /// says: a file that somebody took away goes on taking what nobody will ever read, and what somebody else wrote must
-    /// not be written over.
+    /// Fails unless the lock file is the one that is locked, the segment's path still names the open file, and that file ends
+    /// where `head` says: nobody would read what is written to a removed file, and what another process appended must not be
+    /// overwritten.
     fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
         self.lock.check(self.storage.as_ref(), written)?;
         let Some(file) = &self.active else {
@@ -388,8 +388,8 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// The group is durable: the head says so, and the state learns where it lies.
-    fn landed(&mut self, group: Encoded) -> Result<()> {
+    /// The group is durable: writes the head that says so, and informs the state.
+    fn advance_head(&mut self, group: EncodedGroup) -> Result<()> {
         let Some(last) = group.events.last() else {
             return Ok(());
         };
@@ -411,13 +411,13 @@ impl<S: State> Core<S> {
         let crcs = crcs(self.identity.format, &group.bytes, &group.frames);
         self.state
             .committed(&self.head, &group.events, &placed, &crcs);
-        if self.keeps {
+        if self.keep_written {
             self.written.extend(group.events);
         }
         Ok(())
     }
 
-    /// The log ends where `head` says, from here on; what that covers is synced.
+    /// Makes `head` the log's head; everything that it covers was synced before.
     fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
         let written = head.last_seq > self.head.last_seq;
         self.check_ours(&head, written)?;

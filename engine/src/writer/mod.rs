@@ -191,7 +191,7 @@ impl<S: State> Writer<S> {
             .filter(|_| count > 0)
             .map(|last| appended(last.seq, last.id, count));
         if core.pending_bytes >= crate::limits::BUFFER_BYTES {
-            core.launch()?;
+            core.start_write()?;
         }
         Ok(answer)
     }
@@ -287,7 +287,7 @@ impl<S: State> Writer<S> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues the job if somebody leads; otherwise the caller leads from now on.
+    /// Queues the job if another thread leads; otherwise the caller leads from now on.
     fn enqueue<R, E, F>(&self, job: &mut Job<S, F, R, E>) -> Option<Receiver<Reply<S, F, R, E>>>
     where
         R: Send + 'static,
@@ -321,7 +321,7 @@ impl<S: State> Writer<S> {
             self.gather();
         }
         let mut core = self.locked();
-        core.keeps = true;
+        core.keep_written = true;
         own.run(&mut core);
         let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
         if own.durability() == Durability::Synced {
@@ -341,7 +341,7 @@ impl<S: State> Writer<S> {
         core.jobs = followed + usize::from(own.recorded());
         let flushed = match core.usable() {
             Ok(()) if synced => core.flush(),
-            Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.launch(),
+            Ok(()) if core.pending_bytes >= crate::limits::BUFFER_BYTES => core.start_write(),
             other => other,
         };
         let mut round = Round {
@@ -349,7 +349,7 @@ impl<S: State> Writer<S> {
             failed: flushed.err(),
             written: std::mem::take(&mut core.written),
         };
-        core.keeps = false;
+        core.keep_written = false;
         drop(core);
         let answer = own.answer(&mut round);
         for job in followers {
@@ -360,28 +360,28 @@ impl<S: State> Writer<S> {
 
     /// Where the last round had followers, they are about to queue again: waits a moment for as many, so
     /// that rounds do not alternate between one job and all the others. Where there were many and the log is
-    /// [told to](crate::LogOptions::gathering), goes on for as long as they keep coming.
+    /// [configured to](crate::LogOptions::gathering), goes on for as long as they keep coming.
     fn gather(&self) {
         let started = Instant::now();
         let followed = self.queue().followed;
-        while self.queue().waiting.len() < followed && started.elapsed() < SPIN {
+        while self.queue().waiting.len() < followed && started.elapsed() < FOLLOWERS_WAIT {
             std::thread::yield_now();
         }
-        let Some(gathering) = self.gathering.filter(|_| followed >= MANY) else {
+        let Some(gathering) = self.gathering.filter(|_| followed >= FOLLOWERS_MIN) else {
             return;
         };
         let mut queue = self.queue();
         while let Some(left) = gathering.most.checked_sub(started.elapsed()) {
             let before = queue.waiting.len();
-            queue = self.come(queue, gathering.lull.min(left));
+            queue = self.wait_for_job(queue, gathering.lull.min(left));
             if queue.waiting.len() == before {
                 return;
             }
         }
     }
 
-    /// Waits until somebody queues, at most `lull`.
-    fn come<'a>(
+    /// Waits until another job queues, at most `lull`.
+    fn wait_for_job<'a>(
         &self,
         queue: MutexGuard<'a, Queue<S>>,
         lull: Duration,
@@ -395,9 +395,9 @@ impl<S: State> Writer<S> {
 }
 
 /// How long a leader waits for those who followed the last one.
-const SPIN: Duration = Duration::from_micros(100);
+const FOLLOWERS_WAIT: Duration = Duration::from_micros(100);
 /// So many followers are many: one sync for all of them is worth a longer wait.
-const MANY: usize = 4;
+const FOLLOWERS_MIN: usize = 4;
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
     Appended {

@@ -8,7 +8,7 @@ use crate::timestamp::Timestamp;
 use crossbeam_channel::Sender;
 use std::collections::VecDeque;
 
-/// Who waits for the next round.
+/// The jobs that wait for the next round.
 pub(super) struct Queue<S> {
     /// Whether a thread leads at the moment.
     pub led: bool,
@@ -38,7 +38,7 @@ pub(super) trait Queued<S>: Send {
     fn promote(self: Box<Self>);
 }
 
-/// What came of a round: some of its groups may be durable where a later one failed.
+/// The outcome of a round: some of its groups may be durable although a later one failed.
 pub(super) struct Round {
     /// Seq of the last durable event.
     pub durable: u64,
@@ -47,7 +47,7 @@ pub(super) struct Round {
     pub written: Vec<Event<'static>>,
 }
 
-/// What a follower is told.
+/// What a waiting thread receives.
 pub(super) enum Reply<S, F, R, E> {
     Answer(Result<Committed<R>, CommitError<E>>),
     Lead(Job<S, F, R, E>),
@@ -59,11 +59,11 @@ pub(super) struct Waiting<S, F, R, E> {
     pub reply: Sender<Reply<S, F, R, E>>,
 }
 
-/// What else a job records once its events are folded: it sees the state behind them, and the events as they are stamped.
+/// The second part of a job: it sees the state with the job's first events folded in, and these events, and gives more.
 pub(super) type Sequel<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 
-/// One job: first what to do, then what came of it.
+/// One job: the decision to run, then its outcome.
 pub(super) struct Job<S, F, R, E> {
     durability: Durability,
     decide: Option<F>,
@@ -141,7 +141,7 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
         if let Some(sequel) = self.sequel.take() {
             let own = core.pending.len() - count.min(core.pending.len());
             let more = sequel(&core.state, &mut answer, &core.pending[own..]);
-            // The first part is folded already, so there is no way back.
+            // The first part is folded already, so a failure here ends the writer.
             count += core
                 .guarded(|core| core.push(more))
                 .map_err(CommitError::Failed)?;
@@ -221,7 +221,7 @@ where
         self.job.recorded()
     }
     fn answer(self: Box<Self>, round: &mut Round) {
-        // A follower that went away has nobody to tell.
+        // The follower may have gone away; then nobody receives the answer.
         let _ = self.reply.send(Reply::Answer(self.job.answer(round)));
     }
     fn promote(self: Box<Self>) {

@@ -16,9 +16,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Takes the lock file away once a group is durable.
-struct Thief(Arc<dyn Storage>);
+struct LockRemover(Arc<dyn Storage>);
 
-impl State for Thief {
+impl State for LockRemover {
     fn apply(&mut self, _: &[Event<'static>]) -> Result<()> {
         Ok(())
     }
@@ -49,7 +49,7 @@ fn what_an_earlier_group_of_the_round_holds_is_acknowledged() {
         LogOptions::default(),
     );
     let exclusive = log.unwrap().lock().unwrap();
-    let writer = Arc::new(exclusive.into_writer(Thief(storage)));
+    let writer = Arc::new(exclusive.into_writer(LockRemover(storage)));
     let (leading, followed) = (Arc::clone(&writer), Arc::clone(&writer));
     let first = writer.commit(Durability::Synced, move |_, _| {
         // Another job queues while this one is decided. Its event is of another day, so of another group.

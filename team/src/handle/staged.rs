@@ -96,7 +96,7 @@ impl StagedTeam {
         let to = team_dir(&self.name);
         ignored::write_in(&self.storage, self.dir())?;
         self.storage
-            .settle()
+            .sync_pending()
             .map_err(Error::io("sync", self.dir()))?;
         match self.root.storage().rename(self.dir(), &to) {
             Ok(()) => {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use teamlog_engine::Error;
 use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
-use teamlog_engine::storage::{Held, LockError, Storage};
+use teamlog_engine::storage::{HeldLock, LockError, Storage};
 
 /// What a staging directory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -43,7 +43,7 @@ impl Purpose {
 pub(crate) struct Staging {
     root: Root,
     dir: PathBuf,
-    _held: Box<dyn Held>,
+    _held: Box<dyn HeldLock>,
 }
 
 impl Staging {
@@ -84,7 +84,7 @@ fn lock_of(dir: &Path) -> PathBuf {
 
 /// Takes the lock of a staging directory, waiting at most that long. It counts only if the locked file is still the one at
 /// its path: who clears up removes it.
-fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Held>> {
+fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn HeldLock>> {
     let path = lock_of(dir);
     loop {
         let held = match storage.lock(&path, wait) {

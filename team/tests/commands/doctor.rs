@@ -7,7 +7,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::Format;
-use teamlog_engine::storage::{Bytes, File, Held, LockError, Memory, Open, Stat, Storage, Watcher};
+use teamlog_engine::storage::{
+    Bytes, File, HeldLock, LockError, Memory, Open, Stat, Storage, Watcher,
+};
 use teamlog_team::bootstrap::record::BootstrapRecord;
 use teamlog_team::bootstrap::start::BootstrapStart;
 use teamlog_team::doctor::repair::Repair;
@@ -55,10 +57,10 @@ impl Storage for ReadOnly {
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         refused_write()
     }
-    fn lock(&self, _: &Path, _: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock(&self, _: &Path, _: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         Err(LockError::Io(io::ErrorKind::ReadOnlyFilesystem.into()))
     }
-    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn Held>, LockError> {
+    fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
         self.0.lock_dir(dir, deadline)
     }
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {

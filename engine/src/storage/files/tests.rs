@@ -15,7 +15,7 @@ fn path(text: &str) -> &Path {
 fn roots() -> (TempDir, [Files; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let walking = Files::open(dir.path()).unwrap();
-    walking.beneath.walk_only();
+    walking.root_dir.walk_only();
     let files = Files::open(dir.path()).unwrap();
     (dir, [files, walking])
 }
@@ -144,7 +144,7 @@ fn new_files_and_directories_are_private_and_close_on_exec() {
                 .contains(rustix::io::FdFlags::CLOEXEC)
         );
         assert!(
-            rustix::io::fcntl_getfd(files.beneath.root())
+            rustix::io::fcntl_getfd(files.root_dir.root())
                 .unwrap()
                 .contains(rustix::io::FdFlags::CLOEXEC)
         );

@@ -1,7 +1,7 @@
 //! Locks of files in memory: a table within the process.
 
 use super::guard;
-use crate::storage::{Held, LockError};
+use crate::storage::{HeldLock, LockError};
 use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(super) struct MemoryLock {
     inode: u64,
 }
 
-impl Held for MemoryLock {
+impl HeldLock for MemoryLock {
     fn identity(&self) -> (u64, u64) {
         (0, self.inode)
     }

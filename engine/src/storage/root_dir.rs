@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A directory that stays the same one, whatever happens to its path.
 #[derive(Debug)]
-pub(super) struct Beneath {
+pub(super) struct RootDir {
     root: OwnedFd,
     walks: AtomicBool,
 }
@@ -23,12 +23,12 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::CLOEXEC)
     .union(OFlags::NOFOLLOW);
 
-impl Beneath {
+impl RootDir {
     /// Opens the root; its own path may lead through links.
-    pub(super) fn new(root: &Path) -> io::Result<Beneath> {
+    pub(super) fn new(root: &Path) -> io::Result<RootDir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = retry_on_intr(|| open(root, flags, Mode::empty()))?;
-        Ok(Beneath {
+        Ok(RootDir {
             root,
             walks: AtomicBool::new(false),
         })

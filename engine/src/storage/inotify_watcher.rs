@@ -1,10 +1,10 @@
-//! Changes of files as the system tells of them (inotify).
+//! Notifications of changes of files (inotify).
 //!
 //! A watch is on what a path names, not on the path: once that was replaced, renamed or removed, the paths are looked
 //! up anew. A path that names nothing meanwhile is looked for at short intervals.
 
 use super::Watcher;
-use super::beneath::Beneath;
+use super::root_dir::RootDir;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::fs::{FileType, OFlags, fstat};
@@ -26,20 +26,20 @@ const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]
-pub(super) struct Notified {
-    beneath: Arc<Beneath>,
+pub(super) struct InotifyWatcher {
+    root_dir: Arc<RootDir>,
     paths: Vec<PathBuf>,
     queue: OwnedFd,
     /// Whether every path named something when it was last looked up.
     complete: bool,
 }
 
-impl Notified {
-    pub(super) fn new(beneath: Arc<Beneath>, paths: &[&Path]) -> io::Result<Notified> {
+impl InotifyWatcher {
+    pub(super) fn new(root_dir: Arc<RootDir>, paths: &[&Path]) -> io::Result<InotifyWatcher> {
         let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
         let paths = paths.iter().map(|path| path.to_path_buf()).collect();
-        let mut watcher = Notified {
-            beneath,
+        let mut watcher = InotifyWatcher {
+            root_dir,
             paths,
             queue,
             complete: false,
@@ -58,7 +58,7 @@ impl Notified {
 
     /// Watches what stands at `path`, if anything does. Twice is once.
     fn add(&self, path: &Path) -> io::Result<bool> {
-        let thing = match self.beneath.open(path, OFlags::PATH) {
+        let thing = match self.root_dir.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             thing => thing?,
         };
@@ -69,7 +69,7 @@ impl Notified {
         // By way of the handle: the path itself could lead out of the root by now.
         let handle = format!("/proc/self/fd/{}", thing.as_raw_fd());
         match inotify::add_watch(&self.queue, handle, flags) {
-            // No /proc here, so nobody tells.
+            // Without /proc there are no notifications.
             Err(Errno::NOENT) => Err(io::ErrorKind::Unsupported.into()),
             answer => Ok(answer.map(|_| true)?),
         }
@@ -91,7 +91,7 @@ impl Notified {
     }
 }
 
-impl Watcher for Notified {
+impl Watcher for InotifyWatcher {
     fn doze(&mut self, timeout: Duration) -> io::Result<()> {
         let timeout = match self.complete {
             true => timeout,
