@@ -98,6 +98,11 @@ impl Log {
         team_dir.refuse_strays(format)?;
         let (new, mut converted) = self.build(&team_dir, &exclusive, format)?;
         let (copy, head) = (new.identity().clone(), new.reader()?.head().clone());
+        assert_eq!(
+            head.last_seq,
+            exclusive.head().last_seq + 1,
+            "the new log must have one event more than the old one"
+        );
         team_dir.describe_original(exclusive.head())?;
         team_dir.move_in(&new, &head, exclusive.head().generation)?;
         exclusive.check_lock()?;
@@ -137,6 +142,11 @@ impl Log {
         )?;
         let writer = log.lock()?.into_writer(());
         let written = copy_groups(&from, &writer)?;
+        assert_eq!(
+            written.events,
+            from.head().last_seq,
+            "a converted log must have every event"
+        );
         let (size, receipt) = (Size::of(&from)?, from.receipt()?);
         let origin = Origin {
             from: &size,

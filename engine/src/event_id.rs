@@ -47,6 +47,7 @@ impl EventId {
     pub fn new(at: Timestamp, random: u64) -> EventId {
         let micros = at.micros().unsigned_abs();
         let fraction = fraction_of((micros % 1000) as u16);
+        debug_assert!(fraction < 4096, "{micros} us give the fraction {fraction}");
         EventId(
             u128::from(micros / 1000) << 80
                 | VERSION

@@ -84,7 +84,11 @@ impl Head {
         fields.extend_from_slice(&self.segment.to_le_bytes());
         fields.extend_from_slice(&[0; 4]);
         fields.extend_from_slice(&(self.name.len() as u32).to_le_bytes());
-        debug_assert_eq!(fields.len(), NAME_AT);
+        debug_assert_eq!(
+            fields.len(),
+            NAME_AT,
+            "the name must stand behind the fixed fields"
+        );
         fields.extend_from_slice(self.name.as_bytes());
         fields.resize(CRC_AT, 0);
         fields.extend_from_slice(&crc32fast::hash(&fields).to_le_bytes());
@@ -264,6 +268,12 @@ impl HeadFile {
     /// # Errors
     /// I/O.
     pub fn write(&self, head: &mut Head, durable: bool) -> Result<()> {
+        assert_eq!(
+            head.last_id.is_some(),
+            head.last_seq > 0,
+            "a head with event {} must have the id of that event",
+            head.last_seq
+        );
         head.generation += 1;
         let at = (head.generation % 2) * SLOT_BYTES as u64;
         self.file

@@ -417,6 +417,12 @@ impl Exclusive {
     /// Hands the lock to a writer that folds what it appends into `state`.
     pub fn into_writer<S: State>(self, state: S) -> Writer<S> {
         let core = self.core;
+        assert!(
+            core.pending.is_empty() && core.in_flight.is_none(),
+            "{} events behind event {} must be written before others are",
+            core.pending.len(),
+            core.head.last_seq
+        );
         Writer::new(Core {
             storage: core.storage,
             dir: core.dir,
@@ -488,6 +494,12 @@ impl Exclusive {
         }
         self.core.push(events)?;
         self.core.flush()?;
+        let head = &self.core.head;
+        assert!(
+            !head.cutting && !head.quarantining,
+            "event {} records what recovery did, so no flag may ask for it",
+            head.last_seq
+        );
         // The new head clears the flag, which counts only once it is durable.
         self.core.head_file.sync()
     }

@@ -74,6 +74,15 @@ pub fn keep(
     };
     run.read_new(before.as_ref())?;
     run.segments(before.as_ref(), &mut kept)?;
+    assert!(
+        kept.manifest
+            .segments
+            .last()
+            .is_none_or(|last| last.length == reader.head().end),
+        "a backup up to event {} must end at byte {}, where the head does",
+        kept.manifest.seq,
+        reader.head().end
+    );
     run.check_chain(&kept.manifest)?;
     run.files(&mut kept)?;
     let path = run.log.join(LOG_FILE);
@@ -229,6 +238,12 @@ impl Run<'_> {
                     }
                 }
             };
+            assert_eq!(
+                (kept.manifest.segments.len(), segment.length),
+                (index, length),
+                "segment {} must be kept whole and in its place",
+                segment.name
+            );
             kept.manifest.segments.push(segment);
         }
         Ok(())

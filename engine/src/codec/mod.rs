@@ -78,6 +78,11 @@ const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 /// The events' kinds, actors and refs must be what [`crate::identifier`] allows, their payloads canonical
 /// JSON within the limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
 pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> Vec<u32> {
+    debug_assert!(
+        events.len() <= crate::limits::GROUP_EVENTS_MAX,
+        "a group of {} events",
+        events.len()
+    );
     let len = events.len() as u32;
     let parts = (0..len).map(|index| GroupPart { index, len });
     let mut lengths = Vec::with_capacity(events.len());
@@ -114,6 +119,17 @@ pub fn seal(format: Format, body: &[u8], part: GroupPart, out: &mut Vec<u8>) -> 
 }
 
 fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
+    debug_assert!(
+        part.index < part.len,
+        "part {} of a group of {}",
+        part.index,
+        part.len
+    );
+    debug_assert!(
+        start < out.len(),
+        "a frame at byte {start} of {} must have a body",
+        out.len()
+    );
     match format {
         Format::Jsonl => jsonl::seal(out, start, part),
         Format::Binary => binary::seal(out, start, part),

@@ -48,7 +48,11 @@ impl BlockBuilder {
     }
     /// Adds an entry behind all others.
     pub fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
-        debug_assert!(self.count == 0 || self.last.as_slice() < key);
+        debug_assert!(
+            self.count == 0 || self.last.as_slice() < key,
+            "key {key:?} must be above {:?}",
+            self.last
+        );
         if self.count > 0 && self.count.is_multiple_of(GROUP) {
             self.starts.push((self.bytes.len() - CRC) as u16);
         }
@@ -68,6 +72,12 @@ impl BlockBuilder {
     }
     /// The finished block, for the pages from `page` on.
     pub fn finish(&mut self, page: u32) -> &[u8] {
+        debug_assert_eq!(
+            self.starts.len(),
+            self.count.saturating_sub(1) / GROUP,
+            "each group but the first of {} entries must have its start",
+            self.count
+        );
         let end = (self.bytes.len() - CRC) as u32;
         let whole = page::pages_of(self.bytes.len() + self.trailer()) * PAGE;
         self.bytes.resize(whole - self.trailer(), 0);

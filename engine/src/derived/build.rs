@@ -58,7 +58,11 @@ impl RunBuilder {
     /// # Errors
     /// I/O, or a place that the format cannot hold.
     pub fn place(&mut self, place: &Place) -> Result<()> {
-        debug_assert!(self.tree.is_empty());
+        debug_assert!(
+            self.tree.is_empty(),
+            "place {} must not follow an entry",
+            self.places.count()
+        );
         if self.places.push(place)? {
             self.finish_places()?;
         }
@@ -102,6 +106,11 @@ impl RunBuilder {
         self.finish_places()?;
         let (root, height) = self.finish_tree()?;
         let first = self.out.page()?;
+        assert_eq!(
+            root.end(),
+            u64::from(first),
+            "the filter must follow the root"
+        );
         let (filter_keys, filter) = self.filter.finish(first);
         self.out.append(&filter)?;
         let own = self.out.page()?;
@@ -121,6 +130,11 @@ impl RunBuilder {
         seal(&mut footer, own);
         self.out.append(&footer)?;
         self.out.flush()?;
+        assert_eq!(
+            self.out.written,
+            (u64::from(own) + 1) * PAGE as u64,
+            "a run must end with its footer"
+        );
         Ok(self.out.written)
     }
 
@@ -208,6 +222,10 @@ impl Output {
     /// The number of the next page.
     fn page(&self) -> Result<u32> {
         let bytes = self.written + self.buffer.len() as u64;
+        debug_assert!(
+            bytes.is_multiple_of(PAGE as u64),
+            "a page must not start at byte {bytes}"
+        );
         u32::try_from(bytes / PAGE as u64).map_err(|_| Error::TooLarge {
             what: "a run of the derived store",
             len: bytes,

@@ -48,6 +48,12 @@ impl Store {
         let (Some(first), Some(last)) = (inputs.first(), inputs.last()) else {
             return Ok(self.clone());
         };
+        assert!(
+            inputs.len() > 1,
+            "{} runs from seq {} on are not to be merged",
+            inputs.len(),
+            first.meta().first_seq
+        );
         let (first_seq, last) = (first.meta().first_seq, last.meta().last);
         let level = inputs.iter().map(|run| run.meta().level).max().unwrap_or(0);
         let level = level.saturating_add(1);

@@ -50,11 +50,20 @@ pub fn pages_of(len: usize) -> usize {
 /// Pads `block` (which begins with room for the CRC) to whole pages and sets its CRC.
 pub fn seal(block: &mut Vec<u8>, page: u32) {
     block.resize(pages_of(block.len()) * PAGE, 0);
+    debug_assert!(
+        !block.is_empty(),
+        "the block at page {page} must have bytes"
+    );
     seal_page(block, page);
 }
 
 /// Sets the CRC of a block that is whole pages already.
 pub fn seal_page(block: &mut [u8], page: u32) {
+    debug_assert!(
+        block.len().is_multiple_of(PAGE),
+        "{} bytes at page {page} must be whole pages",
+        block.len()
+    );
     if let Some((crc, content)) = block.split_first_chunk_mut::<CRC>() {
         *crc = checksum(content, page).to_le_bytes();
     }

@@ -2,7 +2,7 @@
 //!
 //! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
 
-use super::page::{self, CONTENT, CRC, Damage, Pages, Pointer};
+use super::page::{self, CONTENT, CRC, Damage, PAGE, Pages, Pointer};
 use crate::error::{Error, Result};
 use crate::place::Place;
 
@@ -88,6 +88,11 @@ impl PlacesBuilder {
     /// # Errors
     /// Where the place does not fit the format.
     pub fn push(&mut self, place: &Place) -> Result<bool> {
+        debug_assert!(
+            self.page.len() + BYTES <= PAGE,
+            "a full page must be finished before place {}",
+            self.count
+        );
         self.page.extend(pack(place)?);
         self.count += 1;
         Ok(self.count.is_multiple_of(PER_PAGE))

@@ -337,6 +337,17 @@ impl Store {
     }
     /// The view with these runs, named by the manifest unless the store is still aside.
     pub(super) fn publish(&self, runs: Vec<Arc<Run>>) -> Result<Store> {
+        assert!(
+            runs.is_sorted_by(|a, b| a.meta().last.seq + 1 == b.meta().first_seq),
+            "runs must follow each other without a gap: {:?}",
+            runs.iter()
+                .map(|run| (run.meta().first_seq, run.meta().last.seq))
+                .collect::<Vec<_>>()
+        );
+        assert!(
+            runs.first().is_none_or(|run| run.meta().first_seq == 1),
+            "the first run must begin with event 1"
+        );
         let mut store = self.with(runs.into());
         if self.home.aside.is_none() {
             store.base = Arc::new(Some(self.home.write_manifest(&store.runs)?));

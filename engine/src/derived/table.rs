@@ -81,6 +81,11 @@ impl Table {
     }
     /// The number of the key's slot, or where in the index it would stand.
     fn find(&self, key: &[u8], hash: u32) -> std::result::Result<usize, usize> {
+        debug_assert!(
+            self.index.len().is_power_of_two(),
+            "{} entries cannot be masked",
+            self.index.len()
+        );
         let mask = self.index.len() - 1;
         let mut at = hash as usize & mask;
         loop {
@@ -119,6 +124,12 @@ impl Table {
                 if self.slots.len() * 2 > self.index.len() {
                     self.grow();
                 }
+                debug_assert!(
+                    self.slots.len() * 2 <= self.index.len(),
+                    "an index of {} entries must stay half empty, but holds {}",
+                    self.index.len(),
+                    self.slots.len()
+                );
                 number
             }
         };

@@ -69,6 +69,11 @@ impl Spans {
                 None => self.behind_header(segment, &window)?,
             };
             self.offset = Some(offset);
+            assert!(
+                window.start <= offset,
+                "the window from byte {} must hold byte {offset}",
+                window.start
+            );
             let from = (offset - window.start) as usize;
             let rest = window.bytes.get(from..).unwrap_or_default();
             if rest.is_empty() && window.last {
@@ -91,6 +96,11 @@ impl Spans {
                     });
                 }
             };
+            debug_assert!(
+                whole <= rest.len(),
+                "{whole} bytes of whole frames within {}",
+                rest.len()
+            );
             self.offset = Some(offset + whole as u64);
             return Ok(Some(Span {
                 format,

@@ -67,6 +67,34 @@ struct Evidence {
 /// # Errors
 /// `Corrupt` where the table says so, `UnsupportedFormat`, `ForeignFile`, I/O.
 pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
+    let recovered = recover_unchecked(log)?;
+    let head = &recovered.head;
+    assert!(
+        !head.rotating,
+        "the rotation behind {} must be finished",
+        head.name
+    );
+    assert!(
+        recovered.active.is_some() || head.segment == 0,
+        "segment {} must be open for writing",
+        head.segment
+    );
+    assert_eq!(
+        recovered.cut.is_some(),
+        head.cutting,
+        "a cut after event {} must be recorded",
+        head.last_seq
+    );
+    assert!(
+        recovered.unnamed.is_empty() || head.quarantining,
+        "the head at event {} must say that {} quarantine files lack their event",
+        head.last_seq,
+        recovered.unnamed.len()
+    );
+    Ok(recovered)
+}
+
+fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     let slots = log.head_file.read()?;
     if slots.foreign {
         log.confirm_identity()?;
@@ -372,6 +400,12 @@ impl LockedLog<'_> {
         let name = recovered.head.name.clone();
         let path = self.segment_path(&name);
         let len = end_of_log(&file.stat().map_err(Error::io("stat", &path))?);
+        assert!(
+            recovered.head.end <= broken.start,
+            "bytes before the head at {} must not be cut off, but the broken tail starts at {}",
+            recovered.head.end,
+            broken.start
+        );
         let bytes = self.read_range(file.as_ref(), &name, broken.start, len)?;
         // Durable before the copy exists: should the event never be written, the next recovery looks for it.
         recovered.head.quarantining = true;
@@ -398,6 +432,14 @@ impl LockedLog<'_> {
         };
         let head = &mut recovered.head;
         let path = self.segment_path(&head.name);
+        assert!(
+            group.end > head.end && group.last_seq > head.last_seq,
+            "groups up to event {} at byte {} must lie past the head, which is at event {} and byte {}",
+            group.last_seq,
+            group.end,
+            head.last_seq,
+            head.end
+        );
         let bytes = self.read_range(file.as_ref(), &head.name, head.end, group.end)?;
         file.write_all_at(&bytes, head.end)
             .map_err(Error::io("write", &path))?;

@@ -86,6 +86,7 @@ pub fn read_tail<'a>(
                 let Some((start, frame)) = frames.last() else {
                     break;
                 };
+                debug_assert!(frame.len > 0, "the frame at byte {start} must have bytes");
                 at = start + frame.len;
                 last = LastEvent {
                     seq: frame.event.seq,

@@ -30,6 +30,11 @@ pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
     for (index, name) in names.iter().enumerate() {
         read_segment(log, &mut head, name, index + 1 == names.len())?;
     }
+    assert_eq!(
+        head.segment as usize,
+        names.len(),
+        "the rebuilt head must be in the last segment"
+    );
     let active = match head.segment {
         0 => None,
         _ => Some(rewrite_last(log, &head)?),

@@ -221,6 +221,11 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         .open(&path, Open::Write)
         .map_err(Error::io("open", &path))?;
     let kept = log.read_range(file.as_ref(), &plan.segment, 0, plan.offset)?;
+    assert_eq!(
+        kept.len() as u64,
+        plan.offset,
+        "all bytes up to the cut must be written again"
+    );
     file.write_all_at(&kept, 0)
         .map_err(Error::io("write", &path))?;
     file.sync_all().map_err(Error::io("sync", &path))?;
@@ -236,6 +241,12 @@ fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> R
         quarantining,
         cutting: true,
     };
+    assert!(
+        head.segment > 0 && head.last_id.is_some(),
+        "a cut after event {} must leave that event, in segment {}",
+        head.last_seq,
+        head.segment
+    );
     lock.check(storage, false)?;
     log.head_file.write(&mut head, true)
 }

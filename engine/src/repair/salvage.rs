@@ -241,7 +241,13 @@ fn build(
     take(storage.as_ref(), dir, old, &writer, salvaged)?;
     writer.close()?;
     let mut events = vec![NewEvent::new(SALVAGED, actor, json(salvaged)?)];
-    events.extend(more(&log.reader()?)?);
+    let taken = log.reader()?;
+    assert_eq!(
+        taken.head().last_seq,
+        salvaged.events,
+        "the new log must hold the events that were taken"
+    );
+    events.extend(more(&taken)?);
     let writer = log.lock()?.into_writer(());
     writer.append(events, Durability::Synced)?;
     writer.close()?;

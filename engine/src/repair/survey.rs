@@ -435,6 +435,12 @@ impl Walk<'_, '_> {
 
     fn group(&mut self, file: &str, mut group: Group<'_>) -> Result<()> {
         let (first, last) = group.seqs();
+        debug_assert!(
+            group.start < group.end,
+            "the group of event {first} must have bytes, from {} to {}",
+            group.start,
+            group.end
+        );
         let id = group.frames.first().map(|frame| frame.event.id);
         if first <= self.last.seq || (self.last.id.is_some() && id <= self.last.id) {
             let why = format!(

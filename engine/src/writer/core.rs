@@ -171,6 +171,17 @@ impl<S: State> Core<S> {
                 ),
             });
         }
+        assert_eq!(
+            first.seq,
+            self.last_seq() + 1,
+            "new events must continue the last stamped one"
+        );
+        debug_assert!(
+            stamped.is_sorted_by(|a, b| a.seq + 1 == b.seq && a.id < b.id),
+            "events {} to {} must have seqs without a gap and increasing ids",
+            first.seq,
+            last.seq
+        );
         let bytes = check_sizes(&stamped)?;
         let day = first.created_at.day_start();
         let other_day = self
@@ -181,21 +192,44 @@ impl<S: State> Core<S> {
             || self.pending.len() + stamped.len() > limits::GROUP_EVENTS_MAX;
         if other_day || full {
             self.flush()?;
+            assert_eq!(
+                (self.pending.len(), self.pending_bytes),
+                (0, 0),
+                "a flush must leave nothing pending"
+            );
         }
         self.guarded(|core| core.state.apply(&stamped))?;
         self.pending_bytes += bytes;
         let count = stamped.len();
         self.pending.extend(stamped);
+        assert!(
+            self.pending_bytes <= limits::GROUP_BYTES_MAX
+                && self.pending.len() <= limits::GROUP_EVENTS_MAX,
+            "{} events of {} bytes must fit into a group",
+            self.pending.len(),
+            self.pending_bytes
+        );
+        assert!(
+            self.pending
+                .first()
+                .is_some_and(|event| event.created_at.day_start() == day),
+            "all events of a group must be of one day, {day}"
+        );
         Ok(count)
     }
 
     /// Writes the pending events if they fill more than half of a group, so that a job with two parts gets both into one
     /// group.
     pub fn make_room(&mut self) -> Result<()> {
-        match self.pending_bytes > limits::GROUP_BYTES_MAX / 2 {
-            true => self.flush(),
-            false => Ok(()),
+        if self.pending_bytes > limits::GROUP_BYTES_MAX / 2 {
+            self.flush()?;
         }
+        assert!(
+            self.pending_bytes <= limits::GROUP_BYTES_MAX / 2,
+            "{} pending bytes must leave room for an event",
+            self.pending_bytes
+        );
+        Ok(())
     }
 
     /// Seq of the last event that was stamped; decisions see everything up to it.
@@ -293,6 +327,16 @@ impl<S: State> Core<S> {
         })
     }
 
+    /// What a writer promises at its end.
+    pub fn assert_all_written(&self) {
+        assert!(
+            self.pending.is_empty() && self.in_flight.is_none(),
+            "{} events behind event {} must be written before the lock is released",
+            self.pending.len(),
+            self.head.last_seq
+        );
+    }
+
     /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group is. For buffered
     /// groups, whose callers were answered already. If no thread can be started, the caller writes.
     pub fn start_write(&mut self) -> Result<()> {
@@ -304,6 +348,12 @@ impl<S: State> Core<S> {
                 return Ok(());
             };
             let last = (last.seq, last.id);
+            assert!(
+                last.0 > core.head.last_seq,
+                "event {} is being written, but the head is at {}",
+                last.0,
+                core.head.last_seq
+            );
             // The group is sent by a channel: if the thread cannot start, its closure is dropped, and the group must not be.
             let (give, given) = mpsc::channel::<EncodedGroup>();
             let thread = thread::Builder::new().name("teamlog-write".into());
@@ -339,13 +389,33 @@ impl<S: State> Core<S> {
             "a group must continue the log"
         );
         let day = first.created_at;
+        assert!(
+            self.in_flight.is_none(),
+            "a group must not be written beside another one"
+        );
         self.check_ours(&self.head, false)?;
         let mut bytes = Vec::with_capacity(self.pending_bytes + self.pending.len() * 64);
         let frames = codec::encode_group(self.identity.format, &self.pending, &mut bytes);
+        assert_eq!(
+            frames.len(),
+            self.pending.len(),
+            "each event must have one frame"
+        );
+        debug_assert_eq!(
+            frames.iter().map(|len| u64::from(*len)).sum::<u64>(),
+            bytes.len() as u64,
+            "the frames must be all the bytes of a group"
+        );
         self.rotate_if_needed(day, bytes.len() as u64)?;
         let Some(file) = self.active.clone() else {
             return Err(Error::Poisoned("no segment is open".into()));
         };
+        debug_assert!(
+            SegmentName::parse(&self.head.name, self.identity.format)
+                .is_some_and(|name| name.day == day.day()),
+            "a group of {day} must not be written to {}",
+            self.head.name
+        );
         let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
         self.pending_bytes = 0;
         Ok(Some(EncodedGroup {
@@ -390,9 +460,20 @@ impl<S: State> Core<S> {
 
     /// The group is durable: writes the head that says so, and informs the state.
     fn advance_head(&mut self, group: EncodedGroup) -> Result<()> {
-        let Some(last) = group.events.last() else {
+        let (Some(first), Some(last)) = (group.events.first(), group.events.last()) else {
             return Ok(());
         };
+        assert_eq!(
+            (group.start, first.seq),
+            (self.head.end, self.head.last_seq + 1),
+            "a group must begin where the head ends"
+        );
+        assert!(
+            Some(last.id) > self.head.last_id,
+            "id {} must be greater than {:?}",
+            last.id,
+            self.head.last_id
+        );
         self.write_head(
             Head {
                 end: group.start + group.bytes.len() as u64,
@@ -409,6 +490,16 @@ impl<S: State> Core<S> {
             .group(jobs, group.events.len(), group.bytes.len(), group.took);
         let placed = places(self.head.segment, group.start, &group.frames);
         let crcs = crcs(self.identity.format, &group.bytes, &group.frames);
+        assert_eq!(
+            (placed.len(), crcs.len()),
+            (group.events.len(), group.events.len()),
+            "each event must have one place and one CRC"
+        );
+        assert_eq!(
+            placed.last().map(Place::end),
+            Some(self.head.end),
+            "the last event must end where the head does"
+        );
         self.state
             .committed(&self.head, &group.events, &placed, &crcs);
         if self.keep_written {
@@ -419,6 +510,21 @@ impl<S: State> Core<S> {
 
     /// Makes `head` the log's head; everything that it covers was synced before.
     fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
+        assert!(
+            head.last_seq >= self.head.last_seq,
+            "the head must not go back from event {} to {}",
+            self.head.last_seq,
+            head.last_seq
+        );
+        assert!(
+            head.segment == self.head.segment && head.end >= self.head.end
+                || head.segment == self.head.segment + 1,
+            "the head must not go from byte {} of segment {} to byte {} of segment {}",
+            self.head.end,
+            self.head.segment,
+            head.end,
+            head.segment
+        );
         let written = head.last_seq > self.head.last_seq;
         self.check_ours(&head, written)?;
         self.head_file.write(&mut head, durable)?;
@@ -441,7 +547,18 @@ impl<S: State> Core<S> {
     }
 
     fn rotate(&mut self, name: SegmentName) -> Result<()> {
+        assert!(
+            self.in_flight.is_none(),
+            "segment {} must not be sealed while a group is written to it",
+            self.head.segment
+        );
         let previous = self.seal()?;
+        assert_eq!(
+            previous.is_some(),
+            self.active.is_some(),
+            "segment {} must be described by the next one",
+            self.head.segment
+        );
         let rotating = Head {
             rotating: true,
             ..self.head.clone()
@@ -455,6 +572,12 @@ impl<S: State> Core<S> {
             first_seq: self.head.last_seq + 1,
             previous,
         };
+        assert_eq!(
+            self.pending.first().map(|event| event.seq),
+            Some(header.first_seq),
+            "segment {} must begin with the pending group",
+            header.number
+        );
         let bytes = header.encode(self.identity.format);
         let path = self
             .dir

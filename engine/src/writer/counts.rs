@@ -34,6 +34,11 @@ impl WriterCounts {
         if let Some(count) = self.jobs_of_groups.get_mut(place) {
             *count += 1;
         }
+        debug_assert_eq!(
+            self.jobs_of_groups.iter().sum::<u64>(),
+            self.groups,
+            "each group must be counted once"
+        );
     }
 
     /// Adds what another writer has written.

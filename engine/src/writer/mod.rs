@@ -252,6 +252,7 @@ impl<S: State> Writer<S> {
     pub fn close(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
+        core.assert_all_written();
         core.head_file.sync()?;
         Ok(core.state)
     }
@@ -264,6 +265,7 @@ impl<S: State> Writer<S> {
     pub fn release(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
+        core.assert_all_written();
         Ok(core.state)
     }
 
@@ -315,6 +317,7 @@ impl<S: State> Writer<S> {
         E: Send + 'static,
         F: FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send + 'static,
     {
+        debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {
             // Before the state is held, so that those who only read it are not held up.

@@ -138,6 +138,11 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
             None => core.push(events),
         }
         .map_err(CommitError::Failed)?;
+        assert!(
+            count <= core.pending.len(),
+            "{count} events were added, but {} are pending",
+            core.pending.len()
+        );
         if let Some(sequel) = self.sequel.take() {
             let own = core.pending.len() - count.min(core.pending.len());
             let more = sequel(&core.state, &mut answer, &core.pending[own..]);
@@ -184,6 +189,12 @@ impl<S: State, F, R, E> Job<S, F, R, E> {
                 .written
                 .get_mut(start..start + decided.count)
                 .unwrap_or_default();
+            debug_assert_eq!(
+                own.len(),
+                decided.count,
+                "event {} was written, so all of its job's events must be",
+                decided.last_seq
+            );
             events.extend(own.iter_mut().map(take_event));
         }
         Ok(Committed {
