@@ -19,15 +19,6 @@ struct World {
     log: Log,
 }
 
-/// Small segments, so that there are several.
-fn small(seed: u64) -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ids: Arc::new(SeededIds(AtomicU64::new(seed))),
-        ..options().1
-    }
-}
-
 fn world(format: Format) -> World {
     let (clock, _) = options();
     let memory = Memory::new();
@@ -68,10 +59,6 @@ impl World {
         let reader = self.log.reader()?;
         backup::keep(&reader, to, at(), self.clock.now(), Duration::ZERO)
     }
-}
-
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
 }
 
 fn at() -> &'static Path {
@@ -136,9 +123,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
         assert_eq!(events(&log).last().unwrap().kind, RESTORED);
         let patch = Path::new("teams/demo/artifacts/patches/a/b.patch");
         assert_eq!(storage.read(patch, 99).unwrap(), b"+x");
-        writer(&log)
-            .append(vec![said("new life")], Durability::Synced)
-            .unwrap();
+        say(&writer(&log), "new life");
         let report = log.verify(receipt.as_ref()).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         // The original went on: its later receipts do not hold here.
@@ -156,13 +141,6 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
             let same = backup.reader().content(seq).unwrap();
             assert_eq!(copy.reader().unwrap().content(seq).unwrap(), same);
         }
-    }
-}
-
-fn other(format: Format) -> Format {
-    match format {
-        Format::Jsonl => Format::Binary,
-        Format::Binary => Format::Jsonl,
     }
 }
 
@@ -505,7 +483,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         );
         let say = |text: &str| {
             let writer = writer(&new);
-            writer.append(vec![said(text)], Durability::Synced).unwrap();
+            say(&writer, text);
             writer.close().unwrap();
         };
         let keep = || {

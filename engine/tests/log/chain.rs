@@ -18,10 +18,6 @@ fn opts() -> LogOptions {
     }
 }
 
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
 /// A log of four segments, or five once it has grown.
 fn log(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let log = create(storage, format, &opts());

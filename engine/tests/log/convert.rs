@@ -9,22 +9,6 @@ use teamlog_engine::segment::SegmentName;
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, IdSource, Log, LogOptions, SeededIds};
 
-fn other(format: Format) -> Format {
-    match format {
-        Format::Jsonl => Format::Binary,
-        Format::Binary => Format::Jsonl,
-    }
-}
-
-/// Small segments, so that there are several.
-fn small(seed: u64) -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ids: Arc::new(SeededIds(AtomicU64::new(seed))),
-        ..options().1
-    }
-}
-
 /// A log of two days with groups of one to four events.
 fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let (clock, _) = options();
@@ -45,10 +29,6 @@ fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
     }
     writer.close().unwrap();
     log
-}
-
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
 }
 
 fn public(log: &Log) -> Vec<String> {

@@ -204,10 +204,6 @@ const HISTORY: [Step; 14] = [
     Step::Reopen(true),
 ];
 
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
 #[test]
 fn death_and_power_loss_at_every_call() {
     for format in FORMATS {
@@ -377,9 +373,7 @@ fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
         writer
             .append(vec![said("next one"), said("next two")], Durability::Synced)
             .unwrap();
-        writer
-            .append(vec![said("later")], Durability::Synced)
-            .unwrap();
+        say(&writer, "later");
     }
     let path = segment(format);
     let now = arc(&memory).read(&path, 1 << 20).unwrap();

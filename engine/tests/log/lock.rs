@@ -10,10 +10,6 @@ use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Faulty, Files, LockError, Memory, Open, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, LogOptions, SeededIds};
 
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
 fn lock_file() -> PathBuf {
     dir().join(LOCK_FILE)
 }
@@ -61,9 +57,7 @@ fn with_one(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
     let writer = writer(&log);
-    writer
-        .append(vec![said("one")], Durability::Synced)
-        .unwrap();
+    say(&writer, "one");
     writer.close().unwrap();
     memory
 }
@@ -92,14 +86,10 @@ fn a_writer_whose_lock_file_is_gone_writes_nothing() {
                 let root = tempfile::tempdir().unwrap();
                 let storage: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
                 let log = create(&storage, format, &options().1);
-                writer(&log)
-                    .append(vec![said("one")], Durability::Synced)
-                    .unwrap();
+                say(&writer(&log), "one");
                 let writer = writer(&log);
                 for _ in 0..groups {
-                    writer
-                        .append(vec![said("two")], Durability::Synced)
-                        .unwrap();
+                    say(&writer, "two");
                 }
                 intrude(&storage, harm);
                 let before = std::fs::read(root.path().join(segment(format))).unwrap();
@@ -402,7 +392,7 @@ fn for_change(format: Format, damaged: bool) -> Memory {
     let log = open(&arc(&memory), &options().1);
     let writer = writer(&log);
     for text in ["two", "three"] {
-        writer.append(vec![said(text)], Durability::Synced).unwrap();
+        say(&writer, text);
     }
     writer.close().unwrap();
     if damaged {

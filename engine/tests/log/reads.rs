@@ -22,10 +22,6 @@ const WRITES: [&str; 9] = [
     "lock",
 ];
 
-fn storage(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
 fn append(log: &Log, said_in_it: &[&str]) {
     let events = said_in_it.iter().map(|text| said(text)).collect();
     writer(log).append(events, Durability::Synced).unwrap();
@@ -34,24 +30,21 @@ fn append(log: &Log, said_in_it: &[&str]) {
 /// A log of two events with each of what a crash may leave behind them: a torn group, a whole one, one of each.
 fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
     let memory = Memory::new();
-    let log = create(&storage(&memory), format, &options().1);
+    let log = create(&arc(&memory), format, &options().1);
     append(&log, &["one"]);
     append(&log, &["two"]);
     let path = segment(format);
-    let read = |memory: &Memory| storage(memory).read(&path, 1 << 20).unwrap();
+    let read = |memory: &Memory| arc(memory).read(&path, 1 << 20).unwrap();
     let known = read(&memory);
     let with_third = memory.snapshot();
-    append(&open(&storage(&with_third), &options().1), &["three"]);
+    append(&open(&arc(&with_third), &options().1), &["three"]);
     let third = read(&with_third);
     let with_fourth = with_third.snapshot();
-    append(
-        &open(&storage(&with_fourth), &options().1),
-        &["four", "five"],
-    );
+    append(&open(&arc(&with_fourth), &options().1), &["four", "five"]);
     let fourth = read(&with_fourth);
     let holding = |bytes: &[u8]| {
         let memory = memory.snapshot();
-        storage(&memory).replace(&path, bytes, true).unwrap();
+        arc(&memory).replace(&path, bytes, true).unwrap();
         memory
     };
     assert!(known.len() < third.len() && third.len() < fourth.len());
@@ -70,7 +63,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                 let mut failed = 0;
                 for call in 0.. {
                     let memory = memory.snapshot();
-                    let faulty = Faulty::new(storage(&memory));
+                    let faulty = Faulty::new(arc(&memory));
                     faulty.arm(call, Fault::Os(errno));
                     let log = open_on(&faulty);
                     let reader = log.and_then(|log| log.reader());
@@ -90,7 +83,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                     assert!(read.starts_with(&[1, 2]), "{told}: {read:?}");
                     assert_eq!(reader.beyond() > 0, !reader.notes().is_empty(), "{told}");
                     // What was left is for the next one who can write.
-                    let log = open(&storage(&memory), &options().1);
+                    let log = open(&arc(&memory), &options().1);
                     let texts = recorded(&log);
                     assert!(
                         texts.starts_with(&["one".into(), "two".into()]),
@@ -124,12 +117,8 @@ fn recorded(log: &Log) -> Vec<String> {
 fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
     for format in FORMATS {
         let (_, memory) = left_behind(format).remove(0);
-        let len = storage(&memory)
-            .stat(&segment(format))
-            .unwrap()
-            .unwrap()
-            .len;
-        let faulty = Faulty::new(storage(&memory));
+        let len = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
+        let faulty = Faulty::new(arc(&memory));
         // The first write is that of the head, which says that something is about to be set aside.
         for call in 0..50 {
             faulty.arm(call, Fault::ShortWrite);
@@ -145,11 +134,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
             "{note}"
         );
         // Nothing was cut before its copy was durable.
-        let now = storage(&memory)
-            .stat(&segment(format))
-            .unwrap()
-            .unwrap()
-            .len;
+        let now = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
         assert_eq!(now, len);
     }
 }
@@ -158,7 +143,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
 fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     let mut refusals = Vec::new();
     for call in 0.. {
-        let faulty = Faulty::new(storage(&memory.snapshot()));
+        let faulty = Faulty::new(arc(&memory.snapshot()));
         faulty.arm(call, Fault::Os(errno));
         let read = open_on(&faulty).and_then(|log| log.reader());
         match faulty.calls().get(call) {
@@ -194,9 +179,9 @@ fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
 fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
     for format in FORMATS {
         let memory = Memory::new();
-        append(&create(&storage(&memory), format, &options().1), &["one"]);
+        append(&create(&arc(&memory), format, &options().1), &["one"]);
         let head = dir().join("head");
-        storage(&memory).replace(&head, &[0; 1024], true).unwrap();
+        arc(&memory).replace(&head, &[0; 1024], true).unwrap();
         assert_told(&memory, |error| matches!(error, Error::Corrupt { .. }));
     }
 }
@@ -204,7 +189,7 @@ fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
 /// A log whose salvage was cut short right behind its decision.
 fn salvage_cut_short(format: Format) -> Memory {
     let memory = Memory::new();
-    let log = create(&storage(&memory), format, &options().1);
+    let log = create(&arc(&memory), format, &options().1);
     append(&log, &["one"]);
     append(&log, &["two"]);
     let start = log.reader().unwrap().find_seq(1).unwrap().unwrap().offset;
@@ -215,14 +200,14 @@ fn salvage_cut_short(format: Format) -> Memory {
         options.ids = Arc::new(SeededIds(4_242.into()));
         salvage(&storage, &dir(), &options, "lead", &mut |_| Ok(Vec::new()))
     };
-    let whole = Faulty::new(storage(&memory.snapshot()));
+    let whole = Faulty::new(arc(&memory.snapshot()));
     salvage(&whole).unwrap().unwrap();
     let calls = whole.calls();
     let named = ("rename", dir().join("log.json.tmp"));
     let decided = calls.iter().rposition(|call| *call == named).unwrap();
     let moved = |call: &(&str, _)| call.0 == "rename";
     let first_move = calls[decided + 1..].iter().position(moved).unwrap();
-    let faulty = Faulty::new(storage(&memory));
+    let faulty = Faulty::new(arc(&memory));
     faulty.arm(decided + 1 + first_move, Fault::Stop);
     salvage(&faulty).unwrap_err();
     memory
@@ -233,7 +218,7 @@ fn what_keeps_a_salvage_from_being_finished_is_told() {
     for format in FORMATS {
         let memory = salvage_cut_short(format);
         assert_told(&memory, |error| matches!(error, Error::ForeignFile { .. }));
-        let log = open(&storage(&memory), &options().1);
+        let log = open(&arc(&memory), &options().1);
         assert_eq!(texts(&log), ["two"]);
     }
 }
@@ -243,15 +228,15 @@ fn a_salvage_that_cannot_be_looked_at_is_not_taken_for_none() {
     for format in FORMATS {
         let memory = salvage_cut_short(format);
         // Without a head nothing but the salvage tells that the segments are not the whole log.
-        storage(&memory).remove_file(&dir().join("head")).unwrap();
+        arc(&memory).remove_file(&dir().join("head")).unwrap();
         let built = dir().join("salvage").join("log.json");
         let mut looked = 0;
         for call in 0.. {
-            let faulty = Faulty::new(storage(&memory.snapshot()));
+            let faulty = Faulty::new(arc(&memory.snapshot()));
             faulty.arm(call, Fault::Os(5));
             let locked = open_on(&faulty).and_then(|log| log.lock());
             let Some((name, path)) = faulty.calls().get(call).cloned() else {
-                assert_eq!(texts(&open(&storage(&memory), &options().1)), ["two"]);
+                assert_eq!(texts(&open(&arc(&memory), &options().1)), ["two"]);
                 break;
             };
             if path == built && ["open", "read_at"].contains(&name) {
@@ -282,13 +267,13 @@ fn what_does_not_fit_is_no_space_whatever_the_limit_is_called() {
 #[test]
 fn what_could_not_be_written_whole_takes_up_no_room() {
     let memory = Memory::new();
-    let faulty = Faulty::new(storage(&memory));
+    let faulty = Faulty::new(arc(&memory));
     faulty.arm(2, Fault::ShortWrite);
     let path = std::path::Path::new("file");
     faulty.replace(path, b"text", true).unwrap_err();
     assert_eq!(faulty.calls()[2].0, "write_at");
     assert!(
-        storage(&memory)
+        arc(&memory)
             .list(std::path::Path::new(""))
             .unwrap()
             .is_empty()

@@ -14,10 +14,6 @@ use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
 use teamlog_engine::verify::Report;
 use teamlog_engine::{Durability, Error, Format, Json, Log, LogOptions, NewEvent, SeededIds};
 
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
 /// Small segments.
 fn opts() -> LogOptions {
     LogOptions {

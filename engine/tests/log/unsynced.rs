@@ -7,20 +7,7 @@ use std::time::Duration;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::repair::salvage;
 use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_engine::{Clock, Durability, Error, Format, Log, LogOptions, NewLog, SeededIds};
-
-fn arc(memory: &Memory) -> Arc<dyn Storage> {
-    Arc::new(memory.clone())
-}
-
-/// Small segments, and other ids for each seed.
-fn small(seed: u64) -> LogOptions {
-    LogOptions {
-        segment_bytes_max: 2_000,
-        ids: Arc::new(SeededIds(seed.into())),
-        ..options().1
-    }
-}
+use teamlog_engine::{Clock, Durability, Error, Format, Log, LogOptions, NewLog};
 
 /// A log of six groups in several segments.
 fn log(format: Format) -> Memory {
@@ -28,9 +15,7 @@ fn log(format: Format) -> Memory {
     let writer = writer(&create(&arc(&memory), format, &small(1)));
     for n in 0..6 {
         let text = format!("{n} {}", "x".repeat(500));
-        writer
-            .append(vec![said(&text)], Durability::Synced)
-            .unwrap();
+        say(&writer, &text);
     }
     writer.close().unwrap();
     memory

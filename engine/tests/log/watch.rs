@@ -1,6 +1,6 @@
 //! Waiting for a log to grow: nothing is missed, nothing is polled, whatever takes the files' place.
 
-use crate::support::{FORMATS, create, dir, events, options, said, writer};
+use crate::support::{FORMATS, create, dir, events, options, say, writer};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::layout::{HEAD_FILE, LOG_FILE};
 use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
-use teamlog_engine::{Durability, Format, Log, LogOptions, Watch};
+use teamlog_engine::{Format, Log, LogOptions, Watch};
 
 /// No test waits that long, unless it fails.
 const LONG: Duration = Duration::from_secs(60);
@@ -62,10 +62,7 @@ impl World {
 
 fn append(log: &Log) {
     let writer = writer(log);
-    writer
-        .append(vec![said("x")], Durability::Synced)
-        .unwrap()
-        .unwrap();
+    say(&writer, "x");
 }
 
 fn stirred(watch: &mut Watch) -> bool {

@@ -3,12 +3,12 @@
 //! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
 //! Where strace is missing or may not trace, the tests say so and pass.
 
-use crate::support::{FORMATS, create, open, options, said, writer};
+use crate::support::{FORMATS, create, open, options, say, writer};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use teamlog_engine::storage::{Files, Storage};
-use teamlog_engine::{Durability, Format, LogOptions};
+use teamlog_engine::{Format, LogOptions};
 use tempfile::TempDir;
 
 const ROOT: &str = "TEAMLOG_TRACED_ROOT";
@@ -75,9 +75,7 @@ fn existing(format: Format) -> TempDir {
     let root = directory();
     let log = create(&storage(root.path()), format, &options().1);
     let writer = writer(&log);
-    writer
-        .append(vec![said("first")], Durability::Synced)
-        .unwrap();
+    say(&writer, "first");
     writer.close().unwrap();
     root
 }
@@ -131,17 +129,13 @@ fn traced_steps() {
     match steps.as_str() {
         "append" => {
             let writer = writer(&open(&storage, &options));
-            writer
-                .append(vec![said("one")], Durability::Synced)
-                .unwrap();
+            say(&writer, "one");
             writer.release().unwrap();
         }
         "append ten" => {
             let writer = writer(&open(&storage, &options));
             for _ in 0..10 {
-                writer
-                    .append(vec![said("one")], Durability::Synced)
-                    .unwrap();
+                say(&writer, "one");
             }
             writer.release().unwrap();
         }
@@ -151,9 +145,7 @@ fn traced_steps() {
                 for _ in 0..THREADS {
                     scope.spawn(|| {
                         for _ in 0..EACH {
-                            writer
-                                .append(vec![said("many")], Durability::Synced)
-                                .unwrap();
+                            say(&writer, "many");
                         }
                     });
                 }
@@ -167,9 +159,7 @@ fn traced_steps() {
             };
             let writer = writer(&open(&storage, &options));
             for _ in 0..EACH {
-                writer
-                    .append(vec![said("grows")], Durability::Synced)
-                    .unwrap();
+                say(&writer, "grows");
             }
             writer.release().unwrap();
         }

@@ -10,10 +10,11 @@ pub mod forge;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_engine::storage::Storage;
+use teamlog_engine::storage::{Memory, Storage};
+use teamlog_engine::writer::Appended;
 use teamlog_engine::{
-    Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
-    Timestamp, Writer,
+    Durability, Event, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind,
+    SeededIds, State, Timestamp, Writer,
 };
 
 /// Both formats: every test runs on both.
@@ -88,6 +89,33 @@ pub fn events(log: &Log) -> Vec<Event<'static>> {
 /// The file of the only (or first) segment.
 pub fn segment(format: Format) -> PathBuf {
     Path::new("teams/demo/events").join(format!("2026-11-21.{}", format.extension()))
+}
+
+/// Options with small segments, so that there are several, and ids of their own for each seed.
+pub fn small(seed: u64) -> LogOptions {
+    LogOptions {
+        segment_bytes_max: 2_000,
+        ids: Arc::new(SeededIds(seed.into())),
+        ..options().1
+    }
+}
+
+/// A handle on a storage in memory.
+pub fn arc(memory: &Memory) -> Arc<dyn Storage> {
+    Arc::new(memory.clone())
+}
+
+pub fn other(format: Format) -> Format {
+    match format {
+        Format::Jsonl => Format::Binary,
+        Format::Binary => Format::Jsonl,
+    }
+}
+
+/// Appends one event that says `text`.
+pub fn say<S: State>(writer: &Writer<S>, text: &str) -> Appended {
+    let appended = writer.append(vec![said(text)], Durability::Synced);
+    appended.unwrap().unwrap()
 }
 
 /// Copies a directory of the real file system with all that is in it.

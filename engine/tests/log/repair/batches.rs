@@ -17,9 +17,7 @@ fn batch(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
     let writer = writer(&log);
-    writer
-        .append(vec![said("first")], Durability::Synced)
-        .unwrap();
+    say(&writer, "first");
     let first = events(&log)[0].id;
     let mut batch: Vec<NewEvent> = (2..=13).map(|seq| noted(&format!("batch {seq}"))).collect();
     batch[4] = noted("batch 6").caused_by(Cause::Earlier(3));
@@ -27,9 +25,7 @@ fn batch(format: Format) -> Memory {
     batch[8] = noted("batch 10").caused_by(Cause::Event(first));
     batch[9] = noted("batch 11").with_ref(RefKind::Key, "k");
     writer.append(batch, Durability::Synced).unwrap();
-    writer
-        .append(vec![said("last")], Durability::Synced)
-        .unwrap();
+    say(&writer, "last");
     writer.close().unwrap();
     memory
 }

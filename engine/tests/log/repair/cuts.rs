@@ -65,9 +65,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
             assert!(!log.verify(Some(&old)).unwrap().ok, "{what}");
             let writer = log.lock().unwrap().into_writer(());
             for _ in 0..30 {
-                writer
-                    .append(vec![said(&"y".repeat(400))], Durability::Synced)
-                    .unwrap();
+                say(&writer, &"y".repeat(400));
             }
             drop(writer);
             assert!(!log.verify(Some(&old)).unwrap().ok, "{what}");
@@ -122,9 +120,7 @@ fn a_cut_twice_at_one_place_keeps_both_originals() {
         let kept = arc(&memory).list(&dir().join("archive")).unwrap();
         assert_eq!(kept.len(), round, "{kept:?}");
         let writer = log.lock().unwrap().into_writer(());
-        writer
-            .append(vec![said("again")], Durability::Synced)
-            .unwrap();
+        say(&writer, "again");
     }
 }
 
@@ -175,7 +171,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
             assert_eq!(texts(&opened(after)).len(), 9, "{what}");
             verified(after, what);
             let writer = writer(&opened(after));
-            writer.append(vec![said("on")], Durability::Synced).unwrap();
+            say(&writer, "on");
         };
         let states = at_every_call(&memory, cut, check);
         assert!(states > 300, "{states}");
