@@ -26,9 +26,6 @@ impl Reader {
 
     /// As [`Reader::check_chain`], but a segment that was hashed before, and whose file nobody has changed since by what
     /// the file system says, is not read again. The digests are kept in [`DIGESTS_FILE`], where it can be written.
-    ///
-    /// # Errors
-    /// As [`Reader::check_chain`].
     pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());
         let checked = self.chained(&mut |name| {

@@ -54,9 +54,6 @@ impl Summing {
 
 impl Reader {
     /// What the log holds up to event `upto`. Reads all of it.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn content(&self, upto: u64) -> Result<Content> {
         let mut sum = Summing::default();
         self.each::<(), Error>(None, |located| {

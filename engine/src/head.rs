@@ -200,9 +200,6 @@ pub struct HeadFile {
 
 impl HeadFile {
     /// Opens the head file of the log in `dir`; creates it where `how` says so.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: Open) -> Result<HeadFile> {
         let path = dir.join(HEAD_FILE);
         let file = storage.open(&path, how).map_err(Error::io("open", &path))?;
@@ -264,9 +261,6 @@ impl HeadFile {
     }
 
     /// Writes the next generation over the older slot; syncs it if `durable`.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn write(&self, head: &mut Head, durable: bool) -> Result<()> {
         assert_eq!(
             head.last_id.is_some(),
@@ -283,18 +277,12 @@ impl HeadFile {
     }
 
     /// Makes the last write durable.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(Error::io("sync", &self.path))
     }
 }
 
 /// Reads the head of the log in `dir` once; no file is an empty set of slots.
-///
-/// # Errors
-/// As [`HeadFile::read`].
 pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots> {
     match HeadFile::open(storage, dir, log, Open::Read) {
         Ok(file) => file.read(),

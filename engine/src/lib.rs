@@ -9,6 +9,9 @@
 //! together; and what works on a whole log: [`receipt`], [`verify`], [`copy`], [`convert`], [`repair`], [`backup`].
 //! [`derived`] stands beside the log and knows its events only by their places.
 //!
+//! What reads or writes may fail by I/O, and what reads a log by damage (`Corrupt`); `# Errors` stands where there is more to
+//! say.
+//!
 //! Start at [`Log`]: `create` or `open` one, take its [`Exclusive`] lock to write, or a [`Reader`] to read.
 #![deny(unsafe_code)]
 

@@ -144,9 +144,6 @@ impl Log {
     /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
     /// and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads up to the
     /// head and leaves the bytes behind it.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn reader(&self) -> Result<Reader> {
         match self.reader_as_known() {
             // A conversion may have put another log in the place of the one that this handle knows.
@@ -196,9 +193,6 @@ impl Log {
 
     /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then
     /// read, then wait.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn watch(&self) -> Result<Watch> {
         Watch::new(self.storage.clone(), &self.dir)
     }
@@ -446,9 +440,6 @@ impl Exclusive {
 
     /// Records an event for each file in `quarantine/` that no event names, and returns how many. Reads the whole log if
     /// there are any files.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn name_quarantined(&mut self) -> Result<usize> {
         let core = &self.core;
         let log = LockedLog {

@@ -135,9 +135,6 @@ impl Reader {
     }
 
     /// Reads and checks the event at a place.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn at(&self, place: Place) -> Result<Event<'static>> {
         match self.frame_at(place)? {
             Some((event, _)) => Ok(event),
@@ -151,9 +148,6 @@ impl Reader {
     }
 
     /// The event at a place with its CRC; `None` where no valid frame of that length stands there.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn frame_at(&self, place: Place) -> Result<Option<(Event<'static>, u32)>> {
         let head = self.head();
         let past_head = place.segment > head.segment
@@ -231,9 +225,6 @@ impl Reader {
     }
 
     /// As [`Reader::each`], from the head backward to just behind `after`.
-    ///
-    /// # Errors
-    /// As [`Reader::each`].
     pub fn each_reversed<B, E: From<Error>>(
         &self,
         mut each: impl FnMut(&Located<'_>) -> Result<std::ops::ControlFlow<B>, E>,
@@ -388,14 +379,8 @@ impl Reader {
 
     /// The names of all segments that are there, in order, those behind the head too.
     pub(crate) fn every_segment(&self) -> Result<Vec<String>> {
-        let (dir, format) = (self.inner.dir.join(EVENTS_DIR), self.inner.identity.format);
-        let listed = self.inner.storage.list(&dir);
-        let listed = listed.map_err(Error::io("list", dir))?;
-        let parsed = listed
-            .iter()
-            .filter_map(|name| SegmentName::parse(name, format));
-        let mut names: Vec<SegmentName> = parsed.collect();
-        names.sort();
+        let (inner, format) = (&self.inner, self.inner.identity.format);
+        let names = SegmentName::list(inner.storage.as_ref(), &inner.dir, format)?;
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 

@@ -147,9 +147,6 @@ impl Reader {
     }
 
     /// BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` where it has fewer or is missing.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
         let path = self.dir().join(EVENTS_DIR).join(segment);
         let file = match self.storage().open(&path, crate::storage::Open::Read) {

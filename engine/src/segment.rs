@@ -1,8 +1,11 @@
 //! Names of segments: `YYYY-MM-DD.<ext>`, then `YYYY-MM-DD.x001.<ext>` …; their order is the order of the log.
 
+use crate::error::{Error, Result};
 use crate::identity::Format;
-use crate::storage::Stat;
+use crate::layout::EVENTS_DIR;
+use crate::storage::{Stat, Storage};
 use crate::timestamp::Timestamp;
+use std::path::Path;
 
 /// Where the bytes of a segment end that is written to. Neither format is prefilled, so that is where its file ends; the
 /// one place to change for a format that is.
@@ -60,6 +63,27 @@ impl SegmentName {
             part,
         };
         (name.file(format) == file).then_some(name)
+    }
+
+    /// Those of the file names that are segments', in order.
+    pub(crate) fn sorted(files: &[String], format: Format) -> Vec<SegmentName> {
+        let parsed = files
+            .iter()
+            .filter_map(|file| SegmentName::parse(file, format));
+        let mut names: Vec<SegmentName> = parsed.collect();
+        names.sort();
+        names
+    }
+
+    /// The segments of the log in `dir`, in order.
+    pub(crate) fn list(
+        storage: &dyn Storage,
+        dir: &Path,
+        format: Format,
+    ) -> Result<Vec<SegmentName>> {
+        let events = dir.join(EVENTS_DIR);
+        let files = storage.list(&events).map_err(Error::io("list", events))?;
+        Ok(SegmentName::sorted(&files, format))
     }
 }
 

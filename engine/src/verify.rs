@@ -64,9 +64,6 @@ pub fn verify(log: &Log, against: Option<&Receipt>) -> Result<Report> {
 
 /// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
 /// is not looked at.
-///
-/// # Errors
-/// As [`verify`].
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
     let mut check = Check::of(log, Some(head.end));
     for (index, name) in names.iter().enumerate() {
@@ -186,11 +183,7 @@ impl Check<'_> {
 
     /// Those of the names that are segments', in order.
     fn segment_names(&self, listed: &[String]) -> Vec<String> {
-        let parsed = listed
-            .iter()
-            .filter_map(|name| SegmentName::parse(name, self.format()));
-        let mut names: Vec<SegmentName> = parsed.collect();
-        names.sort();
+        let names = SegmentName::sorted(listed, self.format());
         names.iter().map(|name| name.file(self.format())).collect()
     }
 
@@ -511,9 +504,6 @@ fn ends_with(names: &[String], head: &Head) -> bool {
 
 impl Log {
     /// See [`verify`].
-    ///
-    /// # Errors
-    /// As [`verify`].
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         verify(self, against)
     }

@@ -51,9 +51,6 @@ impl Watch {
 
     /// Waits until the head may have moved since the last call (the first: since the watch was made), at most
     /// `timeout`; `None` waits for ever. Whether it may have.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         let started = Instant::now();
         loop {

@@ -58,9 +58,6 @@ impl Backup {
     }
 
     /// All backups in `dir`, each of another log of the team: first the one that was made last.
-    ///
-    /// # Errors
-    /// As [`Backup::open`].
     pub fn open_all(
         storage: &Arc<dyn Storage>,
         dir: &Path,

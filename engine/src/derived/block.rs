@@ -246,9 +246,6 @@ pub struct Floor {
 
 /// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Puts no key together: how much of
 /// `key` the entry before shares decides most comparisons.
-///
-/// # Errors
-/// Where the content is malformed.
 pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, Damage> {
     let groups = Groups::new(content)?;
     let group = groups.search(key, strict)?;
@@ -285,9 +282,6 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
 }
 
 /// The entry next to one in its block, forwards or in reverse; `None` at the block's edge.
-///
-/// # Errors
-/// Where the content is malformed.
 pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>, Damage> {
     let groups = Groups::new(content)?;
     if reverse {
@@ -317,9 +311,6 @@ pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>,
 }
 
 /// The first entry of a block, or the last if `reverse`.
-///
-/// # Errors
-/// Where the content is malformed.
 pub fn edge(content: &[u8], reverse: bool) -> Result<Spot, Damage> {
     let groups = Groups::new(content)?;
     match reverse {
@@ -341,9 +332,6 @@ fn last_of(groups: Groups<'_>, group: usize) -> Result<Spot, Damage> {
 }
 
 /// The range of an entry's value in the content; `None` for a tombstone or where no entry stands.
-///
-/// # Errors
-/// Where the content is malformed.
 pub fn value(content: &[u8], spot: Spot) -> Result<Option<Range<usize>>, Damage> {
     let mut entries = Groups::new(content)?.entries(spot.group);
     for _ in 0..spot.index {
@@ -361,9 +349,6 @@ pub struct Group {
 
 impl Group {
     /// Decodes a group of a block's content into `self`, whose old content is dropped.
-    ///
-    /// # Errors
-    /// Where the content is malformed.
     pub fn decode(&mut self, content: &[u8], group: usize) -> Result<(), Damage> {
         self.keys.clear();
         self.entries.clear();

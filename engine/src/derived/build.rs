@@ -92,9 +92,6 @@ impl RunBuilder {
     }
     /// Writes what is left and says how long the file is.
     ///
-    /// # Errors
-    /// I/O.
-    ///
     /// # Panics
     /// If there was not exactly one place for each seq.
     pub fn finish(mut self, first_seq: u64, last: Anchor, level: u8) -> Result<u64> {

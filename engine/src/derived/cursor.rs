@@ -18,9 +18,6 @@ pub struct Cursor {
 
 impl Cursor {
     /// Stands on the first entry that is not below `bound`, or, in reverse, on the last one below it.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn seek(run: Arc<Run>, bound: &[u8], reverse: bool) -> Result<Cursor> {
         let root = run.root()?;
         let height = run.height();
@@ -62,9 +59,6 @@ impl Cursor {
         Some(self.run.in_file(*at, range))
     }
     /// Goes to the next entry.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn advance(&mut self) -> Result<()> {
         if self.step_in_group() {
             return Ok(());

@@ -14,9 +14,6 @@ use std::sync::Arc;
 impl Store {
     /// Merges, lowest level first, as long as there are eight neighbours of one level with together at most `bytes_max`
     /// bytes. `None` as in [`Store::write`].
-    ///
-    /// # Errors
-    /// I/O errors, `Derived`.
     pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -28,9 +25,6 @@ impl Store {
         Ok(Some(store))
     }
     /// Merges all runs into one. `None` as in [`Store::write`].
-    ///
-    /// # Errors
-    /// I/O errors, `Derived`.
     pub fn merge_all(&self) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);

@@ -27,9 +27,6 @@ impl Obstacle {
 }
 
 /// Creates the store's directory, in the place of a file that has its name or that of the directory around it.
-///
-/// # Errors
-/// I/O.
 pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     let Err(error) = storage.create_dir(dir) else {
         return Ok(());
@@ -52,9 +49,6 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
 }
 
 /// Removes a directory that has the name of a file of the store.
-///
-/// # Errors
-/// I/O.
 pub(super) fn clear_file(storage: &dyn Storage, path: &Path) -> Result<()> {
     match storage.stat(path) {
         Ok(Some(stat)) if stat.is_dir => storage

@@ -64,9 +64,6 @@ impl Overlay {
         self.top().set(key.into(), None);
     }
     /// The value of a key.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
     pub fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>> {
         self.view().get(key)
     }
@@ -179,9 +176,6 @@ pub struct View<'a> {
 
 impl<'a> View<'a> {
     /// The value of a key.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
     pub fn get(self, key: &[u8]) -> Result<Option<Value<'a>>> {
         for layer in self.open.into_iter().chain([self.settled]) {
             if let Some(change) = layer.changes.get(key) {

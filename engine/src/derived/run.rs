@@ -96,33 +96,21 @@ impl Run {
             .map_or(0, |body| body.pages.blocks_read())
     }
     /// The root of its tree; `None` if it has no entries.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn root(&self) -> Result<Option<Pointer>> {
         let root = self.body()?.footer.root;
         Ok((root.pages > 0).then_some(root))
     }
     /// Whether the run may hold the filter key with that hash.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn may_hold(&self, hash: u64) -> Result<bool> {
         let body = self.body()?;
         self.checked(filter::may_hold(&body.pages, body.footer.filter, hash))
     }
     /// What the run says of a key: nothing, deleted, or a value.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn get(&self, key: &[u8]) -> Result<Option<Value>> {
         let body = self.body()?;
         self.checked(body.get(key))
     }
     /// Reads what a walk over its entries does not: places and filter.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn check(&self) -> Result<()> {
         let body = self.body()?;
         for seq in body.footer.first_seq..=body.footer.last.seq {
@@ -135,46 +123,28 @@ impl Run {
         Ok(())
     }
     /// The place of the event with that seq, which the run covers.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn place(&self, seq: u64) -> Result<Place> {
         let body = self.body()?;
         let index = seq.wrapping_sub(body.footer.first_seq);
         self.checked(places::read(&body.pages, index))
     }
     /// The last entry of a block whose key is at most `key`, or, if `strict`, below it.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn floor(&self, at: Pointer, key: &[u8], strict: bool) -> Result<Option<Floor>> {
         self.read(at, |content| block::floor(content, key, strict))
     }
     /// The entry beside another one of its block.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn beside(&self, at: Pointer, spot: Spot, reverse: bool) -> Result<Option<Spot>> {
         self.read(at, |content| block::beside(content, spot, reverse))
     }
     /// The first entry of a block, or the last if `reverse`.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn edge(&self, at: Pointer, reverse: bool) -> Result<Spot> {
         self.read(at, |content| block::edge(content, reverse))
     }
     /// Decodes a group of a block into `into`.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn group(&self, at: Pointer, group: usize, into: &mut Group) -> Result<()> {
         self.read(at, |content| into.decode(content, group))
     }
     /// The block below `parent` that an entry of it names.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn child(&self, parent: Pointer, spot: Spot) -> Result<Pointer> {
         self.read(parent, |content| {
             child(content, parent, block::value(content, spot)?)

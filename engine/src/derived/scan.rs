@@ -53,18 +53,12 @@ impl Eq for Source {}
 
 impl Walk {
     /// Over `runs`, oldest first. Within one series, runs whose filter denies it are left alone.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
         let (start, end) = if reverse { (to, from) } else { (from, to) };
         let series = filter::series_of(from, to).map(filter::hash);
         Walk::over(runs, start, Some(end), series, reverse)
     }
     /// Over every entry of `runs`, oldest first.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn everything(runs: &[Arc<Run>]) -> Result<Walk> {
         Walk::over(runs, &[], None, None, false)
     }
@@ -102,9 +96,6 @@ impl Walk {
         })
     }
     /// Goes to the next key; false at the end.
-    ///
-    /// # Errors
-    /// `Derived`.
     pub fn step(&mut self) -> Result<bool> {
         while self.run.is_some()
             && let Some(mut top) = self.heap.peek_mut()

@@ -274,9 +274,6 @@ impl Store {
         })
     }
     /// Puts a store built aside in the place of the one in its directory, by one rename.
-    ///
-    /// # Errors
-    /// I/O errors.
     pub fn install(self) -> Result<Store> {
         let base = self.home.write_manifest(&self.runs)?;
         Ok(Store {

@@ -12,9 +12,6 @@ use std::hash::{BuildHasher, RandomState};
 /// What a fold needs of a state: single keys, read and changed.
 pub trait Changes {
     /// The value of a key.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
     fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>>;
     /// Sets a key.
     fn put(&mut self, key: &[u8], value: &[u8]);

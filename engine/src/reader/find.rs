@@ -23,18 +23,12 @@ type Found = (Place, u64, EventId);
 impl Reader {
     /// The place of the event with that seq, found without an index: by the segments' first events, then a walk over one
     /// segment.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn find_seq(&self, seq: u64) -> Result<Option<Place>> {
         let (_, found) = self.border(|envelope| envelope.seq >= seq)?;
         Ok(found.map(|(place, ..)| place))
     }
 
     /// The place of the first event at or after `time`, found without an index.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn find_time(&self, time: Timestamp) -> Result<Option<Place>> {
         let (_, found) = self.border(|envelope| envelope.id.created_at() >= time)?;
         Ok(found.map(|(place, ..)| place))
@@ -42,9 +36,6 @@ impl Reader {
 
     /// The same log up to `point`, which may lie within a group; `None` where no event is that early. Beyond the head it
     /// is the log as it stands. Found without an index.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O.
     pub fn upto(&self, point: Point) -> Result<Option<Reader>> {
         let (last, _) = match point {
             Point::Seq(seq) => self.border(|envelope| envelope.seq > seq)?,

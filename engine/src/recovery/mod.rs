@@ -321,14 +321,7 @@ impl LockedLog<'_> {
 
     /// Names of all segments, in order.
     pub fn segments(&self) -> Result<Vec<SegmentName>> {
-        let dir = self.dir.join(EVENTS_DIR);
-        let names = self.storage.list(&dir).map_err(Error::io("list", dir))?;
-        let mut names: Vec<_> = names
-            .iter()
-            .filter_map(|name| SegmentName::parse(name, self.identity.format))
-            .collect();
-        names.sort();
-        Ok(names)
+        SegmentName::list(self.storage.as_ref(), self.dir, self.identity.format)
     }
 
     fn act(&self, evidence: Evidence) -> Result<Recovered> {

@@ -131,13 +131,8 @@ pub(crate) struct Survey<'a> {
 impl Survey<'_> {
     /// The names of the segments, in order.
     pub fn names(&self) -> Result<Vec<String>> {
-        let (dir, format) = (self.dir.join(EVENTS_DIR), self.identity.format);
-        let listed = self.storage.list(&dir).map_err(Error::io("list", dir))?;
-        let mut names: Vec<SegmentName> = listed
-            .iter()
-            .filter_map(|name| SegmentName::parse(name, format))
-            .collect();
-        names.sort();
+        let format = self.identity.format;
+        let names = SegmentName::list(self.storage, self.dir, format)?;
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 

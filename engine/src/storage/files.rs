@@ -32,9 +32,6 @@ pub struct Files {
 
 impl Files {
     /// Opens an existing directory as a root. The path to it may lead through symbolic links; nothing below may.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
             root_dir: Arc::new(RootDir::new(root)?),
@@ -42,26 +39,17 @@ impl Files {
     }
 
     /// Opens a directory as a root after making it and its missing parents (0700), durably.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn create(root: &Path) -> io::Result<Files> {
         make_durably(root)?;
         Files::open(root)
     }
 
     /// What the root lies on.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn file_system(&self) -> io::Result<FileSystemKind> {
         file_system::kind(self.root_dir.root())
     }
 
     /// How full that file system is.
-    ///
-    /// # Errors
-    /// As the system reports.
     pub fn space(&self) -> io::Result<Space> {
         file_system::space(self.root_dir.root())
     }

@@ -80,19 +80,10 @@ pub trait File: Send + Sync {
     /// As the system reports. Never call it again on this handle after an error.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes content and metadata durable (`fsync`).
-    ///
-    /// # Errors
-    /// As the system reports.
     fn sync_all(&self) -> io::Result<()>;
     /// Cuts or extends the file.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn set_len(&self, len: u64) -> io::Result<()>;
     /// Length and identity.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn stat(&self) -> io::Result<Stat>;
 
     /// Reads exactly `buf.len()` bytes.
@@ -166,9 +157,6 @@ pub enum LockError {
 pub trait Watcher: Send + std::fmt::Debug {
     /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (the
     /// first one: since the watcher was made), at the latest after `timeout`. May return for nothing.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn doze(&mut self, timeout: Duration) -> io::Result<()>;
 }
 
@@ -180,39 +168,18 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// As the system reports; a symbolic link on the way, or anything but a regular file, is refused.
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
     /// What stands at `path`, `None` where nothing does.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
     /// The names in a directory, sorted.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
     /// Creates a directory (0700) and its missing parents; fine if it is there.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Renames; replaces a file (or an empty directory) at `to`.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes a directory with all it holds; follows no links.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
     /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
     ///
@@ -220,14 +187,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// `Busy` with the holder, or the system's error.
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
     /// Takes the exclusive lock of a directory that is there, waiting as [`Storage::lock`] does.
-    ///
-    /// # Errors
-    /// As [`Storage::lock`].
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
     /// The bytes of a file that is sealed (a full segment, a run): mapped where that is possible.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn sealed(&self, path: &Path) -> io::Result<Bytes>;
     /// What notices changes of these paths, by whichever process.
     ///
@@ -236,9 +197,6 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         let file = self.open(path, Open::Read)?;
         let len = file.stat()?.len;
@@ -251,9 +209,6 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     }
     /// Replaces a file whole: writes `path` + `.tmp`, syncs it if `durable`, renames, syncs the directory if `durable`.
     /// What does not fit on the disk is taken away again.
-    ///
-    /// # Errors
-    /// As the system reports.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".tmp");

@@ -238,17 +238,11 @@ impl<S: State> Writer<S> {
     }
 
     /// Writes out what is buffered.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn sync(&self) -> Result<()> {
         self.locked().flush()
     }
 
     /// Writes out what is buffered, syncs the head, unlocks, and gives the state back.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn close(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
@@ -259,9 +253,6 @@ impl<S: State> Writer<S> {
 
     /// As [`Writer::close`], without syncing the head: it is a lower bound of what is durable, and the next open
     /// finds what lies past it. For a command that writes once and ends, a second sync would double its cost.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn release(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
