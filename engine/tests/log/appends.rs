@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::{Files, Storage};
-use teamlog_engine::{Cause, Durability, Error, EventId, Json, NewEvent, Timestamp};
+use teamlog_engine::{Cause, Durability, Error, EventId, Json, NewEvent, Timestamp, Writer};
 
 fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
@@ -383,7 +383,7 @@ fn limits_are_exact_and_named() {
     let writer = writer(&log);
     let sized = |len: usize| {
         let event = said("");
-        let base = teamlog_engine::codec::canonical_len(&stamped(&log, event));
+        let base = teamlog_engine::codec::canonical_len(&stamped(event));
         said(&"x".repeat(len - base))
     };
     let max = teamlog_engine::limits::EVENT_BYTES_MAX;
@@ -409,47 +409,30 @@ fn limits_are_exact_and_named() {
     for bad in ["", "Upper", "9a", "a-b", "ä"] {
         let mut event = said("x");
         event.kind = bad.to_string().into();
-        assert!(
-            matches!(
-                writer.append(vec![event], Durability::Synced),
-                Err(Error::Invalid { field: "kind", .. })
-            ),
-            "{bad}"
-        );
+        refused(&writer, vec![event], "kind");
     }
     for bad in ["", "a\nb", "\u{1e}", "\u{85}", &"x".repeat(129)] {
         let mut event = said("x");
         event.actor = bad.to_string();
-        assert!(
-            matches!(
-                writer.append(vec![event], Durability::Synced),
-                Err(Error::Invalid { field: "actor", .. })
-            ),
-            "{bad:?}"
-        );
+        refused(&writer, vec![event], "actor");
         let event = said("x").with_ref(teamlog_engine::RefKind::Task, bad.to_string());
-        assert!(
-            matches!(
-                writer.append(vec![event], Durability::Synced),
-                Err(Error::Invalid {
-                    field: "task_id",
-                    ..
-                })
-            ),
-            "{bad:?}"
-        );
+        refused(&writer, vec![event], "task_id");
     }
     // A refused append writes nothing and leaves the writer usable.
-    assert!(
-        writer
-            .append(vec![said("still here")], Durability::Synced)
-            .is_ok()
-    );
+    say(&writer, "still here");
+}
+
+/// The events are refused because of that field.
+fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
+    let what = format!("{events:?}");
+    match writer.append(events, Durability::Synced).unwrap_err() {
+        Error::Invalid { field, .. } => assert_eq!(field, because_of, "{what}"),
+        other => panic!("{other}: {what}"),
+    }
 }
 
 /// The event as the log would record it next, for its length.
-fn stamped(log: &teamlog_engine::Log, new: NewEvent) -> teamlog_engine::Event<'static> {
-    let _ = log;
+fn stamped(new: NewEvent) -> teamlog_engine::Event<'static> {
     teamlog_engine::Event {
         seq: 1,
         id: EventId::new(start(), 0),
@@ -478,38 +461,13 @@ fn imported_times_may_repeat_but_not_run_backward() {
         at("c", "2024-01-01T00:00:00.000001Z"),
     ];
     writer.append(repeated, Durability::Synced).unwrap();
-    let back = writer
-        .append(vec![at("d", "2023-12-31T23:59:59Z")], Durability::Synced)
-        .unwrap_err();
-    assert!(
-        matches!(
-            back,
-            Error::Invalid {
-                field: "created_at",
-                ..
-            }
-        ),
-        "{back}"
-    );
-    let across = writer
-        .append(
-            vec![
-                at("e", "2024-01-01T10:00:00Z"),
-                at("f", "2024-01-02T10:00:00Z"),
-            ],
-            Durability::Synced,
-        )
-        .unwrap_err();
-    assert!(
-        matches!(
-            across,
-            Error::Invalid {
-                field: "created_at",
-                ..
-            }
-        ),
-        "{across}"
-    );
+    let back = vec![at("d", "2023-12-31T23:59:59Z")];
+    refused(&writer, back, "created_at");
+    let across = vec![
+        at("e", "2024-01-01T10:00:00Z"),
+        at("f", "2024-01-02T10:00:00Z"),
+    ];
+    refused(&writer, across, "created_at");
     say(&writer, "live");
     let events = events(&log);
     assert!(events.is_sorted_by(|a, b| a.id < b.id));
@@ -531,17 +489,7 @@ fn nothing_is_appended_behind_the_last_id_there_is() {
         last.created_at = Some(Timestamp::MAX);
         last.id = Some(EventId::new(Timestamp::MAX, u64::MAX));
         writer.append(vec![last], Durability::Synced).unwrap();
-        let error = writer.append(vec![said("later")], Durability::Synced);
-        assert!(
-            matches!(
-                error,
-                Err(Error::Invalid {
-                    field: "created_at",
-                    ..
-                })
-            ),
-            "{error:?}"
-        );
+        refused(&writer, vec![said("later")], "created_at");
         drop(writer);
         assert_eq!(texts(&log), ["the end of time"]);
         assert!(log.verify(None).unwrap().ok);
@@ -556,14 +504,9 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         let log = create(&storage, format, &options);
         let first = {
             let writer = writer(&log);
-            (0..5).for_each(|n| {
-                assert!(
-                    writer
-                        .append(vec![said(&n.to_string())], Durability::Synced)
-                        .unwrap()
-                        .is_some()
-                )
-            });
+            for n in 0..5 {
+                say(&writer, &n.to_string());
+            }
             log.reader().unwrap().receipt().unwrap().unwrap()
         };
         assert_eq!(first.seq, 5);
@@ -580,14 +523,9 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         {
             let writer = writer(&log);
             clock.advance(86_400_000_000);
-            (5..9).for_each(|n| {
-                assert!(
-                    writer
-                        .append(vec![said(&n.to_string())], Durability::Synced)
-                        .unwrap()
-                        .is_some()
-                )
-            });
+            for n in 5..9 {
+                say(&writer, &n.to_string());
+            }
         }
         let second = log.reader().unwrap().receipt().unwrap().unwrap();
         for receipt in [&first, &second] {
@@ -603,14 +541,9 @@ fn a_receipt_shows_what_was_changed_or_cut() {
         // Other history of the same length.
         {
             let writer = restored.lock().unwrap().into_writer(());
-            (5..9).for_each(|_| {
-                assert!(
-                    writer
-                        .append(vec![said("other")], Durability::Synced)
-                        .unwrap()
-                        .is_some()
-                )
-            });
+            for _ in 5..9 {
+                say(&writer, "other");
+            }
         }
         let mut moved = second.clone();
         moved.segment = first.segment.clone();
