@@ -20,6 +20,7 @@ use crate::task::event::TaskFact;
 use crate::task::imported::TaskImported;
 use crate::thread::event::ThreadFact;
 use crate::usage::event::UsageFact;
+use crate::words;
 use crate::worker::event::WorkerFact;
 use crate::{
     artifact, bootstrap, delivery, message, mode, response, task, thread, usage, vocabulary, worker,
@@ -167,13 +168,15 @@ pub struct MessageAcked {
     pub agent: String,
 }
 
-/// Why an ack was not accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AckRefused {
-    /// No such message.
-    NotFound,
-    /// The message went to somebody else.
-    WrongRecipient,
+words! {
+    /// Why an ack was not accepted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AckRefused {
+        /// No such message.
+        NotFound = "not_found",
+        /// The message went to somebody else.
+        WrongRecipient = "wrong_recipient",
+    }
 }
 
 impl Fact {
@@ -355,15 +358,5 @@ impl MessageAcked {
         event.refs.set(RefKind::Agent, self.agent.clone());
         event.refs.set(RefKind::Message, self.message_id.clone());
         event
-    }
-}
-
-impl AckRefused {
-    /// `not_found`, `wrong_recipient`.
-    pub fn name(self) -> &'static str {
-        match self {
-            AckRefused::NotFound => "not_found",
-            AckRefused::WrongRecipient => "wrong_recipient",
-        }
     }
 }

@@ -32,6 +32,7 @@ pub mod tx;
 pub mod usage;
 pub mod views;
 pub mod vocabulary;
+mod words;
 pub mod worker;
 
 pub use delivery::DeadLetter;

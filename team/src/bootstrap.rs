@@ -76,8 +76,8 @@ pub fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     }
     for domain in run.active() {
         for core in Core::ALL {
-            if by(domain.delivery(*core).until) {
-                acts.push(work::timed_out(domain, *core));
+            if by(domain.delivery(core).until) {
+                acts.push(work::timed_out(domain, core));
             }
         }
     }

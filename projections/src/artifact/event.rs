@@ -6,6 +6,7 @@
 
 use crate::fact::event;
 use crate::fact::stored::{Decoded, name, read, write};
+use crate::words;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
@@ -14,26 +15,28 @@ pub(crate) const STORED: &str = "artifact_stored";
 /// Letters of a digest: BLAKE3 in lower-case hex.
 const DIGEST_LETTERS: usize = 64;
 
-/// What an artifact is.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum ArtifactKind {
-    /// What somebody found out.
-    Summaries,
-    /// A change of code.
-    Patches,
+words! {
+    /// What an artifact is.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        Serialize,
+        Deserialize,
+        schemars::JsonSchema,
+        rkyv::Archive,
+        rkyv::Serialize,
+        rkyv::Deserialize,
+    )]
+    #[serde(rename_all = "lowercase")]
+    pub enum ArtifactKind {
+        /// What somebody found out.
+        Summaries = "summaries",
+        /// A change of code.
+        Patches = "patches",
+    }
 }
 
 /// `artifact_stored`.
@@ -53,24 +56,6 @@ pub struct ArtifactStored {
     /// Who left it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-}
-
-impl ArtifactKind {
-    /// All of them.
-    pub const ALL: [ArtifactKind; 2] = [ArtifactKind::Summaries, ArtifactKind::Patches];
-    /// The name, which is that of its directory.
-    pub fn name(self) -> &'static str {
-        match self {
-            ArtifactKind::Summaries => "summaries",
-            ArtifactKind::Patches => "patches",
-        }
-    }
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<ArtifactKind> {
-        ArtifactKind::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
-    }
 }
 
 pub(crate) fn parse(payload: &str) -> Decoded<ArtifactStored> {

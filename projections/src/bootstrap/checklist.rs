@@ -1,6 +1,7 @@
 //! What the contract's list of steps says of a run: what is done, what is next, what must not happen now.
 
 use super::{Case, Run, State};
+use crate::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,29 +16,19 @@ pub struct Step {
     pub status: StepStatus,
 }
 
-/// How a step stands
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StepStatus {
-    /// It is done
-    Done,
-    /// It is the next
-    Next,
-    /// Others come before it
-    Open,
-    /// The run ended before it
-    Dropped,
-}
-
-impl StepStatus {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            StepStatus::Done => "done",
-            StepStatus::Next => "next",
-            StepStatus::Open => "open",
-            StepStatus::Dropped => "dropped",
-        }
+words! {
+    /// How a step stands
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum StepStatus {
+        /// It is done
+        Done = "done",
+        /// It is the next
+        Next = "next",
+        /// Others come before it
+        Open = "open",
+        /// The run ended before it
+        Dropped = "dropped",
     }
 }
 

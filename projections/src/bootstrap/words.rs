@@ -1,38 +1,14 @@
 //! The words of the bootstrap contract, as they are stored and shown.
 
+use crate::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A word of a fixed list that is stored, shown and read by its name.
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $word:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$each])* #[serde(rename = $word)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them, in order.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)*];
-            /// The word.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $($name::$variant => $word,)*
-                }
-            }
-            /// The one of that name, in any case.
-            pub fn from_name(name: &str) -> Option<$name> {
-                let is = |one: &&$name| one.name().eq_ignore_ascii_case(name);
-                $name::ALL.iter().find(is).copied()
-            }
-        }
-    };
-}
-
 words! {
     /// How far a run is, in order; `FALLBACK` is the other end.
-    State {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+    pub enum State {
         /// Nothing was tried.
         Init = "INIT",
         /// The attempt to create a team returned.
@@ -52,7 +28,9 @@ words! {
 
 words! {
     /// What the attempt to create a team gave
-    Outcome {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome {
         /// A team of that name.
         Ok = "ok",
         /// The caller leads one already.
@@ -66,7 +44,8 @@ words! {
 
 words! {
     /// The branch that an outcome leads to
-    Case {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    pub enum Case {
         /// The team was created.
         A = "A",
         /// The team that is led already.
@@ -78,7 +57,9 @@ words! {
 
 words! {
     /// How a whole team can be launched
-    Method {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Method {
         /// By a call that launches all members.
         TeamApi = "team_api",
         /// By words that the platform turns into a team.
@@ -88,17 +69,22 @@ words! {
 
 words! {
     /// A member of the core
-    Core {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    pub enum Core {
         /// Who reviews.
+        #[serde(rename = "obstruction-theorist")]
         Obstruction = "obstruction-theorist",
         /// Who puts everything together.
+        #[serde(rename = "synthesizer")]
         Synthesizer = "synthesizer",
     }
 }
 
 words! {
     /// What a review found
-    Verdict {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum Verdict {
         /// It holds.
         Pass = "PASS",
         /// It has to be revised.
@@ -141,12 +127,15 @@ mod tests {
     #[test]
     fn words_read_as_they_are_written_in_any_case() {
         for state in State::ALL {
-            let text = serde_json::to_string(state).unwrap();
+            let text = serde_json::to_string(&state).unwrap();
             assert_eq!(text, format!("{:?}", state.name()));
-            assert_eq!(State::from_name(&state.name().to_lowercase()), Some(*state));
+            assert_eq!(
+                State::from_any_case(&state.name().to_lowercase()),
+                Some(state)
+            );
         }
-        assert_eq!(Verdict::from_name("pass"), Some(Verdict::Pass));
-        assert_eq!(Core::from_name("lead"), None);
+        assert_eq!(Verdict::from_any_case("pass"), Some(Verdict::Pass));
+        assert_eq!(Core::from_any_case("lead"), None);
         assert!(State::Init < State::Running && State::Running < State::Fallback);
     }
 }

@@ -9,38 +9,25 @@ use crate::error::Result;
 use crate::live::Live;
 use crate::message::event::{DispatchMoved, DispatchRequested, DispatchStep};
 use crate::tx::{Tx, key_of, row, time};
+use crate::words;
 use teamlog_engine::{Event, Timestamp};
 
-/// How far a request has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DispatchStatus {
-    /// Nobody did anything about it.
-    Pending,
-    /// The worker was told.
-    Notified,
-    /// The worker has what it was told of.
-    Delivered,
-    /// Nobody could tell it.
-    Failed,
+words! {
+    /// How far a request has come.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum DispatchStatus {
+        /// Nobody did anything about it.
+        Pending = "pending",
+        /// The worker was told.
+        Notified = "notified",
+        /// The worker has what it was told of.
+        Delivered = "delivered",
+        /// Nobody could tell it.
+        Failed = "failed",
+    }
 }
 
 impl DispatchStatus {
-    /// All of them.
-    pub const ALL: [DispatchStatus; 4] = [
-        DispatchStatus::Pending,
-        DispatchStatus::Notified,
-        DispatchStatus::Delivered,
-        DispatchStatus::Failed,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            DispatchStatus::Pending => "pending",
-            DispatchStatus::Notified => "notified",
-            DispatchStatus::Delivered => "delivered",
-            DispatchStatus::Failed => "failed",
-        }
-    }
     /// Whether something is left to be done.
     pub fn is_open(self) -> bool {
         matches!(self, DispatchStatus::Pending | DispatchStatus::Notified)

@@ -6,6 +6,7 @@
 use crate::fact;
 use crate::fields::Fields;
 use crate::message::rules;
+use crate::words;
 use serde_json::value::RawValue;
 use teamlog_engine::limits::NESTING_MAX;
 use teamlog_engine::{Json, Timestamp};
@@ -13,122 +14,56 @@ use teamlog_engine::{Json, Timestamp};
 /// Version of the envelope.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The type of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum MessageType {
-    /// A task is given to the recipient.
-    TaskAssign,
-    /// Something about a task changed.
-    TaskUpdate,
-    /// The sender has nothing to do.
-    IdleNotification,
-    /// Work goes over to the recipient.
-    Handoff,
-    /// The recipient has to decide.
-    DecisionRequired,
-    /// The recipient is asked to stop.
-    ShutdownRequest,
-    /// The sender agrees to stop.
-    ShutdownApproved,
-    /// The recipient should wake an agent.
-    AgentWakeupRequired,
-    /// The recipient should stop an agent.
-    AgentShutdownRequired,
-    /// An agent started.
-    AgentStarted,
-    /// An agent stopped.
-    AgentStopped,
-    /// An agent failed.
-    AgentError,
-    /// An agent did not answer in time.
-    AgentTimeout,
-    /// Plain mail with a `body`.
-    Message,
-}
-
-impl MessageType {
-    /// All of them.
-    pub const ALL: [MessageType; 14] = [
-        MessageType::TaskAssign,
-        MessageType::TaskUpdate,
-        MessageType::IdleNotification,
-        MessageType::Handoff,
-        MessageType::DecisionRequired,
-        MessageType::ShutdownRequest,
-        MessageType::ShutdownApproved,
-        MessageType::AgentWakeupRequired,
-        MessageType::AgentShutdownRequired,
-        MessageType::AgentStarted,
-        MessageType::AgentStopped,
-        MessageType::AgentError,
-        MessageType::AgentTimeout,
-        MessageType::Message,
-    ];
-    /// The name in the envelope.
-    pub fn name(self) -> &'static str {
-        match self {
-            MessageType::TaskAssign => "task_assign",
-            MessageType::TaskUpdate => "task_update",
-            MessageType::IdleNotification => "idle_notification",
-            MessageType::Handoff => "handoff",
-            MessageType::DecisionRequired => "decision_required",
-            MessageType::ShutdownRequest => "shutdown_request",
-            MessageType::ShutdownApproved => "shutdown_approved",
-            MessageType::AgentWakeupRequired => "agent_wakeup_required",
-            MessageType::AgentShutdownRequired => "agent_shutdown_required",
-            MessageType::AgentStarted => "agent_started",
-            MessageType::AgentStopped => "agent_stopped",
-            MessageType::AgentError => "agent_error",
-            MessageType::AgentTimeout => "agent_timeout",
-            MessageType::Message => "message",
-        }
-    }
-    /// The type of that name.
-    pub fn from_name(name: &str) -> Option<MessageType> {
-        MessageType::ALL
-            .into_iter()
-            .find(|kind| kind.name() == name)
+words! {
+    /// The type of a message.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum MessageType {
+        /// A task is given to the recipient.
+        TaskAssign = "task_assign",
+        /// Something about a task changed.
+        TaskUpdate = "task_update",
+        /// The sender has nothing to do.
+        IdleNotification = "idle_notification",
+        /// Work goes over to the recipient.
+        Handoff = "handoff",
+        /// The recipient has to decide.
+        DecisionRequired = "decision_required",
+        /// The recipient is asked to stop.
+        ShutdownRequest = "shutdown_request",
+        /// The sender agrees to stop.
+        ShutdownApproved = "shutdown_approved",
+        /// The recipient should wake an agent.
+        AgentWakeupRequired = "agent_wakeup_required",
+        /// The recipient should stop an agent.
+        AgentShutdownRequired = "agent_shutdown_required",
+        /// An agent started.
+        AgentStarted = "agent_started",
+        /// An agent stopped.
+        AgentStopped = "agent_stopped",
+        /// An agent failed.
+        AgentError = "agent_error",
+        /// An agent did not answer in time.
+        AgentTimeout = "agent_timeout",
+        /// Plain mail with a `body`.
+        Message = "message",
     }
 }
 
-/// How urgent a message is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-#[repr(u8)]
-pub enum Priority {
-    /// Can wait.
-    Low,
-    /// The default.
-    #[default]
-    Normal,
-    /// Soon.
-    High,
-    /// Now.
-    Critical,
-}
-
-impl Priority {
-    /// All of them.
-    pub const ALL: [Priority; 4] = [
-        Priority::Low,
-        Priority::Normal,
-        Priority::High,
-        Priority::Critical,
-    ];
-    /// The name in the envelope.
-    pub fn name(self) -> &'static str {
-        match self {
-            Priority::Low => "low",
-            Priority::Normal => "normal",
-            Priority::High => "high",
-            Priority::Critical => "critical",
-        }
-    }
-    /// The priority of that name.
-    pub fn from_name(name: &str) -> Option<Priority> {
-        Priority::ALL
-            .into_iter()
-            .find(|priority| priority.name() == name)
+words! {
+    /// How urgent a message is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    #[repr(u8)]
+    pub enum Priority {
+        /// Can wait.
+        Low = "low",
+        /// The default.
+        #[default]
+        Normal = "normal",
+        /// Soon.
+        High = "high",
+        /// Now.
+        Critical = "critical",
     }
 }
 

@@ -5,6 +5,7 @@ use super::rules::{quoted, shown, statuses};
 use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
 use crate::fields::Fields;
 use crate::task::Status;
+use crate::words;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -12,27 +13,18 @@ use serde_json::value::RawValue;
 /// The field of an envelope that names the task.
 pub(crate) const TASK_ID: &str = "task_id";
 
-/// Why something that a message says is not applied to a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NotApplied {
-    /// The message names no task.
-    NoTaskId,
-    /// The status is none that a task can have.
-    UnknownStatus,
-    /// The field holds another type of value than a task has there. Only imported history has this; a message that is sent
-    /// now is refused.
-    WrongType,
-}
-
-impl NotApplied {
-    /// The name in events and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            NotApplied::NoTaskId => "no_task_id",
-            NotApplied::UnknownStatus => "unknown_status",
-            NotApplied::WrongType => "wrong_type",
-        }
+words! {
+    /// Why something that a message says is not applied to a task.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum NotApplied {
+        /// The message names no task.
+        NoTaskId = "no_task_id",
+        /// The status is none that a task can have.
+        UnknownStatus = "unknown_status",
+        /// The field holds another type of value than a task has there. Only imported history has this; a message that is sent
+        /// now is refused.
+        WrongType = "wrong_type",
     }
 }
 

@@ -1,74 +1,49 @@
 //! The modes that are tracked.
 
+use crate::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A tracked workflow mode. The order is the canonical one, in which modes are listed.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// From a plan to reviewed code, in cycles.
-    Autopilot,
-    /// Research without a human.
-    Autoresearch,
-    /// Several agents at once.
-    Team,
-    /// Work until it is verified.
-    Forge,
-    /// Many small jobs at once; goes with every other mode.
-    Ultrawork,
-    /// Tests and mends in cycles.
-    Ultraqa,
-    /// A plan, reviewed before anything is built.
-    Blueprint,
-    /// Questions before a plan.
-    DeepInterview,
+words! {
+    /// A tracked workflow mode. The order is the canonical one, in which modes are listed.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        PartialOrd,
+        Ord,
+        Hash,
+        Serialize,
+        Deserialize,
+        JsonSchema,
+        rkyv::Archive,
+        rkyv::Serialize,
+        rkyv::Deserialize,
+    )]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Mode {
+        /// From a plan to reviewed code, in cycles.
+        Autopilot = "autopilot",
+        /// Research without a human.
+        Autoresearch = "autoresearch",
+        /// Several agents at once.
+        Team = "team",
+        /// Work until it is verified.
+        Forge = "forge",
+        /// Many small jobs at once; goes with every other mode.
+        Ultrawork = "ultrawork",
+        /// Tests and mends in cycles.
+        Ultraqa = "ultraqa",
+        /// A plan, reviewed before anything is built.
+        Blueprint = "blueprint",
+        /// Questions before a plan.
+        DeepInterview = "deep-interview",
+    }
 }
 
 impl Mode {
-    /// All of them.
-    pub const ALL: [Mode; 8] = [
-        Mode::Autopilot,
-        Mode::Autoresearch,
-        Mode::Team,
-        Mode::Forge,
-        Mode::Ultrawork,
-        Mode::Ultraqa,
-        Mode::Blueprint,
-        Mode::DeepInterview,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Autopilot => "autopilot",
-            Mode::Autoresearch => "autoresearch",
-            Mode::Team => "team",
-            Mode::Forge => "forge",
-            Mode::Ultrawork => "ultrawork",
-            Mode::Ultraqa => "ultraqa",
-            Mode::Blueprint => "blueprint",
-            Mode::DeepInterview => "deep-interview",
-        }
-    }
-    /// The mode of exactly that name.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
     /// Whether it plans; every other one executes.
     pub fn plans(self) -> bool {
         matches!(

@@ -21,6 +21,7 @@ pub(crate) use query::all;
 pub(crate) use row::status_in;
 
 use crate::message::Priority;
+use crate::words;
 use teamlog_engine::{Json, Timestamp};
 
 /// Ids of more digits do not count as numbers.
@@ -29,57 +30,29 @@ pub const NUMBER_DIGITS_MAX: usize = 15;
 /// How messages that arrive out of order are dealt with; the name in every snapshot.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 
-/// The state of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum Status {
-    /// Nobody works on it.
-    Pending,
-    /// It waits for something.
-    Blocked,
-    /// It was given to its owner.
-    Assigned,
-    /// Its owner works on it.
-    InProgress,
-    /// Done.
-    Completed,
-    /// Given up with an error.
-    Failed,
-    /// Not to be done.
-    Canceled,
+words! {
+    /// The state of a task.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[repr(u8)]
+    pub enum Status {
+        /// Nobody works on it.
+        Pending = "pending",
+        /// It waits for something.
+        Blocked = "blocked",
+        /// It was given to its owner.
+        Assigned = "assigned",
+        /// Its owner works on it.
+        InProgress = "in_progress",
+        /// Done.
+        Completed = "completed" | "done",
+        /// Given up with an error.
+        Failed = "failed",
+        /// Not to be done.
+        Canceled = "canceled" | "skipped" | "cancelled",
+    }
 }
 
 impl Status {
-    /// All of them.
-    pub const ALL: [Status; 7] = [
-        Status::Pending,
-        Status::Blocked,
-        Status::Assigned,
-        Status::InProgress,
-        Status::Completed,
-        Status::Failed,
-        Status::Canceled,
-    ];
-    /// The canonical name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Pending => "pending",
-            Status::Blocked => "blocked",
-            Status::Assigned => "assigned",
-            Status::InProgress => "in_progress",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Canceled => "canceled",
-        }
-    }
-    /// The status of that name; takes `done`, `skipped` and `cancelled` as well.
-    pub fn from_name(name: &str) -> Option<Status> {
-        match name {
-            "done" => Some(Status::Completed),
-            "skipped" | "cancelled" => Some(Status::Canceled),
-            _ => Status::ALL.into_iter().find(|status| status.name() == name),
-        }
-    }
     /// Whether nothing is left to do.
     pub fn is_final(self) -> bool {
         matches!(self, Status::Completed | Status::Failed | Status::Canceled)

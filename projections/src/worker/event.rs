@@ -15,6 +15,7 @@ use super::supervision::{self, Approval, Baselines, PhaseChanged, Reported};
 use crate::error::{Error, Result};
 use crate::fact::stored::{Decoded, name, read, write};
 use crate::fact::{event, stored};
+use crate::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -156,35 +157,37 @@ pub struct Heartbeat {
     pub alive: bool,
 }
 
-/// What a worker does.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum WorkerState {
-    /// Nothing.
-    Idle,
-    /// Its task.
-    Working,
-    /// It waits for something.
-    Blocked,
-    /// It is through.
-    Done,
-    /// It gave up.
-    Failed,
-    /// It finishes what it has, and takes nothing new.
-    Draining,
-    /// Nobody knows.
-    Unknown,
+words! {
+    /// What a worker does.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        Serialize,
+        Deserialize,
+        rkyv::Archive,
+        rkyv::Serialize,
+        rkyv::Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum WorkerState {
+        /// Nothing.
+        Idle = "idle",
+        /// Its task.
+        Working = "working",
+        /// It waits for something.
+        Blocked = "blocked",
+        /// It is through.
+        Done = "done",
+        /// It gave up.
+        Failed = "failed",
+        /// It finishes what it has, and takes nothing new.
+        Draining = "draining",
+        /// Nobody knows.
+        Unknown = "unknown",
+    }
 }
 
 /// A worker's state changed.
@@ -250,73 +253,26 @@ pub struct ShutdownAck {
     pub reason: Option<String>,
 }
 
-/// Whether a worker agrees to its shutdown.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum AckStatus {
-    /// It stops.
-    Accept,
-    /// It does not.
-    Reject,
-}
-
-impl WorkerState {
-    /// All of them.
-    pub const ALL: [WorkerState; 7] = [
-        WorkerState::Idle,
-        WorkerState::Working,
-        WorkerState::Blocked,
-        WorkerState::Done,
-        WorkerState::Failed,
-        WorkerState::Draining,
-        WorkerState::Unknown,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            WorkerState::Idle => "idle",
-            WorkerState::Working => "working",
-            WorkerState::Blocked => "blocked",
-            WorkerState::Done => "done",
-            WorkerState::Failed => "failed",
-            WorkerState::Draining => "draining",
-            WorkerState::Unknown => "unknown",
-        }
-    }
-    /// The state of that name.
-    pub fn from_name(name: &str) -> Option<WorkerState> {
-        WorkerState::ALL
-            .into_iter()
-            .find(|state| state.name() == name)
-    }
-}
-
-impl AckStatus {
-    /// Both.
-    pub const ALL: [AckStatus; 2] = [AckStatus::Accept, AckStatus::Reject];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            AckStatus::Accept => "accept",
-            AckStatus::Reject => "reject",
-        }
-    }
-    /// The status of that name.
-    pub fn from_name(name: &str) -> Option<AckStatus> {
-        AckStatus::ALL
-            .into_iter()
-            .find(|status| status.name() == name)
+words! {
+    /// Whether a worker agrees to its shutdown.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        Serialize,
+        Deserialize,
+        rkyv::Archive,
+        rkyv::Serialize,
+        rkyv::Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum AckStatus {
+        /// It stops.
+        Accept = "accept",
+        /// It does not.
+        Reject = "reject",
     }
 }
 

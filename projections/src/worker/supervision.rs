@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::fact::event;
 use crate::fact::stored::{Decoded, id, name, read, write};
 use crate::task::{Status, TaskCounts};
+use crate::words;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -47,49 +48,28 @@ pub struct Approval {
     pub decision_reason: String,
 }
 
-/// A reviewer's decision.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    rkyv::Archive,
-    rkyv::Serialize,
-    rkyv::Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalStatus {
-    /// None yet.
-    Pending,
-    /// Yes.
-    Approved,
-    /// No.
-    Rejected,
-}
-
-impl ApprovalStatus {
-    /// All of them.
-    pub const ALL: [ApprovalStatus; 3] = [
-        ApprovalStatus::Pending,
-        ApprovalStatus::Approved,
-        ApprovalStatus::Rejected,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            ApprovalStatus::Pending => "pending",
-            ApprovalStatus::Approved => "approved",
-            ApprovalStatus::Rejected => "rejected",
-        }
-    }
-    /// The status of that name.
-    pub fn from_name(name: &str) -> Option<ApprovalStatus> {
-        ApprovalStatus::ALL
-            .into_iter()
-            .find(|status| status.name() == name)
+words! {
+    /// A reviewer's decision.
+    #[derive(
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+        Eq,
+        Serialize,
+        Deserialize,
+        rkyv::Archive,
+        rkyv::Serialize,
+        rkyv::Deserialize,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum ApprovalStatus {
+        /// None yet.
+        Pending = "pending",
+        /// Yes.
+        Approved = "approved",
+        /// No.
+        Rejected = "rejected",
     }
 }
 

@@ -117,7 +117,7 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }
     if let Some(core) = domains
         .iter()
-        .find(|domain| Core::from_name(domain).is_some())
+        .find(|domain| Core::from_any_case(domain).is_some())
     {
         return incomplete(
             format!("data.domains must hold domains, but {core:?} is one of the core"),

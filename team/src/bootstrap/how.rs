@@ -40,7 +40,7 @@ pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     let Some(text) = fields.text("method")? else {
         return Ok(None);
     };
-    if let Some(method) = Method::from_name(&text) {
+    if let Some(method) = Method::from_any_case(&text) {
         return Ok(Some(How::Team(method)));
     }
     match by_task(&text) {

@@ -328,7 +328,7 @@ fn said(event: Event, fields: Fields) -> Result<Payload, Refusal> {
 fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     let mut probe = match (fields.value("outcome"), fields.value("raw")) {
         (Some(Value::String(word)), raw) => {
-            match Outcome::from_name(&word.trim().replace(['-', ' '], "_")) {
+            match Outcome::from_any_case(&word.trim().replace(['-', ' '], "_")) {
                 Some(outcome) => Probe {
                     outcome,
                     team_name: None,
@@ -380,7 +380,7 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     let (Some((word, value)), None) = (entries.next(), entries.next()) else {
         return Ok(probe::read(&Value::Object(one.clone())));
     };
-    let Some(outcome) = Outcome::from_name(word) else {
+    let Some(outcome) = Outcome::from_any_case(word) else {
         return Ok(probe::read(&Value::Object(one.clone())));
     };
     let inner = match value {
@@ -420,7 +420,7 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
     };
     let upper = text.to_ascii_uppercase().replace('_', " ");
     let letter = upper.trim_start_matches("CASE").trim();
-    match Case::from_name(letter) {
+    match Case::from_any_case(letter) {
         Some(case) => Ok(Some(case)),
         None => Err(invalid("case", &text, "must be A, B or C")),
     }
@@ -535,7 +535,7 @@ fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
 /// A verdict as somebody writes it.
 pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
     let text = value.map(as_text).unwrap_or_default();
-    Verdict::from_name(text.trim())
+    Verdict::from_any_case(text.trim())
         .ok_or_else(|| invalid(field, &text, "must be PASS, REVISE or REJECT"))
 }
 

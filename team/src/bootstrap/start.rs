@@ -66,7 +66,7 @@ impl BootstrapStart {
         for domain in given {
             let domain = names::filled("domains", domain)?;
             names::check_free("domains", domain)?;
-            if Core::from_name(domain).is_some() {
+            if Core::from_any_case(domain).is_some() {
                 let rule = "must hold domains, and none of the core";
                 return Err(Refusal::invalid("domains", domain, rule));
             }

@@ -4,6 +4,7 @@ use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::names;
 use crate::projections::task::HeldResources;
+use crate::projections::words;
 use crate::projections::{Live, Setting};
 use crate::resource::Tree;
 use crate::resource::path::Denied;
@@ -23,20 +24,22 @@ pub struct CanWrite {
     pub path: Option<String>,
 }
 
-/// Why a path may be written, or not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WriteReason {
-    /// The agent holds a task that declares it.
-    LeaseActiveForResource,
-    /// Nobody does.
-    NoActiveLeaseForPath,
-    /// Somebody else does.
-    ResourceHeldByOther,
-    /// It leads out of the repository.
-    PathTraversalDenied,
-    /// It is no path, or absolute where no root is set.
-    InvalidPath,
+words! {
+    /// Why a path may be written, or not.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum WriteReason {
+        /// The agent holds a task that declares it.
+        LeaseActiveForResource = "lease_active_for_resource",
+        /// Nobody does.
+        NoActiveLeaseForPath = "no_active_lease_for_path",
+        /// Somebody else does.
+        ResourceHeldByOther = "resource_held_by_other",
+        /// It leads out of the repository.
+        PathTraversalDenied = "path_traversal_denied",
+        /// It is no path, or absolute where no root is set.
+        InvalidPath = "invalid_path",
+    }
 }
 
 /// `{allow, reason, path, task_id?, holder?, resource?, until?}`.
@@ -72,19 +75,6 @@ pub struct CanWriteAll {
     pub root: Option<String>,
     /// What.
     pub paths: Vec<String>,
-}
-
-impl WriteReason {
-    /// As machines read it.
-    pub fn name(self) -> &'static str {
-        match self {
-            WriteReason::LeaseActiveForResource => "lease_active_for_resource",
-            WriteReason::NoActiveLeaseForPath => "no_active_lease_for_path",
-            WriteReason::ResourceHeldByOther => "resource_held_by_other",
-            WriteReason::PathTraversalDenied => "path_traversal_denied",
-            WriteReason::InvalidPath => "invalid_path",
-        }
-    }
 }
 
 impl Team {

@@ -6,41 +6,46 @@
 
 use crate::log::recorded::Recorded;
 use crate::projections::fact::{Fact, Sent};
+use crate::projections::words;
 use crate::projections::{MessageType, Status};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use teamlog_engine::{Event, RefKind};
 
-/// What a span is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SpanKind {
-    /// A task in somebody's hands.
-    Task,
-    /// A message on its way to being acknowledged.
-    Message,
+words! {
+    /// What a span is about.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SpanKind {
+        /// A task in somebody's hands.
+        Task = "task",
+        /// A message on its way to being acknowledged.
+        Message = "message",
+    }
 }
 
-/// How a span ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// Not yet.
-    Open,
-    /// The message was acknowledged.
-    Acked,
-    /// The message became a dead letter.
-    DeadLetter,
-    /// The task is done.
-    Completed,
-    /// The task was given up with an error.
-    Failed,
-    /// The task is not to be done.
-    Canceled,
-    /// The task was given back.
-    Released,
-    /// The task was in somebody's hands for too long.
-    LeaseExpired,
+words! {
+    /// How a span ended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Outcome {
+        /// Not yet.
+        Open = "open",
+        /// The message was acknowledged.
+        Acked = "acked",
+        /// The message became a dead letter.
+        DeadLetter = "dead_letter",
+        /// The task is done.
+        Completed = "completed",
+        /// The task was given up with an error.
+        Failed = "failed",
+        /// The task is not to be done.
+        Canceled = "canceled",
+        /// The task was given back.
+        Released = "released",
+        /// The task was in somebody's hands for too long.
+        LeaseExpired = "lease_expired",
+    }
 }
 
 /// A task or a message from begin to end.
@@ -69,20 +74,6 @@ pub struct Span {
 }
 
 impl Outcome {
-    /// As the JSON has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Outcome::Open => "open",
-            Outcome::Acked => "acked",
-            Outcome::DeadLetter => "dead_letter",
-            Outcome::Completed => "completed",
-            Outcome::Failed => "failed",
-            Outcome::Canceled => "canceled",
-            Outcome::Released => "released",
-            Outcome::LeaseExpired => "lease_expired",
-        }
-    }
-
     /// That of a task in that state.
     fn of(status: Status) -> Outcome {
         match status {
@@ -90,16 +81,6 @@ impl Outcome {
             Status::Failed => Outcome::Failed,
             Status::Canceled => Outcome::Canceled,
             _ => Outcome::Open,
-        }
-    }
-}
-
-impl SpanKind {
-    /// As the JSON has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            SpanKind::Task => "task",
-            SpanKind::Message => "message",
         }
     }
 }

@@ -1,66 +1,53 @@
 //! How a mode ended, in the words that people are told, in those of old, and in every other spelling of either.
 
+use crate::projections::words;
 use crate::refusal::{Code, Refusal, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a workflow ended, as people are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum Lifecycle {
-    /// It did what it was there for.
-    #[serde(rename = "finished")]
-    Finished,
-    /// It cannot go on.
-    #[serde(rename = "blocked")]
-    Blocked,
-    /// It failed.
-    #[serde(rename = "failed")]
-    Failed,
-    /// Its user stepped in.
-    #[serde(rename = "userinterlude")]
-    UserInterlude,
-    /// It asked its user something.
-    #[serde(rename = "askuserQuestion")]
-    AskUserQuestion,
+words! {
+    /// How a workflow ended, as people are told.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum Lifecycle {
+        /// It did what it was there for.
+        #[serde(rename = "finished")]
+        Finished = "finished",
+        /// It cannot go on.
+        #[serde(rename = "blocked")]
+        Blocked = "blocked",
+        /// It failed.
+        #[serde(rename = "failed")]
+        Failed = "failed",
+        /// Its user stepped in.
+        #[serde(rename = "userinterlude")]
+        UserInterlude = "userinterlude",
+        /// It asked its user something.
+        #[serde(rename = "askuserQuestion")]
+        AskUserQuestion = "askuserQuestion",
+    }
 }
 
-/// How a run stands, in the words of old.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// It goes on.
-    Progress,
-    /// It goes on.
-    Continue,
-    /// It did what it was there for.
-    Finish,
-    /// It waits for its user.
-    BlockedOnUser,
-    /// It failed.
-    Failed,
-    /// It was called off.
-    Cancelled,
+words! {
+    /// How a run stands, in the words of old.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RunOutcome {
+        /// It goes on.
+        Progress = "progress",
+        /// It goes on.
+        Continue = "continue",
+        /// It did what it was there for.
+        Finish = "finish",
+        /// It waits for its user.
+        BlockedOnUser = "blocked_on_user",
+        /// It failed.
+        Failed = "failed",
+        /// It was called off.
+        Cancelled = "cancelled",
+    }
 }
 
 impl Lifecycle {
-    /// All of them.
-    pub const ALL: [Lifecycle; 5] = [
-        Lifecycle::Finished,
-        Lifecycle::Blocked,
-        Lifecycle::Failed,
-        Lifecycle::UserInterlude,
-        Lifecycle::AskUserQuestion,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Lifecycle::Finished => "finished",
-            Lifecycle::Blocked => "blocked",
-            Lifecycle::Failed => "failed",
-            Lifecycle::UserInterlude => "userinterlude",
-            Lifecycle::AskUserQuestion => "askuserQuestion",
-        }
-    }
     /// The same in the words of old.
     pub fn run(self) -> RunOutcome {
         match self {
@@ -73,26 +60,6 @@ impl Lifecycle {
 }
 
 impl RunOutcome {
-    /// All of them.
-    pub const ALL: [RunOutcome; 6] = [
-        RunOutcome::Progress,
-        RunOutcome::Continue,
-        RunOutcome::Finish,
-        RunOutcome::BlockedOnUser,
-        RunOutcome::Failed,
-        RunOutcome::Cancelled,
-    ];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            RunOutcome::Progress => "progress",
-            RunOutcome::Continue => "continue",
-            RunOutcome::Finish => "finish",
-            RunOutcome::BlockedOnUser => "blocked_on_user",
-            RunOutcome::Failed => "failed",
-            RunOutcome::Cancelled => "cancelled",
-        }
-    }
     /// The same as people are told; `None` where it goes on. `asked`: whether a question is pending.
     pub fn lifecycle(self, asked: bool) -> Option<Lifecycle> {
         match self {

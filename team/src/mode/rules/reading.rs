@@ -15,49 +15,35 @@
 
 use crate::mode::rules::outcome::{Lifecycle, RunOutcome, lifecycle, of_phase, run};
 use crate::mode::rules::phase;
+use crate::projections::words;
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What decided a [`Reading`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Evidence {
-    /// `lifecycle_outcome`.
-    LifecycleOutcome,
-    /// `terminal_outcome`.
-    TerminalOutcome,
-    /// `run_outcome`.
-    RunOutcome,
-    /// `current_phase`.
-    CurrentPhase,
-    /// A pending question.
-    QuestionEnforcement,
-    /// `active`.
-    Active,
-    /// `error`.
-    Error,
-    /// `completed_at`.
-    CompletedAt,
-    /// Nothing did.
-    None,
-}
-
-impl Evidence {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Evidence::LifecycleOutcome => "lifecycle_outcome",
-            Evidence::TerminalOutcome => "terminal_outcome",
-            Evidence::RunOutcome => "run_outcome",
-            Evidence::CurrentPhase => "current_phase",
-            Evidence::QuestionEnforcement => "question_enforcement",
-            Evidence::Active => "active",
-            Evidence::Error => "error",
-            Evidence::CompletedAt => "completed_at",
-            Evidence::None => "nothing",
-        }
+words! {
+    /// What decided a [`Reading`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Evidence {
+        /// `lifecycle_outcome`.
+        LifecycleOutcome = "lifecycle_outcome",
+        /// `terminal_outcome`.
+        TerminalOutcome = "terminal_outcome",
+        /// `run_outcome`.
+        RunOutcome = "run_outcome",
+        /// `current_phase`.
+        CurrentPhase = "current_phase",
+        /// A pending question.
+        QuestionEnforcement = "question_enforcement",
+        /// `active`.
+        Active = "active",
+        /// `error`.
+        Error = "error",
+        /// `completed_at`.
+        CompletedAt = "completed_at",
+        /// Nothing did.
+        None = "nothing",
     }
 }
 

@@ -12,82 +12,50 @@
 
 use crate::mode::rules::denial::{self, Action};
 use crate::projections::mode::Mode;
+use crate::projections::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// It is or becomes active; nothing else changes.
-    Allow,
-    /// It becomes active beside the others.
-    Overlap,
-    /// It becomes active in the place of modes that hand off to it.
-    AutoComplete,
-    /// It may not become active.
-    Deny,
-}
-
-impl Kind {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Allow => "allow",
-            Kind::Overlap => "overlap",
-            Kind::AutoComplete => "auto-complete",
-            Kind::Deny => "deny",
-        }
+words! {
+    /// What becomes of a request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Kind {
+        /// It is or becomes active; nothing else changes.
+        Allow = "allow",
+        /// It becomes active beside the others.
+        Overlap = "overlap",
+        /// It becomes active in the place of modes that hand off to it.
+        AutoComplete = "auto-complete",
+        /// It may not become active.
+        Deny = "deny",
     }
 }
 
-/// Why a mode may not become active.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Denial {
-    /// It plans, and a mode that executes is active.
-    Rollback,
-    /// It does not go with what is active.
-    Generic,
-}
-
-impl Denial {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Denial::Rollback => "rollback",
-            Denial::Generic => "generic",
-        }
+words! {
+    /// Why a mode may not become active.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Denial {
+        /// It plans, and a mode that executes is active.
+        Rollback = "rollback",
+        /// It does not go with what is active.
+        Generic = "generic",
     }
 }
 
-/// What the review of autopilot's code said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Review {
-    /// Nobody knows, which counts as not clean.
-    #[default]
-    Unknown,
-    /// There are findings.
-    NotClean,
-    /// There are none.
-    Clean,
-}
-
-impl Review {
-    /// All of them.
-    pub const ALL: [Review; 3] = [Review::Unknown, Review::NotClean, Review::Clean];
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Review::Unknown => "unknown",
-            Review::NotClean => "not-clean",
-            Review::Clean => "clean",
-        }
-    }
-    /// The verdict of exactly that name.
-    pub fn from_name(name: &str) -> Option<Review> {
-        Review::ALL.into_iter().find(|review| review.name() == name)
+words! {
+    /// What the review of autopilot's code said.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Review {
+        /// Nobody knows, which counts as not clean.
+        #[default]
+        Unknown = "unknown",
+        /// There are findings.
+        NotClean = "not-clean",
+        /// There are none.
+        Clean = "clean",
     }
 }
 
