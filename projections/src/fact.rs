@@ -3,6 +3,7 @@
 //! Only the files `event.rs` (and `stored.rs`) know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one is
 //! [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
 
+pub(crate) mod events;
 pub(crate) mod stored;
 
 use crate::artifact::event::ArtifactStored;
@@ -22,9 +23,7 @@ use crate::thread::event::ThreadFact;
 use crate::usage::event::UsageFact;
 use crate::words;
 use crate::worker::event::WorkerFact;
-use crate::{
-    artifact, bootstrap, delivery, message, mode, response, task, thread, usage, vocabulary, worker,
-};
+use crate::{artifact, bootstrap, delivery, message, mode, response, vocabulary, worker};
 use std::ops::Range;
 use teamlog_engine::{Event, Json, NewEvent, RefKind, Timestamp};
 
@@ -209,9 +208,6 @@ impl Fact {
                 artifact::event::parse(payload).map(|stored| Fact::ArtifactStored(Box::new(stored)))
             }
             "team_closed" => stored::team_closed(payload).map(Fact::TeamClosed),
-            kind if task::event::KINDS.contains(&kind) => {
-                task::event::parse(kind, payload).map(|fact| Fact::Task(Box::new(fact)))
-            }
             kind if worker::event::KINDS.contains(&kind) => {
                 worker::event::parse(kind, payload).map(|fact| Fact::Worker(Box::new(fact)))
             }
@@ -224,13 +220,13 @@ impl Fact {
             kind if mode::event::KINDS.contains(&kind) => {
                 mode::event::parse(kind, payload).map(|fact| Fact::Mode(Box::new(fact)))
             }
-            kind if thread::event::KINDS.contains(&kind) => {
-                thread::event::parse(kind, payload).map(|fact| Fact::Thread(Box::new(fact)))
+            kind => {
+                let task = || TaskFact::parse(kind, payload).map(boxed(Fact::Task));
+                let thread = || ThreadFact::parse(kind, payload).map(boxed(Fact::Thread));
+                let usage = || UsageFact::parse(kind, payload).map(boxed(Fact::Usage));
+                let found = task().or_else(thread).or_else(usage);
+                found.unwrap_or(Ok(Fact::Counted))
             }
-            kind if usage::event::KINDS.contains(&kind) => {
-                usage::event::parse(kind, payload).map(|fact| Fact::Usage(Box::new(fact)))
-            }
-            _ => Ok(Fact::Counted),
         };
         fact.map_err(|why| Error::Undecodable {
             seq: event.seq,
@@ -238,6 +234,10 @@ impl Fact {
             why,
         })
     }
+}
+
+fn boxed<T>(fact: fn(Box<T>) -> Fact) -> impl Fn(stored::Decoded<T>) -> stored::Decoded<Fact> {
+    move |decoded| decoded.map(|said| fact(Box::new(said)))
 }
 
 /// The latest version of the shapes of payloads.

@@ -76,7 +76,7 @@ pub fn told<'a>(event: &'a Event<'_>, fact: &'a Fact) -> Told<'a> {
         },
         Fact::Task(fact) => match &fact.act {
             TaskAct::Created(created) => one(created.owner.as_deref()),
-            TaskAct::Claimed(_) | TaskAct::Completed(..) | TaskAct::Failed(..) => Told::All,
+            TaskAct::Claimed(_) | TaskAct::Completed(_) | TaskAct::Failed(_) => Told::All,
             TaskAct::Unblocked => match event.refs.get(RefKind::Agent) {
                 Some(owner) => Told::One(owner),
                 None => Told::All,

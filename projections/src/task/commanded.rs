@@ -25,19 +25,21 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     match &fact.act {
         TaskAct::Created(_) => {}
         TaskAct::Updated(updated) => update(&mut new, updated),
-        TaskAct::DepsChanged(wanted) => (new.deps, new.ignored_deps) = deps::split(tx, id, wanted)?,
+        TaskAct::DepsChanged(wanted) => {
+            (new.deps, new.ignored_deps) = deps::split(tx, id, &wanted.depends_on)?;
+        }
         TaskAct::ResourcesDeclared(declared) => declare(&mut new, declared),
         TaskAct::Blocked(_) => turn(&mut new, Status::Pending, Status::Blocked),
         TaskAct::Unblocked => turn(&mut new, Status::Blocked, Status::Pending),
         TaskAct::Claimed(claimed) => claim(&mut new, claimed, at),
         TaskAct::Renewed(lease) => renew(&mut new, lease),
-        TaskAct::Completed(held, result) => {
-            end(&mut new, held, Status::Completed, at);
-            governed(&mut new).result.clone_from(result);
+        TaskAct::Completed(done) => {
+            end(&mut new, &done.held, Status::Completed, at);
+            governed(&mut new).result.clone_from(&done.result);
         }
-        TaskAct::Failed(held, error) => {
-            end(&mut new, held, Status::Failed, at);
-            governed(&mut new).error.clone_from(error);
+        TaskAct::Failed(failed) => {
+            end(&mut new, &failed.held, Status::Failed, at);
+            governed(&mut new).error.clone_from(&failed.error);
         }
         TaskAct::Released(held) => requeue(&mut new, held, ClaimState::Ended),
         TaskAct::LeaseExpired(lease) => requeue(&mut new, &lease.held, ClaimState::Expired),
@@ -121,21 +123,20 @@ fn turn(task: &mut TaskRow, from: Status, to: Status) {
 
 /// From its first claim on, a task moves by commands only.
 fn claim(task: &mut TaskRow, claimed: &TaskClaimed, at: i64) {
-    let Lease { held, leased_until } = &claimed.lease;
     task.claim_governed = true;
     task.status = Status::InProgress as u8;
-    task.owner = Some(held.worker.clone());
+    task.owner = Some(claimed.worker.clone());
     task.blocked = false;
     if let Some(reported) = &mut task.reported {
         reported.blocked = false;
     }
     let governed = governed(task);
-    governed.epoch = held.epoch;
+    governed.epoch = claimed.epoch;
     governed.started_at = Some(at);
     governed.claim = Some(ClaimRow {
-        owner: held.worker.clone(),
+        owner: claimed.worker.clone(),
         token: claimed.token.clone(),
-        leased_until: leased_until.micros(),
+        leased_until: claimed.leased_until.micros(),
         state: ClaimState::Live as u8,
     });
 }

@@ -18,93 +18,90 @@
 //! | `task_lease_expired` | `{worker, epoch, leased_until}` |
 
 use crate::fact::event;
-use crate::fact::stored::{Decoded, id, read, write};
-use crate::message::{Names, Priority, check_name};
+use crate::fact::events::{Payload, events};
+use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::message::Priority;
 use crate::task::Status;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[
-    "task_created",
-    "task_updated",
-    "task_deps_changed",
-    "resource_declared",
-    "task_blocked",
-    "task_unblocked",
-    "task_claimed",
-    "task_renewed",
-    "task_completed",
-    "task_failed",
-    "task_released",
-    "task_canceled",
-    "task_reopened",
-    "task_lease_expired",
-];
-
 /// What a command did to a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TaskFact {
     /// The task.
     pub task_id: String,
     /// What was done.
+    #[serde(flatten)]
     pub act: TaskAct,
 }
 
-/// One thing that happens to a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskAct {
-    /// It came into the world.
-    Created(TaskCreated),
-    /// What it is about changed; also the new version of a change of dependencies alone.
-    Updated(TaskUpdated),
-    /// It waits for other tasks than before.
-    DepsChanged(Vec<String>),
-    /// Its holder may write other paths than before.
-    ResourcesDeclared(Resources),
-    /// It began to wait for those.
-    Blocked(Vec<String>),
-    /// It waits for nothing any more.
-    Unblocked,
-    /// A worker took it.
-    Claimed(TaskClaimed),
-    /// Its lease was prolonged.
-    Renewed(Lease),
-    /// Its holder completed it, perhaps with a result.
-    Completed(Held, Option<String>),
-    /// Its holder gave it up, perhaps with an error.
-    Failed(Held, Option<String>),
-    /// Its holder gave it back.
-    Released(Held),
-    /// It is not to be done.
-    Canceled(TaskCanceled),
-    /// Failed, it is to be done after all.
-    Reopened,
-    /// The lease of its claim ran out.
-    LeaseExpired(Lease),
+events! {
+    /// One thing that happens to a task.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum TaskAct {
+        /// It came into the world.
+        "task_created" => Created(TaskCreated),
+        /// What it is about changed; also the new version of a change of dependencies alone.
+        "task_updated" => Updated(TaskUpdated),
+        /// It waits for other tasks than before.
+        "task_deps_changed" => DepsChanged(DepsChanged),
+        /// Its holder may write other paths than before.
+        "resource_declared" => ResourcesDeclared(Resources),
+        /// It began to wait for others.
+        "task_blocked" => Blocked(TaskBlocked),
+        /// It waits for nothing any more.
+        "task_unblocked" => Unblocked,
+        /// A worker took it.
+        "task_claimed" => Claimed(TaskClaimed),
+        /// Its lease was prolonged.
+        "task_renewed" => Renewed(Lease),
+        /// Its holder completed it.
+        "task_completed" => Completed(TaskCompleted),
+        /// Its holder gave it up.
+        "task_failed" => Failed(TaskFailed),
+        /// Its holder gave it back.
+        "task_released" => Released(Held),
+        /// It is not to be done.
+        "task_canceled" => Canceled(TaskCanceled),
+        /// Failed, it is to be done after all.
+        "task_reopened" => Reopened,
+        /// The lease of its claim ran out.
+        "task_lease_expired" => LeaseExpired(Lease),
+    }
 }
 
 /// `task_created`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCreated {
     /// What it is, in a line.
     pub subject: String,
     /// What it is, at length.
     pub description: String,
     /// Whether it begins waiting for others.
+    #[serde(rename = "status", with = "blocked")]
     pub blocked: bool,
     /// Who is to take it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The tasks it waits for.
     pub depends_on: Vec<String>,
     /// Whether it cannot be done without changing code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_code_change: Option<bool>,
     /// How urgent it is.
+    #[serde(
+        default,
+        skip_serializing_if = "priority::is_normal",
+        with = "priority"
+    )]
     pub priority: Priority,
     /// The paths that its holder may write.
+    #[serde(flatten)]
     pub resources: Resources,
     /// What else its creator said of it: a JSON object.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "extra")]
     pub extra: Option<Json>,
 }
 
@@ -133,19 +130,38 @@ pub struct TaskUpdated {
     pub requires_code_change: Option<bool>,
 }
 
+/// `task_deps_changed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepsChanged {
+    /// The tasks it waits for.
+    pub depends_on: Vec<String>,
+}
+
+/// `task_blocked`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskBlocked {
+    /// The tasks it waits for.
+    pub waits_for: Vec<String>,
+}
+
 /// `task_claimed`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskClaimed {
-    /// Who holds it, until when, and how many claims the task has had.
-    pub lease: Lease,
+    /// The holder.
+    pub worker: String,
     /// What the holder must present.
     pub token: String,
+    /// The number of its claim among those of the task, from 1.
+    pub epoch: u64,
+    /// The claim counts before that moment.
+    pub leased_until: Timestamp,
 }
 
 /// A claim for a time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     /// The holder and the number of its claim.
+    #[serde(flatten)]
     pub held: Held,
     /// The claim counts before that moment.
     pub leased_until: Timestamp,
@@ -163,6 +179,28 @@ pub struct Held {
     pub forced: bool,
 }
 
+/// `task_completed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCompleted {
+    /// Whose claim ended.
+    #[serde(flatten)]
+    pub held: Held,
+    /// What came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// `task_failed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskFailed {
+    /// Whose claim ended.
+    #[serde(flatten)]
+    pub held: Held,
+    /// Why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// `task_canceled`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCanceled {
@@ -174,183 +212,148 @@ pub struct TaskCanceled {
     pub forced: bool,
 }
 
-#[derive(Deserialize)]
-struct Named {
-    task_id: String,
-}
+/// `blocked`, stored as the status that it begins with.
+mod blocked {
+    use super::*;
 
-#[derive(Serialize)]
-struct Whole<'a, T> {
-    task_id: &'a str,
-    #[serde(flatten)]
-    act: T,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredCreated {
-    subject: String,
-    description: String,
-    status: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    owner: Option<String>,
-    depends_on: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    requires_code_change: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    priority: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    resources: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shared: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    extra: Option<Box<RawValue>>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredDeps {
-    depends_on: Vec<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredBlocked {
-    waits_for: Vec<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredLease {
-    worker: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
-    epoch: u64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    forced: bool,
-    leased_until: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredEnd {
-    worker: String,
-    epoch: u64,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    forced: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-#[derive(Serialize)]
-struct StoredNothing {}
-
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<TaskFact> {
-    let Named { task_id } = read(payload)?;
-    name("task_id", &task_id)?;
-    let act = match kind {
-        "task_created" => TaskAct::Created(created(payload)?),
-        "task_updated" => TaskAct::Updated(read(payload)?),
-        "task_deps_changed" => {
-            TaskAct::DepsChanged(ids("depends_on", read::<StoredDeps>(payload)?.depends_on)?)
-        }
-        "resource_declared" => TaskAct::ResourcesDeclared(read(payload)?),
-        "task_blocked" => {
-            TaskAct::Blocked(ids("waits_for", read::<StoredBlocked>(payload)?.waits_for)?)
-        }
-        "task_unblocked" => TaskAct::Unblocked,
-        "task_claimed" => claimed(payload)?,
-        "task_renewed" => TaskAct::Renewed(lease(read(payload)?)?),
-        "task_lease_expired" => TaskAct::LeaseExpired(lease(read(payload)?)?),
-        "task_completed" => {
-            let (held, result, _) = ended(payload)?;
-            TaskAct::Completed(held, result)
-        }
-        "task_failed" => {
-            let (held, _, error) = ended(payload)?;
-            TaskAct::Failed(held, error)
-        }
-        "task_released" => TaskAct::Released(ended(payload)?.0),
-        "task_canceled" => TaskAct::Canceled(read(payload)?),
-        "task_reopened" => TaskAct::Reopened,
-        kind => return Err(format!("{kind} is not known")),
-    };
-    Ok(TaskFact { task_id, act })
-}
-
-fn created(payload: &str) -> Decoded<TaskCreated> {
-    let stored: StoredCreated = read(payload)?;
-    if let Some(owner) = &stored.owner {
-        name("owner", owner)?;
+    pub fn serialize<S: Serializer>(blocked: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        let status = match blocked {
+            true => Status::Blocked,
+            false => Status::Pending,
+        };
+        serializer.serialize_str(status.name())
     }
-    let blocked = match Status::from_name(&stored.status) {
-        Some(Status::Pending) => false,
-        Some(Status::Blocked) => true,
-        _ => return Err("status is neither pending nor blocked".to_owned()),
-    };
-    let priority = match &stored.priority {
-        None => Priority::Normal,
-        Some(name) => Priority::from_name(name).ok_or("priority is not known")?,
-    };
-    let extra = match stored.extra {
-        None => None,
-        Some(raw) if raw.get().starts_with('{') => {
-            Some(Json::parse(raw.get()).map_err(|error| error.to_string())?)
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+        let name: Cow<'de, str> = Deserialize::deserialize(deserializer)?;
+        match Status::from_name(&name) {
+            Some(Status::Pending) => Ok(false),
+            Some(Status::Blocked) => Ok(true),
+            _ => Err(serde::de::Error::custom(
+                "status is neither pending nor blocked",
+            )),
         }
-        Some(_) => return Err("extra is not an object".to_owned()),
-    };
-    Ok(TaskCreated {
-        subject: stored.subject,
-        description: stored.description,
-        blocked,
-        owner: stored.owner,
-        depends_on: ids("depends_on", stored.depends_on)?,
-        requires_code_change: stored.requires_code_change,
-        priority,
-        resources: Resources {
-            resources: stored.resources,
-            shared: stored.shared,
-        },
-        extra,
-    })
+    }
 }
 
-fn claimed(payload: &str) -> Decoded<TaskAct> {
-    let mut stored: StoredLease = read(payload)?;
-    let token = stored.token.take().ok_or("token is missing")?;
-    id("token", &token)?;
-    let lease = lease(stored)?;
-    Ok(TaskAct::Claimed(TaskClaimed { lease, token }))
+/// `priority`, stored by its name.
+mod priority {
+    use super::*;
+
+    pub fn is_normal(priority: &Priority) -> bool {
+        *priority == Priority::Normal
+    }
+    pub fn serialize<S: Serializer>(priority: &Priority, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(priority.name())
+    }
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Priority, D::Error> {
+        let name: Option<Cow<'de, str>> = Deserialize::deserialize(deserializer)?;
+        let known = name.map_or(Some(Priority::Normal), |name| Priority::from_name(&name));
+        known.ok_or_else(|| serde::de::Error::custom("priority is not known"))
+    }
 }
 
-fn lease(stored: StoredLease) -> Decoded<Lease> {
-    name("worker", &stored.worker)?;
-    Ok(Lease {
-        held: Held {
-            worker: stored.worker,
-            epoch: stored.epoch,
-            forced: stored.forced,
-        },
-        leased_until: Timestamp::from_canonical(stored.leased_until.as_bytes())
-            .ok_or("leased_until is not a time")?,
-    })
+/// `extra`, stored as the object that it is.
+mod extra {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(
+        extra: &Option<Json>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let raw = extra
+            .as_ref()
+            .map(|extra| serde_json::from_str::<&RawValue>(extra.as_str()));
+        let raw = raw.transpose().map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Json>, D::Error> {
+        let raw: Option<Box<RawValue>> = Deserialize::deserialize(deserializer)?;
+        let Some(raw) = raw else {
+            return Ok(None);
+        };
+        if !raw.get().starts_with('{') {
+            return Err(serde::de::Error::custom("extra is not an object"));
+        }
+        Json::parse(raw.get())
+            .map(Some)
+            .map_err(serde::de::Error::custom)
+    }
 }
 
-fn ended(payload: &str) -> Decoded<(Held, Option<String>, Option<String>)> {
-    let stored: StoredEnd = read(payload)?;
-    name("worker", &stored.worker)?;
-    let held = Held {
-        worker: stored.worker,
-        epoch: stored.epoch,
-        forced: stored.forced,
-    };
-    Ok((held, stored.result, stored.error))
+fn ids(field: &'static str, ids: &[String]) -> Decoded<()> {
+    ids.iter().try_for_each(|one| id(field, one))
 }
 
-fn name(field: &'static str, value: &str) -> Decoded<()> {
-    check_name(field, value, Names::Imported).map_err(|error| error.to_string())
+impl Payload for TaskCreated {
+    fn check(&self) -> Decoded<()> {
+        self.owner
+            .iter()
+            .try_for_each(|owner| name("owner", owner))?;
+        ids("depends_on", &self.depends_on)
+    }
 }
 
-fn ids(field: &'static str, ids: Vec<String>) -> Decoded<Vec<String>> {
-    ids.iter().try_for_each(|one| id(field, one))?;
-    Ok(ids)
+impl Payload for TaskUpdated {}
+
+impl Payload for DepsChanged {
+    fn check(&self) -> Decoded<()> {
+        ids("depends_on", &self.depends_on)
+    }
+}
+
+impl Payload for Resources {}
+
+impl Payload for TaskBlocked {
+    fn check(&self) -> Decoded<()> {
+        ids("waits_for", &self.waits_for)
+    }
+}
+
+impl Payload for TaskClaimed {
+    fn check(&self) -> Decoded<()> {
+        name("worker", &self.worker)?;
+        id("token", &self.token)
+    }
+}
+
+impl Payload for Lease {
+    fn check(&self) -> Decoded<()> {
+        self.held.check()
+    }
+}
+
+impl Payload for Held {
+    fn check(&self) -> Decoded<()> {
+        name("worker", &self.worker)
+    }
+}
+
+impl Payload for TaskCompleted {
+    fn check(&self) -> Decoded<()> {
+        self.held.check()
+    }
+}
+
+impl Payload for TaskFailed {
+    fn check(&self) -> Decoded<()> {
+        self.held.check()
+    }
+}
+
+impl Payload for TaskCanceled {}
+
+impl TaskClaimed {
+    /// That somebody took a task for a time, and what it must present.
+    pub fn of(lease: Lease, token: String) -> TaskClaimed {
+        TaskClaimed {
+            worker: lease.held.worker,
+            token,
+            epoch: lease.held.epoch,
+            leased_until: lease.leased_until,
+        }
+    }
 }
 
 impl TaskFact {
@@ -360,123 +363,28 @@ impl TaskFact {
         TaskFact { task_id, act }
     }
 
-    /// The kind of the event that records it.
-    pub fn kind(&self) -> &'static str {
-        match self.act {
-            TaskAct::Created(_) => "task_created",
-            TaskAct::Updated(_) => "task_updated",
-            TaskAct::DepsChanged(_) => "task_deps_changed",
-            TaskAct::ResourcesDeclared(_) => "resource_declared",
-            TaskAct::Blocked(_) => "task_blocked",
-            TaskAct::Unblocked => "task_unblocked",
-            TaskAct::Claimed(_) => "task_claimed",
-            TaskAct::Renewed(_) => "task_renewed",
-            TaskAct::Completed(..) => "task_completed",
-            TaskAct::Failed(..) => "task_failed",
-            TaskAct::Released(_) => "task_released",
-            TaskAct::Canceled(_) => "task_canceled",
-            TaskAct::Reopened => "task_reopened",
-            TaskAct::LeaseExpired(_) => "task_lease_expired",
+    /// What an event of that kind says; `None` where it is about something else than a task.
+    pub(crate) fn parse(kind: &str, payload: &str) -> Option<Decoded<TaskFact>> {
+        #[derive(Deserialize)]
+        struct Named {
+            task_id: String,
         }
+        let act = TaskAct::parse(kind, payload)?;
+        Some(act.and_then(|act| {
+            let Named { task_id } = read(payload)?;
+            name("task_id", &task_id)?;
+            Ok(TaskFact { task_id, act })
+        }))
     }
 
     /// The event that records it. `agent` is whom it concerns: the holder or the owner; `trace` is the task's story.
     pub fn event(&self, actor: &str, agent: Option<&str>, trace: Option<&str>) -> NewEvent {
-        let mut event = event(self.kind(), actor, self.payload());
-        event.refs.set(RefKind::Task, self.task_id.clone());
-        for (kind, value) in [(RefKind::Agent, agent), (RefKind::Trace, trace)] {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        let mut event = event(self.act.kind(), actor, write(self));
+        event.refs.set_given([
+            (RefKind::Task, Some(&*self.task_id)),
+            (RefKind::Agent, agent),
+            (RefKind::Trace, trace),
+        ]);
         event
-    }
-
-    fn payload(&self) -> Json {
-        match &self.act {
-            TaskAct::Created(created) => self.whole(StoredCreated::of(created)),
-            TaskAct::Updated(updated) => self.whole(updated),
-            TaskAct::DepsChanged(deps) => self.whole(StoredDeps {
-                depends_on: deps.clone(),
-            }),
-            TaskAct::ResourcesDeclared(declared) => self.whole(declared),
-            TaskAct::Blocked(deps) => self.whole(StoredBlocked {
-                waits_for: deps.clone(),
-            }),
-            TaskAct::Claimed(TaskClaimed { lease, token }) => self.whole(StoredLease {
-                token: Some(token.clone()),
-                ..StoredLease::of(lease)
-            }),
-            TaskAct::Renewed(lease) | TaskAct::LeaseExpired(lease) => {
-                self.whole(StoredLease::of(lease))
-            }
-            TaskAct::Completed(held, result) => self.whole(StoredEnd {
-                result: result.clone(),
-                ..StoredEnd::of(held)
-            }),
-            TaskAct::Failed(held, error) => self.whole(StoredEnd {
-                error: error.clone(),
-                ..StoredEnd::of(held)
-            }),
-            TaskAct::Released(held) => self.whole(held),
-            TaskAct::Canceled(canceled) => self.whole(canceled),
-            TaskAct::Unblocked | TaskAct::Reopened => self.whole(StoredNothing {}),
-        }
-    }
-
-    fn whole(&self, act: impl Serialize) -> Json {
-        write(&Whole {
-            task_id: &self.task_id,
-            act,
-        })
-    }
-}
-
-impl StoredCreated {
-    fn of(created: &TaskCreated) -> StoredCreated {
-        let status = match created.blocked {
-            true => Status::Blocked,
-            false => Status::Pending,
-        };
-        let urgent = created.priority != Priority::Normal;
-        StoredCreated {
-            subject: created.subject.clone(),
-            description: created.description.clone(),
-            status: status.name().to_owned(),
-            owner: created.owner.clone(),
-            depends_on: created.depends_on.clone(),
-            requires_code_change: created.requires_code_change,
-            priority: urgent.then(|| created.priority.name().to_owned()),
-            resources: created.resources.resources.clone(),
-            shared: created.resources.shared,
-            extra: created
-                .extra
-                .as_ref()
-                .and_then(|extra| RawValue::from_string(extra.as_str().to_owned()).ok()),
-        }
-    }
-}
-
-impl StoredLease {
-    fn of(lease: &Lease) -> StoredLease {
-        StoredLease {
-            worker: lease.held.worker.clone(),
-            token: None,
-            epoch: lease.held.epoch,
-            forced: lease.held.forced,
-            leased_until: lease.leased_until.to_string(),
-        }
-    }
-}
-
-impl StoredEnd {
-    fn of(held: &Held) -> StoredEnd {
-        StoredEnd {
-            worker: held.worker.clone(),
-            epoch: held.epoch,
-            forced: held.forced,
-            result: None,
-            error: None,
-        }
     }
 }

@@ -7,35 +7,32 @@
 //! | `thread_linked` | `{task_id}` |
 
 use crate::fact::event;
+use crate::fact::events::{Payload, events};
 use crate::fact::stored::{Decoded, name, read, write};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[STARTED, POSTED, LINKED];
-
-const STARTED: &str = "thread_started";
-const POSTED: &str = "thread_message_posted";
-const LINKED: &str = "thread_linked";
-
 /// What happened to a thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ThreadFact {
     /// The thread.
     pub thread_id: String,
     /// What happened.
+    #[serde(flatten)]
     pub act: ThreadAct,
 }
 
-/// One thing that happens to a thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ThreadAct {
-    /// It began.
-    Started(ThreadStarted),
-    /// Somebody said something.
-    Posted(Posted),
-    /// It belongs to that task from now on.
-    Linked(String),
+events! {
+    /// One thing that happens to a thread.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum ThreadAct {
+        /// It began.
+        "thread_started" => Started(ThreadStarted),
+        /// Somebody said something.
+        "thread_message_posted" => Posted(Posted),
+        /// It belongs to a task from now on.
+        "thread_linked" => Linked(ThreadLinked),
+    }
 }
 
 /// `thread_started`.
@@ -61,79 +58,60 @@ pub struct Posted {
     pub body: String,
 }
 
-#[derive(Deserialize)]
-struct Named {
-    thread_id: String,
+/// `thread_linked`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadLinked {
+    /// The task.
+    pub task_id: String,
 }
 
-#[derive(Serialize)]
-struct Whole<'a, T> {
-    thread_id: &'a str,
-    #[serde(flatten)]
-    act: T,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredLink {
-    task_id: String,
-}
-
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<ThreadFact> {
-    let Named { thread_id } = read(payload)?;
-    name("thread_id", &thread_id)?;
-    let act = match kind {
-        STARTED => ThreadAct::Started(started(payload)?),
-        POSTED => ThreadAct::Posted(posted(payload)?),
-        LINKED => {
-            let StoredLink { task_id } = read(payload)?;
-            name("task_id", &task_id)?;
-            ThreadAct::Linked(task_id)
+impl Payload for ThreadStarted {
+    fn check(&self) -> Decoded<()> {
+        for one in &self.participants {
+            name("participants", one)?;
         }
-        kind => return Err(format!("{kind} is not known")),
-    };
-    Ok(ThreadFact { thread_id, act })
+        self.task_id
+            .iter()
+            .try_for_each(|task| name("task_id", task))
+    }
 }
 
-fn started(payload: &str) -> Decoded<ThreadStarted> {
-    let started: ThreadStarted = read(payload)?;
-    for one in &started.participants {
-        name("participants", one)?;
+impl Payload for Posted {
+    fn check(&self) -> Decoded<()> {
+        name("from", &self.from)?;
+        self.to.iter().try_for_each(|one| name("to", one))
     }
-    if let Some(task) = &started.task_id {
-        name("task_id", task)?;
-    }
-    Ok(started)
 }
 
-fn posted(payload: &str) -> Decoded<Posted> {
-    let posted: Posted = read(payload)?;
-    name("from", &posted.from)?;
-    for one in &posted.to {
-        name("to", one)?;
+impl Payload for ThreadLinked {
+    fn check(&self) -> Decoded<()> {
+        name("task_id", &self.task_id)
     }
-    Ok(posted)
 }
 
 impl ThreadFact {
+    /// What an event of that kind says; `None` where it is about something else than a thread.
+    pub(crate) fn parse(kind: &str, payload: &str) -> Option<Decoded<ThreadFact>> {
+        #[derive(Deserialize)]
+        struct Named {
+            thread_id: String,
+        }
+        let act = ThreadAct::parse(kind, payload)?;
+        Some(act.and_then(|act| {
+            let Named { thread_id } = read(payload)?;
+            name("thread_id", &thread_id)?;
+            Ok(ThreadFact { thread_id, act })
+        }))
+    }
+
     /// The event that records it; `task` and `trace` are those of the thread.
     pub fn event(&self, actor: &str, task: Option<&str>, trace: Option<&str>) -> NewEvent {
-        let thread_id = &*self.thread_id;
-        let (kind, payload) = match &self.act {
-            ThreadAct::Started(act) => (STARTED, write(&Whole { thread_id, act })),
-            ThreadAct::Posted(act) => (POSTED, write(&Whole { thread_id, act })),
-            ThreadAct::Linked(task_id) => {
-                let task_id = task_id.clone();
-                let act = StoredLink { task_id };
-                (LINKED, write(&Whole { thread_id, act }))
-            }
-        };
-        let mut event = event(kind, actor, payload);
-        event.refs.set(RefKind::Thread, thread_id.to_owned());
-        for (kind, value) in [(RefKind::Task, task), (RefKind::Trace, trace)] {
-            if let Some(value) = value {
-                event.refs.set(kind, value.to_owned());
-            }
-        }
+        let mut event = event(self.act.kind(), actor, write(self));
+        event.refs.set_given([
+            (RefKind::Thread, Some(&*self.thread_id)),
+            (RefKind::Task, task),
+            (RefKind::Trace, trace),
+        ]);
         event
     }
 }

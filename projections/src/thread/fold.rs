@@ -28,8 +28,8 @@ impl Projection for ThreadsProjection {
             ThreadAct::Posted(posted) => change(tx, recorded.event, fact, |tx, row| {
                 post(tx, recorded.event, &fact.thread_id, posted, row);
             }),
-            ThreadAct::Linked(task) => change(tx, recorded.event, fact, |_, row| {
-                row.task_id = Some(task.clone());
+            ThreadAct::Linked(linked) => change(tx, recorded.event, fact, |_, row| {
+                row.task_id = Some(linked.task_id.clone());
             }),
         }
     }

@@ -7,26 +7,22 @@
 //! | `budget_soft_limit_reached` | `{limit, tokens}`: once for each limit |
 
 use crate::fact::event;
-use crate::fact::stored::{Decoded, name, read, write};
+use crate::fact::events::{Payload, events};
+use crate::fact::stored::{Decoded, name, write};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[REPORTED, SET, SOFT];
-
-const REPORTED: &str = "usage_reported";
-const SET: &str = "budget_set";
-const SOFT: &str = "budget_soft_limit_reached";
-
-/// What is said of tokens.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UsageFact {
-    /// `usage_reported`.
-    Reported(UsageReported),
-    /// `budget_set`.
-    Set(Budget),
-    /// `budget_soft_limit_reached`.
-    SoftLimitReached(SoftLimitReached),
+events! {
+    /// What is said of tokens.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum UsageFact {
+        /// `usage_reported`.
+        "usage_reported" => Reported(UsageReported),
+        /// `budget_set`.
+        "budget_set" => Set(Budget),
+        /// `budget_soft_limit_reached`.
+        "budget_soft_limit_reached" => SoftLimitReached(SoftLimitReached),
+    }
 }
 
 /// `usage_reported`.
@@ -89,45 +85,51 @@ pub struct SoftLimitReached {
     pub tokens: u64,
 }
 
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<UsageFact> {
-    match kind {
-        REPORTED => {
-            let reported: UsageReported = read(payload)?;
-            name("worker", &reported.worker)?;
-            if let Some(task) = &reported.task_id {
-                name("task_id", task)?;
-            }
-            Ok(UsageFact::Reported(reported))
+impl Payload for UsageReported {
+    fn check(&self) -> Decoded<()> {
+        name("worker", &self.worker)?;
+        self.task_id
+            .iter()
+            .try_for_each(|task| name("task_id", task))
+    }
+}
+
+impl Payload for Budget {}
+
+impl Payload for SoftLimitReached {}
+
+impl UsageFact {
+    /// The event that records it; `trace` is that of the task.
+    pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
+        let mut event = event(self.kind(), actor, write(self));
+        if let UsageFact::Reported(reported) = self {
+            event.refs.set_given([
+                (RefKind::Agent, Some(&*reported.worker)),
+                (RefKind::Task, reported.task_id.as_deref()),
+                (RefKind::Trace, trace),
+            ]);
         }
-        SET => read(payload).map(UsageFact::Set),
-        SOFT => read(payload).map(UsageFact::SoftLimitReached),
-        kind => Err(format!("{kind} is not known")),
+        event
     }
 }
 
 impl UsageReported {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
-        let mut event = event(REPORTED, &self.worker, write(self));
-        event.refs.set_given([
-            (RefKind::Agent, Some(&*self.worker)),
-            (RefKind::Task, self.task_id.as_deref()),
-            (RefKind::Trace, trace),
-        ]);
-        event
+        UsageFact::Reported(self.clone()).event(&self.worker, trace)
     }
 }
 
 impl Budget {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
-        event(SET, actor, write(self))
+        UsageFact::Set(self.clone()).event(actor, None)
     }
 }
 
 impl SoftLimitReached {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
-        event(SOFT, actor, write(self))
+        UsageFact::SoftLimitReached(*self).event(actor, None)
     }
 }

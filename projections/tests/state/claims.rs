@@ -4,7 +4,8 @@ use crate::support::*;
 use teamlog_engine::{Json, NewEvent};
 use teamlog_projections::fact::Fact;
 use teamlog_projections::task::event::{
-    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    DepsChanged, Held, Lease, Resources, TaskAct, TaskBlocked, TaskCanceled, TaskClaimed,
+    TaskCompleted, TaskCreated, TaskFact, TaskFailed, TaskUpdated,
 };
 use teamlog_projections::task::{Claim, ClaimState};
 use teamlog_projections::{Priority, Status, Task};
@@ -43,10 +44,10 @@ fn created(deps: &[&str]) -> TaskCreated {
 }
 
 fn claimed(epoch: u64, minute: i64) -> TaskAct {
-    TaskAct::Claimed(TaskClaimed {
-        lease: lease(epoch, minute),
-        token: format!("token-{epoch}"),
-    })
+    TaskAct::Claimed(TaskClaimed::of(
+        lease(epoch, minute),
+        format!("token-{epoch}"),
+    ))
 }
 
 fn event(task: &str, act: TaskAct) -> NewEvent {
@@ -80,19 +81,32 @@ fn every_fact_comes_back_as_it_was_recorded() {
             description: Some("d".into()),
             requires_code_change: Some(false),
         }),
-        TaskAct::DepsChanged(vec!["2".into()]),
+        TaskAct::DepsChanged(DepsChanged {
+            depends_on: vec!["2".into()],
+        }),
         TaskAct::ResourcesDeclared(Resources::default()),
         TaskAct::ResourcesDeclared(Resources {
             resources: vec![".".into(), "docs/*.md".into()],
             shared: Some(true),
         }),
-        TaskAct::Blocked(vec!["2".into()]),
+        TaskAct::Blocked(TaskBlocked {
+            waits_for: vec!["2".into()],
+        }),
         TaskAct::Unblocked,
         claimed(1, 3),
         TaskAct::Renewed(lease(1, 4)),
-        TaskAct::Completed(held(1), Some("r".into())),
-        TaskAct::Completed(held(1), None),
-        TaskAct::Failed(held(1), Some("e".into())),
+        TaskAct::Completed(TaskCompleted {
+            held: held(1),
+            result: Some("r".into()),
+        }),
+        TaskAct::Completed(TaskCompleted {
+            held: held(1),
+            result: None,
+        }),
+        TaskAct::Failed(TaskFailed {
+            held: held(1),
+            error: Some("e".into()),
+        }),
         TaskAct::Released(held(1)),
         TaskAct::Canceled(TaskCanceled::default()),
         TaskAct::Canceled(TaskCanceled {
@@ -211,7 +225,13 @@ fn a_task_goes_from_creation_to_completion() {
     let task = after(&team, TaskAct::Renewed(lease(1, 12)));
     assert_eq!((claim(&task).leased_until, task.version), (at(12), 3));
     team.clock.set(at(3));
-    let task = after(&team, TaskAct::Completed(held(1), Some("R".into())));
+    let task = after(
+        &team,
+        TaskAct::Completed(TaskCompleted {
+            held: held(1),
+            result: Some("R".into()),
+        }),
+    );
     assert_eq!((task.status, task.version), (Status::Completed, 4));
     assert_eq!(task.governed.completed_at, Some(at(3)));
     assert_eq!(task.governed.result.as_deref(), Some("R"));
@@ -303,7 +323,13 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
     );
     assert_eq!(listed(), 0);
     report("m5", 5, r#"{"blocked":true}"#);
-    after(&team, TaskAct::Completed(held(1), None));
+    after(
+        &team,
+        TaskAct::Completed(TaskCompleted {
+            held: held(1),
+            result: None,
+        }),
+    );
     assert_eq!(listed(), 0);
 }
 
@@ -366,7 +392,12 @@ fn an_event_about_a_task_that_nobody_made_is_passed_by() {
         (again.subject.as_deref(), again.version, again.seq),
         (Some("S"), 1, 4)
     );
-    let cyclic = after(&team, TaskAct::DepsChanged(vec!["1".into(), "2".into()]));
+    let cyclic = after(
+        &team,
+        TaskAct::DepsChanged(DepsChanged {
+            depends_on: vec!["1".into(), "2".into()],
+        }),
+    );
     assert_eq!(
         (cyclic.deps, cyclic.ignored_deps),
         (vec!["2".to_owned()], vec!["1".to_owned()])

@@ -19,7 +19,8 @@ use teamlog_projections::message::event::{DispatchStep, Mark};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
 use teamlog_projections::task::event::{
-    Held, Lease, Resources, TaskAct, TaskCanceled, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    DepsChanged, Held, Lease, Resources, TaskAct, TaskBlocked, TaskCanceled, TaskClaimed,
+    TaskCompleted, TaskCreated, TaskFact, TaskFailed, TaskUpdated,
 };
 use teamlog_projections::task::imported::TaskImported;
 use teamlog_projections::team::settings::{Form, Setting, Value};
@@ -451,16 +452,13 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
             description: text,
             requires_code_change: number.is_multiple_of(3).then_some(false),
         }),
-        5 => TaskAct::DepsChanged(deps),
-        6 => TaskAct::Blocked(deps),
+        5 => TaskAct::DepsChanged(DepsChanged { depends_on: deps }),
+        6 => TaskAct::Blocked(TaskBlocked { waits_for: deps }),
         7 => TaskAct::Unblocked,
-        8 | 9 => TaskAct::Claimed(TaskClaimed {
-            lease,
-            token: format!("token-{number}"),
-        }),
+        8 | 9 => TaskAct::Claimed(TaskClaimed::of(lease, format!("token-{number}"))),
         10 => TaskAct::Renewed(lease),
-        11 => TaskAct::Completed(held, text),
-        12 => TaskAct::Failed(held, text),
+        11 => TaskAct::Completed(TaskCompleted { held, result: text }),
+        12 => TaskAct::Failed(TaskFailed { held, error: text }),
         13 => TaskAct::Released(held),
         14 if number < 5 => TaskAct::Canceled(TaskCanceled {
             reason: text,

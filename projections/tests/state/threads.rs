@@ -4,8 +4,12 @@ use crate::support::*;
 use serde_json::json;
 use teamlog_engine::NewEvent;
 use teamlog_projections::rebuild::rehydrate;
-use teamlog_projections::task::event::{Held, Lease, TaskAct, TaskClaimed, TaskCreated, TaskFact};
-use teamlog_projections::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
+use teamlog_projections::task::event::{
+    Held, Lease, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
+};
+use teamlog_projections::thread::event::{
+    Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
+};
 use teamlog_projections::views::ViewsSource;
 use teamlog_projections::{Live, Priority, thread};
 
@@ -17,7 +21,9 @@ pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
             participants: to,
             task_id: (what == 0).then(|| "1".to_owned()),
         }),
-        2 => ThreadAct::Linked(format!("{}", thread + 1)),
+        2 => ThreadAct::Linked(ThreadLinked {
+            task_id: format!("{}", thread + 1),
+        }),
         _ => ThreadAct::Posted(Posted {
             from: by.to_owned(),
             to,
@@ -106,10 +112,7 @@ fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
         held: held.clone(),
         leased_until: at(5),
     };
-    let claimed = TaskAct::Claimed(TaskClaimed {
-        lease: lease.clone(),
-        token: "t".to_owned(),
-    });
+    let claimed = TaskAct::Claimed(TaskClaimed::of(lease.clone(), "t".to_owned()));
     team.append(vec![
         did(created(Some("dev")), Some("dev")),
         talked(0, 1, "lead", names(&["dev", "qa"])),
@@ -118,7 +121,13 @@ fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
         did(TaskAct::LeaseExpired(lease), Some("dev")),
         did(TaskAct::Unblocked, Some("qa")),
         did(TaskAct::Unblocked, None),
-        did(TaskAct::Completed(held.clone(), None), Some("dev")),
+        did(
+            TaskAct::Completed(TaskCompleted {
+                held: held.clone(),
+                result: None,
+            }),
+            Some("dev"),
+        ),
         did(TaskAct::Released(held), Some("dev")),
     ]);
     team.send(&[crate::mailbox::mail("m1", "qa", "b")]);

@@ -145,17 +145,19 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
             ("task_assigned", actor, excerpt(&created.subject), content)
         }
         TaskAct::Claimed(claimed) => {
-            let worker = &*claimed.lease.held.worker;
+            let worker = &*claimed.worker;
             let summary = format!("Task {id} claimed by {worker}");
             ("task_claimed", worker, summary, None)
         }
-        TaskAct::Completed(held, result) => {
-            let summary = format!("Task {id} completed by {}", held.worker);
-            ("task_completed", &*held.worker, summary, result.clone())
+        TaskAct::Completed(done) => {
+            let worker = &*done.held.worker;
+            let summary = format!("Task {id} completed by {worker}");
+            ("task_completed", worker, summary, done.result.clone())
         }
-        TaskAct::Failed(held, error) => {
-            let summary = format!("Task {id} failed by {}", held.worker);
-            ("task_failed", &*held.worker, summary, error.clone())
+        TaskAct::Failed(failed) => {
+            let worker = &*failed.held.worker;
+            let summary = format!("Task {id} failed by {worker}");
+            ("task_failed", worker, summary, failed.error.clone())
         }
         TaskAct::Unblocked => {
             let summary = format!("Task {id} waits for nothing any more");

@@ -1,7 +1,7 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
 use crate::failure::Result;
-use crate::projections::task::event::TaskAct;
+use crate::projections::task::event::{TaskAct, TaskBlocked};
 use crate::projections::{Live, Message, MessageType, Status, Task};
 use crate::task::holding::event;
 use serde::Deserialize;
@@ -49,7 +49,12 @@ pub(crate) fn block(
     if task.status != Status::Pending || open.is_empty() {
         return Ok(());
     }
-    let mut blocked = event(task, TaskAct::Blocked(open), actor, task.owner.as_deref());
+    let mut blocked = event(
+        task,
+        TaskAct::Blocked(TaskBlocked { waits_for: open }),
+        actor,
+        task.owner.as_deref(),
+    );
     blocked.cause = events.len().checked_sub(1).map(Cause::Earlier);
     events.push(blocked);
     task.status = Status::Blocked;
@@ -114,7 +119,9 @@ pub(crate) fn reblock(
     let waits = |task: &Task| task.claim_governed && task.status == Status::Pending;
     let dependents = live.dependents(resumed)?.into_iter().filter(waits);
     for task in dependents.take(AT_ONCE_MAX) {
-        let act = TaskAct::Blocked(vec![resumed.to_owned()]);
+        let act = TaskAct::Blocked(TaskBlocked {
+            waits_for: vec![resumed.to_owned()],
+        });
         let mut blocked = event(&task, act, actor, task.owner.as_deref());
         blocked.cause = Some(Cause::Earlier(cause));
         events.push(blocked);

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::task::event::{Resources, TaskAct, TaskUpdated};
+use crate::projections::task::event::{DepsChanged, Resources, TaskAct, TaskUpdated};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::resource;
@@ -127,7 +127,9 @@ fn wait_for(live: &Live, scene: &mut Scene, wanted: Vec<String>, cause: usize) -
     check_cycle(live, &scene.task.task_id, &wanted)?;
     let owner = scene.task.owner.clone();
     if wanted != scene.task.deps {
-        let changed = TaskAct::DepsChanged(wanted.clone());
+        let changed = TaskAct::DepsChanged(DepsChanged {
+            depends_on: wanted.clone(),
+        });
         scene.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
         scene.task.deps = wanted;
     }

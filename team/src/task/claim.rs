@@ -221,7 +221,7 @@ pub(crate) fn take(
         leased_until,
     };
     let token = token.to_owned();
-    let claimed = TaskAct::Claimed(TaskClaimed { lease, token });
+    let claimed = TaskAct::Claimed(TaskClaimed::of(lease, token));
     let mut event = holding::event(&scene.task, claimed, worker, Some(worker));
     event.cause = cause.map(Cause::Earlier);
     scene.events.push(event);

@@ -5,7 +5,7 @@ use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::task::Claim;
-use crate::projections::task::event::TaskAct;
+use crate::projections::task::event::{TaskAct, TaskCompleted, TaskFailed};
 use crate::projections::{Live, Status};
 use crate::refusal::{Code, Refusal};
 use crate::task::claimant::Claimant;
@@ -162,8 +162,14 @@ impl TaskFinish {
         let by = self.claimant();
         let held = by.hold.held(&scene.task, claim);
         let act = match to {
-            Status::Completed => TaskAct::Completed(held, self.result.clone()),
-            _ => TaskAct::Failed(held, self.error.clone()),
+            Status::Completed => TaskAct::Completed(TaskCompleted {
+                held,
+                result: self.result.clone(),
+            }),
+            _ => TaskAct::Failed(TaskFailed {
+                held,
+                error: self.error.clone(),
+            }),
         };
         let cause = scene.act(act, by.actor(claim), Some(&claim.owner));
         match to {

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::Live;
-use crate::projections::thread::event::{ThreadAct, ThreadFact};
+use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadLinked};
 use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,9 @@ impl Command for ThreadLink {
         }
         let fact = ThreadFact {
             thread_id: self.thread_id.clone(),
-            act: ThreadAct::Linked(self.task_id.clone()),
+            act: ThreadAct::Linked(ThreadLinked {
+                task_id: self.task_id.clone(),
+            }),
         };
         let actor = self.worker.as_deref().unwrap_or(SYSTEM);
         let trace = thread.trace_id.or(trace);
