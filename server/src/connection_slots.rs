@@ -1,4 +1,4 @@
-//! ConnectionSlots for connections: so many and no more. Where none is left, whoever never showed a valid token makes room, the
+//! Slots for connections: so many and no more. Where none is left, a connection that never showed a valid token is closed, the
 //! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
 //! in by a token: to hold a place against them takes a token too.
 
@@ -37,7 +37,7 @@ impl ConnectionSlots {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// Sends a stranger away; whether there was one. Its place is free once its connection has ended.
+    /// Closes an unauthenticated connection; whether there was one. Its slot is free once it has ended.
     pub fn make_room(&self) -> bool {
         match self.unauthenticated().waiting.pop_first() {
             Some((_, away)) => {
@@ -58,8 +58,8 @@ impl ConnectionSlots {
         let _ = self.free.acquire_many(self.all).await;
     }
 
-    /// Whoever came, and has yet to show a token.
-    pub fn stranger(self: &Arc<ConnectionSlots>) -> Arc<Connection> {
+    /// A new connection, which has yet to show a token.
+    pub fn unauthenticated_connection(self: &Arc<ConnectionSlots>) -> Arc<Connection> {
         let away = CancellationToken::new();
         let turn = self.unauthenticated().add(away.clone());
         Arc::new(Connection {
@@ -144,13 +144,13 @@ mod tests {
     #[test]
     fn whoever_asked_nothing_for_the_longest_time_goes_first_and_the_known_stay() {
         let slots = ConnectionSlots::new(4);
-        let guests: Vec<_> = (0..4).map(|_| slots.stranger()).collect();
-        guests[0].asks();
-        guests[1].is_known();
-        // Who is known does not become a stranger again by asking.
-        guests[1].asks();
+        let connections: Vec<_> = (0..4).map(|_| slots.unauthenticated_connection()).collect();
+        connections[0].asks();
+        connections[1].is_known();
+        // An authenticated connection stays so when it asks again.
+        connections[1].asks();
         let gone = || -> Vec<usize> {
-            let gone = (0..4).filter(|at| guests[*at].away.is_cancelled());
+            let gone = (0..4).filter(|at| connections[*at].away.is_cancelled());
             gone.collect()
         };
         for expected in [&[2][..], &[2, 3], &[0, 2, 3]] {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn who_left_makes_no_room() {
         let slots = ConnectionSlots::new(1);
-        drop(slots.stranger());
+        drop(slots.unauthenticated_connection());
         assert!(!slots.make_room());
         let home = Connection::at_home();
         home.asks();

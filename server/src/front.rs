@@ -2,8 +2,9 @@
 
 mod control;
 mod health;
-mod leaving;
+
 mod page;
+mod upgrade;
 
 use crate::admission;
 use crate::reply::Reply;
@@ -67,8 +68,8 @@ impl Front {
             return sending::whole(reply);
         }
         request.extensions_mut().insert(self.via);
-        if self.via == Via::Socket && leaving::is_asked(&request) {
-            return leaving::take_over(request, &self.state);
+        if self.via == Via::Socket && upgrade::is_asked(&request) {
+            return upgrade::upgrade(request, &self.state);
         }
         match self.router.call(request).await {
             Ok(response) => response,

@@ -31,8 +31,8 @@ pub mod served;
 mod socket;
 mod state;
 pub mod stream;
-pub mod takeover;
 pub mod token;
+pub mod upgrade;
 mod wire;
 
 pub use call::{Call, Method};
@@ -43,4 +43,4 @@ pub use options::{Limits, ServeOptions};
 pub use reply::{Answer, Reply, Streamed};
 pub use runtime::Runtime;
 pub use served::Served;
-pub use takeover::TakeOver;
+pub use upgrade::UpgradeHandler;

@@ -88,7 +88,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             continue;
         };
         let connection = match via {
-            Via::Tcp => slots.stranger(),
+            Via::Tcp => slots.unauthenticated_connection(),
             // The peer's user is known.
             Via::Socket => Connection::at_home(),
         };

@@ -1,5 +1,5 @@
-//! ConnectionSlots for connections that were taken over: some for those that work, others for those that wait for something outside
-//! of the daemon, so that whoever waits keeps nobody from doing what is waited for.
+//! Slots for upgraded connections: some for those that work, others for those that wait for something outside of the daemon,
+//! so that whoever waits keeps nobody from doing what is waited for.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

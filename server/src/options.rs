@@ -4,7 +4,7 @@
 use crate::call::Call;
 use crate::reply::Answer;
 use crate::served::Served;
-use crate::takeover::TakeOver;
+use crate::upgrade::UpgradeHandler;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -34,8 +34,8 @@ pub struct ServeOptions {
     pub version: String,
     /// What calls are answered with.
     pub answer: Answering,
-    /// Takes over connections that were upgraded on the Unix socket.
-    pub take_over: Option<Arc<dyn TakeOver>>,
+    /// Serves connections that were upgraded on the Unix socket.
+    pub upgrade_handler: Option<Arc<dyn UpgradeHandler>>,
     /// Whether `SIGTERM`, `SIGINT` and `SIGHUP` stop the daemon. Off where it is part of another process.
     pub signals: bool,
     /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
@@ -56,7 +56,7 @@ impl ServeOptions {
             runtime_dir: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             answer,
-            take_over: None,
+            upgrade_handler: None,
             signals: false,
             confined: false,
             limits: Limits::default(),
@@ -115,10 +115,10 @@ pub struct Limits {
     pub waits: usize,
     /// How long one of them may wait.
     pub wait_time: Duration,
-    /// Connections that are taken over at a time, and work.
-    pub taken_over: usize,
+    /// Upgraded connections at a time that work.
+    pub upgraded: usize,
     /// Those that wait for something outside of the daemon, beside them.
-    pub taken_over_waits: usize,
+    pub upgraded_waits: usize,
     /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
     pub guesses: u32,
     /// By how much they are.
@@ -150,8 +150,8 @@ impl Limits {
             workers: share(self.workers, 8, 2),
             team_workers: share(self.team_workers, 8, 2),
             waits: share(self.waits, 8, 1),
-            taken_over: share(self.taken_over, 8, 2),
-            taken_over_waits: share(self.taken_over_waits, 8, 1),
+            upgraded: share(self.upgraded, 8, 2),
+            upgraded_waits: share(self.upgraded_waits, 8, 1),
             ..self
         }
     }
@@ -177,8 +177,8 @@ impl Default for Limits {
             queue: 1024,
             waits: 256,
             wait_time: Duration::from_secs(300),
-            taken_over: 64,
-            taken_over_waits: 256,
+            upgraded: 64,
+            upgraded_waits: 256,
             guesses: 10,
             guess_delay: Duration::from_secs(1),
             drain_time: Duration::from_secs(10),
@@ -200,10 +200,10 @@ mod tests {
                 turned_away,
                 workers,
                 waits,
-                taken_over,
+                upgraded,
                 ..
             } = limits;
-            (connections, turned_away, workers, waits, taken_over)
+            (connections, turned_away, workers, waits, upgraded)
         };
         assert_eq!(of(0), (4, 1, 2, 1, 2));
         assert_eq!(of(64), (6, 1, 3, 3, 3));

@@ -1,11 +1,11 @@
-//! PerTeamLimit of each team at the threads that answer: a team that is slow, because its disk or whoever holds its lock is,
-//! never has all of them.
+//! How many threads that answer one team may have: a team that is slow, because its disk or whoever holds its lock is, never
+//! has all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The turns of all teams.
+/// A semaphore for each team.
 #[derive(Debug)]
 pub(crate) struct PerTeamLimit {
     each: usize,
@@ -21,7 +21,7 @@ impl PerTeamLimit {
         }
     }
 
-    /// The next turn of a team, in the order of asking; it lasts until it is dropped.
+    /// A permit of a team, in the order of asking.
     pub async fn next(&self, team: &str) -> Option<OwnedSemaphorePermit> {
         self.of(team).acquire_owned().await.ok()
     }

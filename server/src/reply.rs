@@ -97,5 +97,5 @@ pub struct Streamed {
     /// The body, piece by piece.
     pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
     /// What is sent when there was nothing to send for a while.
-    pub timeouts: &'static [u8],
+    pub heartbeat: &'static [u8],
 }

@@ -8,7 +8,7 @@ use crate::per_team_limit::PerTeamLimit;
 use crate::pool::Pool;
 use crate::runtime::Runtimes;
 use crate::served::Served;
-use crate::takeover::TakeOver;
+use crate::upgrade::UpgradeHandler;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ pub(crate) struct AppState {
     pub served: Arc<Served>,
     pub runtimes: Arc<Runtimes>,
     pub answer: Answering,
-    pub take_over: Option<Arc<dyn TakeOver>>,
+    pub upgrade_handler: Option<Arc<dyn UpgradeHandler>>,
     pub limits: Limits,
     pub pool: Pool,
     pub per_team_limit: PerTeamLimit,
@@ -28,7 +28,7 @@ pub(crate) struct AppState {
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.
     pub bodies: Arc<Semaphore>,
-    /// ConnectionSlots for connections that are taken over.
+    /// Slots for upgraded connections.
     pub local_slots: Arc<LocalSlots>,
     /// Ends when the daemon is to stop.
     pub drain: CancellationToken,

@@ -160,7 +160,7 @@ impl Args {
         options.listen = self.listen;
         options.socket = self.socket.map(|socket| context.path(&socket));
         options.runtime_dir = context.env().var_set("XDG_RUNTIME_DIR").map(PathBuf::from);
-        options.take_over = Some(Arc::new(Forwarding(resident)));
+        options.upgrade_handler = Some(Arc::new(Forwarding(resident)));
         options.signals = true;
         options.confined = true;
         exit::install_resident_panic_hook();

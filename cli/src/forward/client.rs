@@ -13,7 +13,7 @@ use std::path::Path;
 use std::time::Duration;
 use teamlog_server::forward::frame::{self, CHUNK, Frame, STDIN};
 use teamlog_server::forward::{ForwardedCall, PROTOCOL};
-use teamlog_server::takeover::VERSION_HEADER;
+use teamlog_server::upgrade::VERSION_HEADER;
 
 /// This program's version, which has to be the daemon's as well.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -15,7 +15,7 @@ mod session;
 pub use session::{called, session};
 
 use crate::served::Served;
-use crate::takeover::{Link, TakeOver};
+use crate::upgrade::{UpgradeHandler, UpgradedConnection};
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -39,12 +39,12 @@ pub trait Forward: Send + Sync {
 /// Speaks the protocol, for somebody who knows what the calls mean.
 pub struct Forwarding<F>(pub F);
 
-impl<F: Forward> TakeOver for Forwarding<F> {
+impl<F: Forward> UpgradeHandler for Forwarding<F> {
     fn protocol(&self) -> &'static str {
         PROTOCOL
     }
 
-    fn serve(&self, served: &Arc<Served>, mut link: Link) {
+    fn serve(&self, served: &Arc<Served>, mut link: UpgradedConnection) {
         // A caller that is gone, or says what is no call, has nothing to be told.
         if let Ok(call) = first(&mut link) {
             let _ = session(served, link, call, &self.0);
@@ -53,7 +53,7 @@ impl<F: Forward> TakeOver for Forwarding<F> {
 }
 
 /// The call. Who says nothing must not keep a place from others.
-fn first(link: &mut Link) -> io::Result<ForwardedCall> {
+fn first(link: &mut UpgradedConnection) -> io::Result<ForwardedCall> {
     link.stream().set_read_timeout(Some(CALL_DEADLINE))?;
     let call = called(link)?;
     link.stream().set_read_timeout(None)?;

@@ -3,7 +3,7 @@
 use super::frame::{self, CHUNK, Frame};
 use super::{Child, Cut, Ended, Forward, ForwardIo, ForwardedCall};
 use crate::served::Served;
-use crate::takeover::Link;
+use crate::upgrade::UpgradedConnection;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +21,7 @@ struct Caller {
 }
 
 struct Talk {
-    link: Link,
+    link: UpgradedConnection,
     /// Whether the caller is gone, or says what it must not.
     broken: bool,
     /// Why an answer that is due is not waited for. Nothing is read from there on: what the caller still says is that.
@@ -54,7 +54,7 @@ pub fn called(stream: &mut impl Read) -> io::Result<ForwardedCall> {
 /// The caller went away.
 pub fn session(
     served: &Arc<Served>,
-    link: Link,
+    link: UpgradedConnection,
     call: ForwardedCall,
     forward: &dyn Forward,
 ) -> io::Result<()> {
@@ -274,7 +274,12 @@ mod tests {
         let answered = |mut ours: UnixStream| {
             let call = called(&mut ours)?;
             let place = LocalSlots::new(1, 1).take().unwrap();
-            session(&served, Link::new(ours, Vec::new(), place), call, &Act(act))
+            session(
+                &served,
+                UpgradedConnection::new(ours, Vec::new(), place),
+                call,
+                &Act(act),
+            )
         };
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         std::thread::scope(|scope| {
@@ -354,7 +359,7 @@ mod tests {
         let served = Arc::new(Served::new(root));
         let local_slots = LocalSlots::new(1, usize::from(may_wait));
         let (ours, mut theirs) = UnixStream::pair().unwrap();
-        let link = Link::new(ours, Vec::new(), local_slots.take().unwrap());
+        let link = UpgradedConnection::new(ours, Vec::new(), local_slots.take().unwrap());
         frame::send(&mut theirs, &call()).unwrap();
         let mut link = link;
         let call = called(&mut link).unwrap();

@@ -66,7 +66,7 @@ impl Hub {
             content_type: EVENT_STREAM,
             headers: Vec::new(),
             frames,
-            timeouts: HEARTBEAT,
+            heartbeat: HEARTBEAT,
         })
     }
 

@@ -41,7 +41,7 @@ pub(crate) fn answered(
             content_type,
             headers,
             frames,
-            timeouts: beat,
+            heartbeat: beat,
         }) => {
             let every = state.limits.heartbeat_time;
             let drain = state.drain.clone();

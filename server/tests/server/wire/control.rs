@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use teamlog_server::takeover::Link;
-use teamlog_server::{Served, TakeOver, serve};
+use teamlog_server::upgrade::UpgradedConnection;
+use teamlog_server::{Served, UpgradeHandler, serve};
 
 #[test]
 fn the_socket_is_for_its_user_alone() {
@@ -207,11 +207,11 @@ fn its_user_stops_the_daemon() {
 /// Says back what it hears, in capitals.
 struct Echo;
 
-impl TakeOver for Echo {
+impl UpgradeHandler for Echo {
     fn protocol(&self) -> &'static str {
         "echo"
     }
-    fn serve(&self, served: &Arc<Served>, mut link: Link) {
+    fn serve(&self, served: &Arc<Served>, mut link: UpgradedConnection) {
         assert_eq!(served.names(), ["demo"]);
         let mut byte = [0];
         while link.read(&mut byte).unwrap() == 1 {
@@ -226,7 +226,7 @@ impl TakeOver for Echo {
 fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     let stand = Stand::new(&["demo"]);
     let mut options = stand.options();
-    options.take_over = Some(Arc::new(Echo));
+    options.upgrade_handler = Some(Arc::new(Echo));
     let daemon = serve(options).unwrap();
     let asking = |protocol: &str, version: &str| {
         format!(

@@ -133,7 +133,7 @@ fn stream(every: u64) -> Streamed {
         content_type: "text/event-stream",
         headers: Vec::new(),
         frames,
-        timeouts: b":\n\n",
+        heartbeat: b":\n\n",
     }
 }
 
@@ -145,6 +145,6 @@ fn flood() -> Streamed {
         content_type: "text/event-stream",
         headers: Vec::new(),
         frames,
-        timeouts: b"",
+        heartbeat: b"",
     }
 }

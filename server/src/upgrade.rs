@@ -1,4 +1,4 @@
-//! Connections that leave HTTP: on the Unix socket a client may ask for another protocol, which somebody else speaks.
+//! Connections that are upgraded: on the Unix socket a client may ask for another protocol than HTTP.
 
 use crate::local_slots::LocalSlot;
 use crate::served::Served;
@@ -12,29 +12,29 @@ use std::time::Duration;
 /// Which version a client is of, and which the daemon is.
 pub const VERSION_HEADER: &str = "teamlog-version";
 
-/// Speaks the other protocol.
-pub trait TakeOver: Send + Sync {
+/// Speaks the protocol that connections are upgraded to.
+pub trait UpgradeHandler: Send + Sync {
     /// The protocol's name, as `Upgrade` gives it.
     fn protocol(&self) -> &'static str;
     /// Serves one client until it is done, on a thread of its own.
-    fn serve(&self, served: &Arc<Served>, link: Link);
+    fn serve(&self, served: &Arc<Served>, link: UpgradedConnection);
 }
 
-/// A connection that was taken over. It blocks.
+/// A connection that was upgraded. Reading and writing block.
 #[derive(Debug)]
-pub struct Link {
+pub struct UpgradedConnection {
     stream: UnixStream,
     /// What the client said before it knew that it may.
     early: io::Cursor<Vec<u8>>,
-    place: LocalSlot,
+    slot: LocalSlot,
 }
 
-impl Link {
-    pub(crate) fn new(stream: UnixStream, early: Vec<u8>, place: LocalSlot) -> Link {
-        Link {
+impl UpgradedConnection {
+    pub(crate) fn new(stream: UnixStream, early: Vec<u8>, slot: LocalSlot) -> UpgradedConnection {
+        UpgradedConnection {
             stream,
             early: io::Cursor::new(early),
-            place,
+            slot,
         }
     }
     /// The socket beneath, for its time limits.
@@ -58,18 +58,18 @@ impl Link {
             Err(error) => Err(error.into()),
         }
     }
-    /// From here on the client waits for something outside of the daemon, and its place is free for others; `false` where
-    /// as many wait as may.
+    /// From here on the client waits for something outside of the daemon, and its slot is free for others; `false` where
+    /// no more clients may wait.
     pub fn waits(&mut self) -> bool {
-        self.place.wait()
+        self.slot.wait()
     }
-    /// That is over.
+    /// The client no longer waits.
     pub fn works(&mut self) {
-        self.place.work();
+        self.slot.work();
     }
 }
 
-impl Read for Link {
+impl Read for UpgradedConnection {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self.early.read(buf)? {
             0 => self.stream.read(buf),
@@ -78,7 +78,7 @@ impl Read for Link {
     }
 }
 
-impl Write for Link {
+impl Write for UpgradedConnection {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         self.stream.write(buf)
     }

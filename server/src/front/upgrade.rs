@@ -1,10 +1,10 @@
-//! The way out of HTTP, on the Unix socket.
+//! Upgrades of connections on the Unix socket: from HTTP to another protocol.
 
 use crate::admission::busy;
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::state::AppState;
-use crate::takeover::{Link, TakeOver, VERSION_HEADER};
+use crate::upgrade::{UpgradeHandler, UpgradedConnection, VERSION_HEADER};
 use crate::wire::sending;
 use crate::wire::watched::Watched;
 use axum::body::Body;
@@ -16,14 +16,14 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Whether the client asks for it.
+/// Whether the client asks for an upgrade.
 pub(crate) fn is_asked(request: &Request<Body>) -> bool {
     request.headers().contains_key(UPGRADE)
 }
 
-/// Says yes, and hands the connection over once that is sent.
-pub(crate) fn take_over(mut request: Request<Body>, state: &Arc<AppState>) -> Response<Body> {
-    let (other, place) = match may_leave(request.headers(), state) {
+/// Answers with 101, and hands the connection over once that is sent.
+pub(crate) fn upgrade(mut request: Request<Body>, state: &Arc<AppState>) -> Response<Body> {
+    let (other, place) = match accepted(request.headers(), state) {
         Ok(may) => may,
         Err(reply) => return sending::whole(reply),
     };
@@ -34,9 +34,9 @@ pub(crate) fn take_over(mut request: Request<Body>, state: &Arc<AppState>) -> Re
     tokio::spawn(async move {
         // A client that is gone by now has nothing to be told.
         let upgraded = upgrade.await.map_err(io::Error::other);
-        if let Ok(link) = upgraded.and_then(|upgraded| plain(upgraded, place)) {
+        if let Ok(link) = upgraded.and_then(|upgraded| unwrapped(upgraded, place)) {
             let served = state.served.clone();
-            let thread = std::thread::Builder::new().name("taken-over".to_owned());
+            let thread = std::thread::Builder::new().name("upgraded".to_owned());
             let _ = thread.spawn(move || {
                 // The client sees its connection end; the daemon goes on.
                 let _ = catch_unwind(AssertUnwindSafe(|| other.serve(&served, link)));
@@ -54,17 +54,17 @@ pub(crate) fn take_over(mut request: Request<Body>, state: &Arc<AppState>) -> Re
     response
 }
 
-/// Who takes over, and a place to do so.
-fn may_leave(
+/// Who speaks the protocol that is asked for, and a slot for the connection.
+fn accepted(
     headers: &HeaderMap,
     state: &AppState,
-) -> Result<(Arc<dyn TakeOver>, LocalSlot), Reply> {
+) -> Result<(Arc<dyn UpgradeHandler>, LocalSlot), Reply> {
     let request = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
-    let spoken = |other: &Arc<dyn TakeOver>| {
+    let spoken = |other: &Arc<dyn UpgradeHandler>| {
         let protocol = other.protocol().as_bytes();
         protocol.eq_ignore_ascii_case(request)
     };
-    let Some(other) = state.take_over.clone().filter(spoken) else {
+    let Some(other) = state.upgrade_handler.clone().filter(spoken) else {
         let message = "upgrade must be a protocol that is spoken here";
         return Err(Reply::error(400, "malformed_request", message));
     };
@@ -81,11 +81,15 @@ fn may_leave(
 }
 
 /// The socket beneath, blocking, and what was already read from it.
-fn plain(upgraded: Upgraded, place: LocalSlot) -> io::Result<Link> {
+fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnection> {
     let parts = upgraded
         .downcast::<TokioIo<Watched<tokio::net::UnixStream>>>()
         .map_err(|_| io::Error::other("no Unix socket"))?;
     let stream = parts.io.into_inner().into_inner().into_std()?;
     stream.set_nonblocking(false)?;
-    Ok(Link::new(stream, parts.read_buf.to_vec(), place))
+    Ok(UpgradedConnection::new(
+        stream,
+        parts.read_buf.to_vec(),
+        place,
+    ))
 }
