@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 /// A coding agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Whose {
+pub enum Agent {
     /// Claude Code
     Claude,
     /// Codex
@@ -39,13 +39,13 @@ pub enum Whose {
     Pi,
 }
 
-impl Whose {
+impl Agent {
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
-            Whose::Claude => "claude",
-            Whose::Codex => "codex",
-            Whose::Pi => "pi",
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::Pi => "pi",
         }
     }
 
@@ -61,11 +61,11 @@ impl Whose {
     ) -> Result<PathBuf, CommandError> {
         let name = match (self, user) {
             // Paths of this machine stand in it, so that it is not the one that a project shares.
-            (Whose::Claude, false) => ".claude/settings.local.json",
-            (Whose::Claude, true) => ".claude/settings.json",
-            (Whose::Codex, _) => ".codex/hooks.json",
-            (Whose::Pi, false) => ".pi/extensions/teamlog-guard.ts",
-            (Whose::Pi, true) => ".pi/agent/extensions/teamlog-guard.ts",
+            (Agent::Claude, false) => ".claude/settings.local.json",
+            (Agent::Claude, true) => ".claude/settings.json",
+            (Agent::Codex, _) => ".codex/hooks.json",
+            (Agent::Pi, false) => ".pi/extensions/teamlog-guard.ts",
+            (Agent::Pi, true) => ".pi/agent/extensions/teamlog-guard.ts",
         };
         Ok(file::followed(top(context, dir, user)?.join(name)))
     }

@@ -7,10 +7,9 @@
 mod candidates;
 mod typed;
 
-use crate::args::Args;
 use crate::env::ProcessEnv;
 use candidates::Source;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::engine::ArgValueCompleter;
 use clap_complete::env::Shells;
 use std::ffi::OsString;
@@ -35,26 +34,31 @@ pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     shell.write_registration(VARIABLE, "teamlog", "teamlog", "teamlog", out)
 }
 
-/// Answers a shell, if one asks. Says whether it was so.
-pub fn answered(argv: &[OsString], env: &ProcessEnv) -> bool {
+/// Answers a shell, if one asks, of what this definition takes. Says whether it was so.
+pub fn answered(argv: &[OsString], env: &ProcessEnv, definition: fn() -> clap::Command) -> bool {
     let Some(shell) = env.var_set(VARIABLE) else {
         return false;
     };
     // There is nobody to hear of a bug of ours either.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
-    let _ = answer(&shell.to_string_lossy(), argv, env);
+    let _ = answer(&shell.to_string_lossy(), argv, env, definition);
     true
 }
 
-fn answer(shell: &str, argv: &[OsString], env: &ProcessEnv) -> io::Result<()> {
+fn answer(
+    shell: &str,
+    argv: &[OsString],
+    env: &ProcessEnv,
+    definition: fn() -> clap::Command,
+) -> io::Result<()> {
     let shells = Shells::builtins();
     let Some(shell) = shells.completer(shell) else {
         return Ok(());
     };
     let words = argv.iter().skip_while(|word| *word != "--").skip(1);
     let words: Vec<OsString> = words.cloned().collect();
-    let source = Arc::new(Source::new(Typed::read(Args::command(), &words), env));
-    let mut teamlog = Args::command();
+    let source = Arc::new(Source::new(Typed::read(definition(), &words), env));
+    let mut teamlog = definition();
     teamlog.build();
     let mut teamlog = equipped(teamlog, &source);
     let here = env.here().ok();

@@ -23,22 +23,22 @@ use teamlog_team::handle::deadline::Deadline;
 #[derive(Debug, Clone)]
 pub struct ProcessEnv {
     terminals: Terminals,
-    whose: Whose,
+    process: Process,
     only_team: Option<String>,
 }
 
 /// Of which process.
 #[derive(Debug, Clone)]
-enum Whose {
+enum Process {
     /// This one.
-    Ours(Arc<Own>),
+    Own(Arc<OwnStreams>),
     /// One that forwarded its call.
-    Callers(Arc<Caller>),
+    Caller(Arc<Caller>),
 }
 
 /// What this process has done with its standard input, and with what else can be read only once.
 #[derive(Debug, Default)]
-struct Own {
+struct OwnStreams {
     /// What was read of it before the command could.
     read: Vec<u8>,
     /// Whether that is all there is, so that it can be read again.
@@ -91,7 +91,7 @@ impl ProcessEnv {
                 stdout: io::stdout().is_terminal(),
                 stderr: io::stderr().is_terminal(),
             },
-            whose: Whose::Ours(Arc::default()),
+            process: Process::Own(Arc::default()),
             only_team: None,
         }
     }
@@ -100,7 +100,7 @@ impl ProcessEnv {
     pub fn of_caller(call: &ForwardedCall, io: Arc<dyn ForwardIo>) -> ProcessEnv {
         ProcessEnv {
             terminals: call.terminals,
-            whose: Whose::Callers(Arc::new(Caller {
+            process: Process::Caller(Arc::new(Caller {
                 program: call.program.clone(),
                 vars: call.vars.iter().cloned().collect(),
                 here: call.here.clone(),
@@ -131,17 +131,17 @@ impl ProcessEnv {
 
     /// The first word of argv, as it was typed.
     pub fn program(&self) -> Option<OsString> {
-        match &self.whose {
-            Whose::Ours(_) => std::env::args_os().next(),
-            Whose::Callers(caller) => Some(caller.program.clone()),
+        match &self.process {
+            Process::Own(_) => std::env::args_os().next(),
+            Process::Caller(caller) => Some(caller.program.clone()),
         }
     }
 
     /// An environment variable.
     pub fn var(&self, name: &str) -> Option<OsString> {
-        match &self.whose {
-            Whose::Ours(_) => std::env::var_os(name),
-            Whose::Callers(caller) => caller.vars.get(OsStr::new(name)).cloned(),
+        match &self.process {
+            Process::Own(_) => std::env::var_os(name),
+            Process::Caller(caller) => caller.vars.get(OsStr::new(name)).cloned(),
         }
     }
 
@@ -152,8 +152,8 @@ impl ProcessEnv {
 
     /// All variables that mean something to a command.
     pub fn vars(&self) -> Vec<(OsString, OsString)> {
-        match &self.whose {
-            Whose::Ours(_) => std::env::vars_os()
+        match &self.process {
+            Process::Own(_) => std::env::vars_os()
                 .filter(|(name, _)| counts(name) && name != USER)
                 .chain([(USER.into(), user_of_process().into())])
                 .chain(
@@ -161,16 +161,16 @@ impl ProcessEnv {
                         .map(|columns| (COLUMNS.into(), columns.to_string().into())),
                 )
                 .collect(),
-            Whose::Callers(caller) => caller.vars.clone().into_iter().collect(),
+            Process::Caller(caller) => caller.vars.clone().into_iter().collect(),
         }
     }
 
     /// The user whose process it is, as an actor: `user:alice`, or by its number where it has no name, `user:1000`. No
     /// agent can have that name.
     pub fn user(&self) -> String {
-        let passed_on = match &self.whose {
-            Whose::Ours(_) => None,
-            Whose::Callers(caller) => caller.vars.get(OsStr::new(USER)),
+        let passed_on = match &self.process {
+            Process::Own(_) => None,
+            Process::Caller(caller) => caller.vars.get(OsStr::new(USER)),
         };
         match passed_on.and_then(|user| user.to_str()) {
             Some(user) => user.to_owned(),
@@ -183,17 +183,17 @@ impl ProcessEnv {
     /// # Errors
     /// There is none any more.
     pub fn here(&self) -> io::Result<PathBuf> {
-        match &self.whose {
-            Whose::Ours(_) => std::env::current_dir(),
-            Whose::Callers(caller) => Ok(caller.here.clone()),
+        match &self.process {
+            Process::Own(_) => std::env::current_dir(),
+            Process::Caller(caller) => Ok(caller.here.clone()),
         }
     }
 
     /// A path as this process has to open it. What is shown to people stays as they typed it.
     pub fn path(&self, typed: &Path) -> PathBuf {
-        match &self.whose {
-            Whose::Ours(_) => typed.to_owned(),
-            Whose::Callers(caller) => caller.here.join(typed),
+        match &self.process {
+            Process::Own(_) => typed.to_owned(),
+            Process::Caller(caller) => caller.here.join(typed),
         }
     }
 
@@ -210,13 +210,13 @@ impl ProcessEnv {
         let set = self.var(COLUMNS).and_then(|set| set.to_str()?.parse().ok());
         let columns = set
             .filter(|columns| *columns > 0)
-            .or_else(|| match &self.whose {
-                Whose::Ours(_) => {
+            .or_else(|| match &self.process {
+                Process::Own(_) => {
                     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
                     Some(usize::from(size.ws_col))
                 }
                 // A caller passes on what its terminal says as `COLUMNS`.
-                Whose::Callers(_) => None,
+                Process::Caller(_) => None,
             });
         columns.filter(|columns| *columns > 0)
     }
@@ -243,36 +243,36 @@ impl ProcessEnv {
 
     /// Standard input, line by line or whole, for whoever reads it to its end. Nothing is read before it is wanted.
     pub fn stdin(&self) -> Box<dyn BufRead> {
-        match &self.whose {
-            Whose::Ours(own) => {
+        match &self.process {
+            Process::Own(own) => {
                 own.begun.store(true, Ordering::Relaxed);
                 match own.read.is_empty() {
                     true => Box::new(io::stdin().lock()),
                     false => Box::new(Cursor::new(own.read.clone()).chain(io::stdin().lock())),
                 }
             }
-            Whose::Callers(caller) => Box::new(FarInput::new(caller.io.clone(), frame::STDIN)),
+            Process::Caller(caller) => Box::new(FarInput::new(caller.io.clone(), frame::STDIN)),
         }
     }
 
     /// Whether a command can still be begun anew, as if it had not been.
     pub fn is_untouched(&self) -> bool {
-        match &self.whose {
-            Whose::Ours(own) => {
+        match &self.process {
+            Process::Own(own) => {
                 let begun = own.begun.load(Ordering::Relaxed) && !own.whole;
                 !begun && !own.spent.load(Ordering::Relaxed)
             }
-            Whose::Callers(_) => false,
+            Process::Caller(_) => false,
         }
     }
 
     /// The same, where somebody has read so much of standard input already; `whole`: to its end.
     #[must_use]
     pub fn having_read(self, bytes: Vec<u8>, whole: bool) -> ProcessEnv {
-        match self.whose {
-            Whose::Callers(_) => self,
-            Whose::Ours(_) => ProcessEnv {
-                whose: Whose::Ours(Arc::new(Own {
+        match self.process {
+            Process::Caller(_) => self,
+            Process::Own(_) => ProcessEnv {
+                process: Process::Own(Arc::new(OwnStreams {
                     read: bytes,
                     whole,
                     begun: AtomicBool::new(false),
@@ -288,14 +288,14 @@ impl ProcessEnv {
     /// # Errors
     /// The system's.
     pub fn open(&self, typed: &Path) -> io::Result<Source> {
-        match &self.whose {
-            Whose::Callers(caller) if is_of_process(typed) => {
+        match &self.process {
+            Process::Caller(caller) if is_of_process(typed) => {
                 let handle = caller.io.open(typed)?;
                 let far = FarInput::new(caller.io.clone(), handle);
                 Ok(Source::There(Box::new(far)))
             }
-            Whose::Callers(_) => File::open(self.path(typed)).map(Source::Here),
-            Whose::Ours(own) => {
+            Process::Caller(_) => File::open(self.path(typed)).map(Source::Here),
+            Process::Own(own) => {
                 let file = File::open(self.path(typed))?;
                 if !file.metadata()?.is_file() {
                     own.spent.store(true, Ordering::Relaxed);
@@ -317,16 +317,16 @@ impl ProcessEnv {
 
     /// The same of what is text already, or not.
     pub fn say_bytes(&self, text: &[u8]) {
-        match &self.whose {
-            Whose::Ours(_) => drop(io::stderr().lock().write_all(text)),
-            Whose::Callers(caller) => drop(caller.io.write_err(text)),
+        match &self.process {
+            Process::Own(_) => drop(io::stderr().lock().write_all(text)),
+            Process::Caller(caller) => drop(caller.io.write_err(text)),
         }
     }
 
     /// Does what waits for others to do something, with the deadline of whoever typed the command; `None` where as many
     /// wait already as may, and nothing was done.
     pub fn waiting<A>(&self, act: impl FnOnce(&Deadline) -> A) -> Option<A> {
-        let Whose::Callers(caller) = &self.whose else {
+        let Process::Caller(caller) = &self.process else {
             return Some(act(&Deadline::default()));
         };
         if !caller.io.begin_wait() {
@@ -340,25 +340,25 @@ impl ProcessEnv {
 
     /// Why the process that the command is for was asked for something and not waited for, if that happened.
     pub fn cut(&self) -> Option<Cut> {
-        match &self.whose {
-            Whose::Ours(_) => None,
-            Whose::Callers(caller) => caller.io.cut(),
+        match &self.process {
+            Process::Own(_) => None,
+            Process::Caller(caller) => caller.io.cut(),
         }
     }
 
     /// Standard input, where a wait for it is one for whoever is at its other end.
     pub fn stdin_awaited(&self) -> Option<io::Stdin> {
-        match &self.whose {
-            Whose::Ours(own) if own.read.is_empty() => Some(io::stdin()),
+        match &self.process {
+            Process::Own(own) if own.read.is_empty() => Some(io::stdin()),
             _ => None,
         }
     }
 
     /// Runs a program to its end, or to its deadline: without standard input, and with its output on standard error.
     pub fn run(&self, child: &Child) -> Ended {
-        match &self.whose {
-            Whose::Ours(_) => run(child).unwrap_or_else(|error| Ended::Failed(error.to_string())),
-            Whose::Callers(caller) => caller
+        match &self.process {
+            Process::Own(_) => run(child).unwrap_or_else(|error| Ended::Failed(error.to_string())),
+            Process::Caller(caller) => caller
                 .io
                 .run_child(child)
                 .unwrap_or_else(|error| Ended::Failed(error.to_string())),
@@ -416,17 +416,17 @@ pub struct Out(ProcessEnv);
 
 impl Write for Out {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &self.0.whose {
-            Whose::Ours(_) => io::stdout().write(bytes),
-            Whose::Callers(caller) => caller.io.write_out(bytes).map(|()| bytes.len()),
+        match &self.0.process {
+            Process::Own(_) => io::stdout().write(bytes),
+            Process::Caller(caller) => caller.io.write_out(bytes).map(|()| bytes.len()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &self.0.whose {
-            Whose::Ours(_) => io::stdout().flush(),
+        match &self.0.process {
+            Process::Own(_) => io::stdout().flush(),
             // Every write is answered once it is out.
-            Whose::Callers(_) => Ok(()),
+            Process::Caller(_) => Ok(()),
         }
     }
 }

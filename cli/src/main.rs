@@ -11,23 +11,28 @@ mod context;
 mod env;
 mod exit;
 mod fence;
+mod file;
 mod forward;
+mod global;
 mod link;
 mod output;
 mod render;
 mod root;
+mod run;
 mod when;
+
+use clap::CommandFactory;
 
 fn main() -> std::process::ExitCode {
     outlive_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     let env = env::ProcessEnv::of_process();
-    if complete::answered(&argv, &env) {
+    if complete::answered(&argv, &env, args::Args::command) {
         return 0.into();
     }
     let argv = link::arranged(argv);
-    exit::install_panic_hook(args::wants_json(&argv));
-    args::run(argv, env).into()
+    exit::install_panic_hook(global::wants_json(&argv));
+    run::run(argv, env).into()
 }
 
 /// A write past the limit for the size of a file (`ulimit -f`) is to be an error as any other, but its signal kills the

@@ -1,7 +1,7 @@
 //! Where the data lies: the flag, else the environment, else the nearest ancestor holding `teams/`, else here.
 
-use crate::args::Global;
 use crate::env::ProcessEnv;
+use crate::global::Global;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};

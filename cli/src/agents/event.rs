@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// The fields that the hooks of Claude Code and of Codex share, as far as they matter here; all others are passed by.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct HookEvent {
     /// `SessionStart`, `PreCompact`, `Stop`, …
     pub event: String,
     /// The session of the agent.
@@ -18,18 +18,18 @@ pub struct Told {
     pub stop_hook_active: bool,
 }
 
-impl Told {
+impl HookEvent {
     /// Reads it from standard input.
     ///
     /// # Errors
     /// It is no JSON object; a field is something else than it should be.
-    pub fn read(context: &Context) -> Result<Told, CommandError> {
-        Told::of(&given::object(context.env(), "the event", "-")?)
+    pub fn read(context: &Context) -> Result<HookEvent, CommandError> {
+        HookEvent::of(&given::object(context.env(), "the event", "-")?)
     }
 
-    fn of(fields: &Map<String, Value>) -> Result<Told, CommandError> {
+    fn of(fields: &Map<String, Value>) -> Result<HookEvent, CommandError> {
         let text = |field: &str| given::text(fields, field);
-        Ok(Told {
+        Ok(HookEvent {
             event: text("hook_event_name")?.unwrap_or_default(),
             session_id: text("session_id")?,
             stop_hook_active: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
@@ -93,12 +93,15 @@ mod tests {
 
     #[test]
     fn an_event_is_read_and_the_rest_of_it_passed_by() {
-        let told = |value: Value| Told::of(value.as_object().unwrap());
+        let told = |value: Value| HookEvent::of(value.as_object().unwrap());
         let stop = json!({"hook_event_name": "Stop", "session_id": "s", "stop_hook_active": true, "n": [1]});
         let read = told(stop).unwrap();
         assert_eq!((&*read.event, read.stop_hook_active), ("Stop", true));
         assert_eq!(read.session_id.as_deref(), Some("s"));
-        assert_eq!(told(json!({"session_id": null})).unwrap(), Told::default());
+        assert_eq!(
+            told(json!({"session_id": null})).unwrap(),
+            HookEvent::default()
+        );
         let error = told(json!({"session_id": 7})).unwrap_err();
         assert_eq!(error.code(), "invalid_input");
     }

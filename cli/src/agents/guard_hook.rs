@@ -1,6 +1,6 @@
 //! The command line by which an agent asks the guard: made, and read out of what is installed.
 
-use super::{Whose, data_root, program, text};
+use super::{Agent, data_root, program, text};
 use crate::command::guard::OnUnknown;
 use crate::context::Context;
 use crate::exit::CommandError;
@@ -49,7 +49,7 @@ impl GuardOptions {
     pub fn hook(
         &self,
         context: &Context,
-        whose: Whose,
+        whose: Agent,
         team: Option<String>,
         agent: Option<String>,
         there: GuardHook,
@@ -61,8 +61,8 @@ impl GuardOptions {
             typed => typed,
         };
         let by_default = match whose {
-            Whose::Codex => OnUnknown::Deny,
-            Whose::Claude | Whose::Pi => OnUnknown::Ask,
+            Agent::Codex => OnUnknown::Deny,
+            Agent::Claude | Agent::Pi => OnUnknown::Ask,
         };
         let on_unknown = self.on_unknown.map(|answer| answer.name().to_owned());
         let on_unknown = on_unknown.or(there.on_unknown);

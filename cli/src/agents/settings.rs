@@ -3,7 +3,7 @@
 //! Both have the same form: `hooks`, an event, a list of groups, each with what it applies to and a list of commands. A
 //! group of teamlog has one command. What else stands there stays.
 
-use super::Whose;
+use super::Agent;
 use super::json_text::{JsonText, Step};
 use serde_json::{Map, Value, json};
 
@@ -54,12 +54,12 @@ impl Hook {
     }
 
     /// What stands in the settings.
-    pub fn group(self, whose: Whose, command: &str) -> Value {
+    pub fn group(self, whose: Agent, command: &str) -> Value {
         let mut run = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         let mut group = json!({});
         if self == Hook::Guard {
             group["matcher"] = json!(matcher(whose));
-            if whose == Whose::Claude {
+            if whose == Agent::Claude {
                 // Else a hook that cannot be started, or takes too long, lets the call through.
                 run["onFailure"] = json!("block");
             }
@@ -70,10 +70,10 @@ impl Hook {
 }
 
 /// The tools that write, as the agents name them, and all of other servers: which of those write is for the guard to say.
-fn matcher(whose: Whose) -> &'static str {
+fn matcher(whose: Agent) -> &'static str {
     match whose {
-        Whose::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
-        Whose::Claude | Whose::Pi => "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
+        Agent::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
+        Agent::Claude | Agent::Pi => "^(Write|Edit|MultiEdit|NotebookEdit|Bash|mcp__.*)$",
     }
 }
 
@@ -201,7 +201,7 @@ mod tests {
     const COMMAND: &str = "/bin/teamlog guard --data-root /d --on-unknown ask || exit 2";
 
     fn with(settings: &mut JsonText, command: &str) -> Value {
-        let group = Hook::Guard.group(Whose::Claude, command);
+        let group = Hook::Guard.group(Agent::Claude, command);
         put(settings, Hook::Guard, &group).unwrap();
         settings.value()
     }
@@ -239,7 +239,7 @@ mod tests {
         ]}]}});
         let mut settings = JsonText::parse(Some(&old.to_string())).unwrap();
         let group = Hook::Stop.group(
-            Whose::Codex,
+            Agent::Codex,
             "/t mode outcome --data-root /e --hook -- x || exit 1",
         );
         put(&mut settings, Hook::Stop, &group).unwrap();
@@ -260,8 +260,8 @@ mod tests {
     #[test]
     fn each_agent_asks_for_what_writes() {
         for (whose, tool) in [
-            (Whose::Claude, "NotebookEdit"),
-            (Whose::Codex, "apply_patch"),
+            (Agent::Claude, "NotebookEdit"),
+            (Agent::Codex, "apply_patch"),
         ] {
             let group = Hook::Guard.group(whose, COMMAND);
             let matcher = group["matcher"].as_str().unwrap();
@@ -270,7 +270,7 @@ mod tests {
                 "{matcher}"
             );
             let blocks = group["hooks"][0]["onFailure"] == "block";
-            assert_eq!(blocks, whose == Whose::Claude);
+            assert_eq!(blocks, whose == Agent::Claude);
         }
     }
 }

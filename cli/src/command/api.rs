@@ -213,7 +213,7 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Map<String, Value>, Fault> 
         Source::Standard => read_all("standard input", &mut env.stdin())?,
         Source::File(path) => {
             let mut file =
-                super::append::open(env, "--input", Path::new(path)).map_err(failed_input)?;
+                crate::file::open(env, "--input", Path::new(path)).map_err(failed_input)?;
             read_all(path, &mut file)?
         }
     };

@@ -1,11 +1,12 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
 use crate::context::{Context, Unknown};
-use crate::env::{ProcessEnv, Source};
+use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::file::open;
 use crate::render::time;
 use serde_json::Map;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use teamlog_team::Failure;
 use teamlog_team::engine::EventId;
@@ -173,23 +174,6 @@ pub fn lines_of(
     }
     let file = open(env, flag, path)?;
     Ok(Box::new(BufReader::with_capacity(64 << 10, file)))
-}
-
-/// A file that the user named.
-pub fn open(env: &ProcessEnv, flag: &str, path: &Path) -> Result<Source, CommandError> {
-    let shown = path.display();
-    let source = env.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => {
-            CommandError::invalid(flag, format!("{flag} file not found: {shown}"))
-        }
-        _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
-    })?;
-    // Opening one works; reading from it would fail later, when something may have been done.
-    if source.is_dir() {
-        let message = format!("{flag} must be a file, but {shown} is a directory");
-        return Err(CommandError::invalid(flag, message));
-    }
-    Ok(source)
 }
 
 fn event_id(text: &str) -> Result<EventId, String> {

@@ -4,10 +4,10 @@ mod get;
 mod list;
 mod put;
 
-use super::append::open;
 use super::whole;
 use crate::context::Context;
 use crate::exit::Outcome;
+use crate::file::open;
 
 #[derive(Debug, clap::Args)]
 pub struct Args {

@@ -1,8 +1,8 @@
 //! JSON as the command line gives it: an object as text, in a file or on standard input, and single fields.
 
-use super::append::open;
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
+use crate::file::open;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::io::Read;

@@ -6,7 +6,7 @@ mod install;
 pub use doctor::HooksDoctorAnswer;
 pub use install::HooksAnswer;
 
-use crate::agents::Whose;
+use crate::agents::Agent;
 use crate::context::Context;
 use crate::exit::Outcome;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ impl Args {
     }
 }
 
-// Whose hooks, and where they are. (A doc comment would become the text of every command that takes these.)
+// Agent hooks, and where they are. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Place {
@@ -46,8 +46,8 @@ pub(super) struct Place {
 }
 
 /// What has to be done in the agent before it runs what is installed.
-pub fn trust(whose: Whose) -> Option<&'static str> {
-    (whose == Whose::Codex).then_some(
+pub fn trust(whose: Agent) -> Option<&'static str> {
+    (whose == Agent::Codex).then_some(
         "Codex skips new and changed hooks without a word until you trust them: type /hooks in Codex, and review them there",
     )
 }

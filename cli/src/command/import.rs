@@ -1,8 +1,9 @@
 //! `import`: history that lies elsewhere, as message envelopes or as exported events.
 
-use crate::command::append::{lines_of, open};
+use crate::command::append::lines_of;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::file::open;
 use crate::render::{integrity, moving};
 use std::io::{BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};

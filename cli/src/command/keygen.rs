@@ -3,10 +3,10 @@
 //! Invariants: a file that is there is never written to; the secret key's file is for its owner alone from the first
 //! moment on, and its text goes nowhere else.
 
-use crate::command::append::open;
 use crate::context::Context;
 use crate::env::{ProcessEnv, Source};
 use crate::exit::{CommandError, Exit, Outcome};
+use crate::file::open;
 use crate::render::escape::visible;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};

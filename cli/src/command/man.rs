@@ -1,10 +1,8 @@
 //! `man`: manual pages, made from what may be typed.
 
-use crate::args;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::time;
-use clap::CommandFactory;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use schemars::JsonSchema;
@@ -53,7 +51,7 @@ struct Page {
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
-        let mut teamlog = args::Args::command();
+        let mut teamlog = context.definition();
         teamlog.build();
         match self.out {
             Some(dir) => {

@@ -1,6 +1,6 @@
 //! `mcp`: a server for agents that speak the Model Context Protocol.
 
-use super::session::Meant;
+use super::session::SessionScope;
 use crate::command::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// One tool, by the process that has the team: its arguments are on standard input
     #[arg(long, hide = true, value_name = "TOOL", requires = "team")]
     tool: Option<String>,
@@ -47,7 +47,7 @@ impl Args {
             }
             None => context.data()?,
         };
-        let session = session(self.meant, context)?;
+        let session = session(self.scope, context)?;
         let elsewhere = elsewhere(context);
         teamlog_mcp::serve_stdio(root, self.team, session, context.origin(), elsewhere)
             .map_err(|error| CommandError::io("serve", "standard input and output", &error))?;
@@ -57,8 +57,8 @@ impl Args {
 
 /// The session in which states are read and written. If the environment names an invalid one, only the tools of states
 /// report it.
-fn session(meant: Meant, context: &Context) -> Result<Session, CommandError> {
-    match meant.session(context) {
+fn session(given: SessionScope, context: &Context) -> Result<Session, CommandError> {
+    match given.session(context) {
         Ok(session) => {
             scope(session.as_deref())?;
             Ok(Ok(session))

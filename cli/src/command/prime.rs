@@ -1,6 +1,6 @@
 //! `prime`: what an agent should know when it wakes.
 
-use crate::agents::event::{ContextAnswer, Told};
+use crate::agents::event::{ContextAnswer, HookEvent};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::style::Paint;
@@ -43,7 +43,7 @@ impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let agent = context.agent("--agent", self.agent)?;
         let told = match self.hook {
-            true => Some(Told::read(context)?),
+            true => Some(HookEvent::read(context)?),
             false => None,
         };
         let mut team = context.team_at(&self.team, self.at)?;
@@ -58,7 +58,11 @@ impl Args {
 }
 
 /// The text as the hook takes it. Before a compaction agents take no JSON that adds anything, but may heed a text.
-fn hooked(context: &mut Context, told: &Told, answer: &PrimeAnswer) -> Result<(), CommandError> {
+fn hooked(
+    context: &mut Context,
+    told: &HookEvent,
+    answer: &PrimeAnswer,
+) -> Result<(), CommandError> {
     let plain = View {
         paint: Paint::new(false),
         width: None,

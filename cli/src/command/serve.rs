@@ -112,7 +112,7 @@ pub struct TeamServed {
 
 /// What the daemon says of itself on its socket.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct DaemonState {
     stopping: bool,
     teams: BTreeMap<String, Condition>,
 }
@@ -149,7 +149,7 @@ impl Args {
         let root = context.path(context.data_root());
         let failed =
             |error: std::io::Error| CommandError::io("find", &root.display().to_string(), &error);
-        let resident = Resident::new(&root).map_err(failed)?;
+        let resident = Resident::new(&root, context.run_forwarded()).map_err(failed)?;
         let mut options = ServeOptions::new(root.clone(), stream::answering());
         let program = program(&root);
         options.root_options = RootOptions {
@@ -250,7 +250,7 @@ fn status(context: &mut Context) -> Outcome {
         );
     };
     let (code, body) = control::ask(&running.socket, "GET", "/control/status")?;
-    let told: Told = match (code, serde_json::from_slice(&body)) {
+    let told: DaemonState = match (code, serde_json::from_slice(&body)) {
         (200, Ok(told)) => told,
         _ => return Err(strange(code, &body)),
     };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 // The session or the root. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-pub struct Meant {
+pub struct SessionScope {
     /// The session [default: $RCS_SESSION_ID, $CODEX_SESSION_ID or $SESSION_ID; else the root]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
@@ -17,7 +17,7 @@ pub struct Meant {
     root: bool,
 }
 
-impl Meant {
+impl SessionScope {
     /// The session that is meant; `None` is the root.
     ///
     /// # Errors
@@ -33,7 +33,7 @@ impl Meant {
     /// The session that is meant, where another one is named beside these words, which count for more.
     ///
     /// # Errors
-    /// As [`Meant::session`].
+    /// As [`SessionScope::session`].
     pub fn session_or(
         self,
         named: Option<String>,
@@ -48,7 +48,7 @@ impl Meant {
     /// Puts the session into an input, which may name it itself: `null` is the root.
     ///
     /// # Errors
-    /// As [`Meant::session`]; the input names another one.
+    /// As [`SessionScope::session`]; the input names another one.
     pub fn put_into(
         self,
         input: &mut Map<String, Value>,

@@ -9,7 +9,7 @@ mod parts;
 use crate::agents::guard_hook::{GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Whose, file, guard_hook, text, top};
+use crate::agents::{Agent, file, guard_hook, text, top};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
@@ -72,10 +72,10 @@ enum Host {
 }
 
 impl Host {
-    fn whose(self) -> Whose {
+    fn whose(self) -> Agent {
         match self {
-            Host::Claude => Whose::Claude,
-            Host::Codex => Whose::Codex,
+            Host::Claude => Agent::Claude,
+            Host::Codex => Agent::Codex,
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct SetupAnswer {
     /// What became of all.
     status: Status,
     /// Which agent.
-    whose: Whose,
+    whose: Agent,
     /// The team; `null` where all is taken out.
     team: Option<String>,
     /// The project.
@@ -260,7 +260,7 @@ impl Args {
             );
         }
         match plan.whose {
-            Whose::Claude => {
+            Agent::Claude => {
                 let own = file::read(&dir.join("CLAUDE.md"))?.unwrap_or_default();
                 if !own.contains("@AGENTS.md") {
                     notes.push(
@@ -268,10 +268,10 @@ impl Args {
                     );
                 }
             }
-            Whose::Codex | Whose::Pi if !whole => {
+            Agent::Codex | Agent::Pi if !whole => {
                 notes.extend(super::hooks::trust(plan.whose).map(str::to_owned));
             }
-            Whose::Codex | Whose::Pi => {}
+            Agent::Codex | Agent::Pi => {}
         }
         let check = format!(
             "hooks doctor {} --dir {}",

@@ -4,7 +4,7 @@
 //! refusal, one of the words themselves included.
 
 use super::given;
-use super::session::Meant;
+use super::session::SessionScope;
 use crate::context::{Context, Unknown};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::escape::visible_json;
@@ -36,14 +36,14 @@ enum Action {
 // What every operation takes. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
-struct Asked {
+struct Query {
     #[arg(skip)]
     all_sessions: bool,
     /// The mode
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
@@ -63,7 +63,7 @@ Examples:
 )]
 struct Read {
     #[command(flatten)]
-    asked: Asked,
+    query: Query,
 }
 
 /// Write fields of the state of a mode, which may start or end it
@@ -76,7 +76,7 @@ Examples:
 )]
 struct Write {
     #[command(flatten)]
-    asked: Asked,
+    query: Query,
 }
 
 /// Clear the state of a mode, so that others may start
@@ -90,7 +90,7 @@ Examples:
 )]
 struct Clear {
     #[command(flatten)]
-    asked: Asked,
+    query: Query,
     /// The states of the root and of every session
     #[arg(long)]
     all_sessions: bool,
@@ -108,7 +108,7 @@ Examples:
 )]
 struct ListActive {
     #[command(flatten)]
-    asked: Asked,
+    query: Query,
 }
 
 /// Show what is known of a mode, or of all of them
@@ -123,30 +123,30 @@ Examples:
 )]
 struct GetStatus {
     #[command(flatten)]
-    asked: Asked,
+    query: Query,
 }
 
 impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         match self.action {
-            Action::Read(read) => read.asked.ask(context, Team::state_read),
-            Action::ListActive(list) => list.asked.ask(context, Team::state_list_active),
-            Action::GetStatus(get) => get.asked.ask(context, Team::state_get_status),
+            Action::Read(read) => read.query.ask(context, Team::state_read),
+            Action::ListActive(list) => list.query.ask(context, Team::state_list_active),
+            Action::GetStatus(get) => get.query.ask(context, Team::state_get_status),
             Action::Write(write) => {
                 context.records(Unknown::Repeat);
-                write.asked.ask(context, Team::state_write)
+                write.query.ask(context, Team::state_write)
             }
             Action::Clear(mut clear) => {
                 context.records(Unknown::Repeat);
-                clear.asked.all_sessions = clear.all_sessions;
-                clear.asked.ask(context, Team::state_clear)
+                clear.query.all_sessions = clear.all_sessions;
+                clear.query.ask(context, Team::state_clear)
             }
         }
     }
 }
 
-impl Asked {
+impl Query {
     /// Puts the input together, carries the operation out and answers with its payload alone.
     fn ask<I: DeserializeOwned, A: Serialize>(
         self,
@@ -172,7 +172,7 @@ impl Asked {
             // The session of the environment is one of them.
             true => drop(input.insert("all_sessions".to_owned(), true.into())),
             false if input.get("all_sessions") == Some(&Value::Bool(true)) => {}
-            false => self.meant.put_into(&mut input, context)?,
+            false => self.scope.put_into(&mut input, context)?,
         }
         let asked: I = given::typed(input)?;
         let team = context.team_named(team)?;

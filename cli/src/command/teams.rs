@@ -20,7 +20,11 @@ impl Args {
     /// Runs it.
     pub fn run(self, context: &mut Context) -> Outcome {
         let all = AllAnswer::of(context, Which::All, |team| Ok(team.listed()?))?;
-        context.answer(&all, teams::list)?;
+        context.answer(&all, |all, view| {
+            let failed = all.failed.iter();
+            let failed: Vec<_> = failed.map(|one| (&*one.team, &*one.message)).collect();
+            teams::list(&all.teams, &failed, view)
+        })?;
         context.out.flush()?;
         Ok(all.exit(Exit::Refused))
     }

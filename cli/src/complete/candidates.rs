@@ -35,14 +35,14 @@ const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
 type Candidates = Vec<CompletionCandidate>;
 /// Gives the values that go on with what is begun.
-pub type Asked = fn(&Source, &str) -> Option<Candidates>;
+pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 
 /// Where to ask.
 #[derive(Debug)]
 pub struct Source(Typed, ProcessEnv);
 
 /// Whom to ask for the values of an argument: by what the help calls them.
-pub fn of(arg: &Arg, command: &str) -> Option<Asked> {
+pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {
         "TEAM" => Source::teams,

@@ -22,13 +22,13 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// Most bytes of the head of its answer.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 /// Most bytes that a call may say; an answer has far fewer.
-const SAID_BYTES_MAX: usize = 64 << 20;
+const OUTPUT_BYTES_MAX: usize = 64 << 20;
 /// Most files that a call may have open.
 const FILES_MAX: usize = 16;
 
 /// What became of a call that was to be handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Handed {
+pub enum CallEnd {
     /// It was carried out, and its process is to end with that.
     Ended(u8),
     /// Nobody takes it.
@@ -48,43 +48,44 @@ pub fn call(
     call: &ForwardedCall,
     repeat: Repeat,
     env: &ProcessEnv,
-) -> Result<Handed, CommandError> {
+) -> Result<CallEnd, CommandError> {
     let Some(stream) = runtime.socket.as_deref().and_then(connected) else {
-        return Ok(Handed::Nowhere);
+        return Ok(CallEnd::Nowhere);
     };
     check_peer(&stream)?;
     let mut link = Link {
         stream: BufReader::new(stream),
         files: Vec::new(),
         stdin: None,
-        said: Said::default(),
+        output: CallOutput::default(),
         env,
     };
-    if link.upgraded(runtime)? == Taken::No || link.send(&Frame::Call(call.clone())).is_err() {
-        return Ok(Handed::HungUp);
+    if link.upgraded(runtime)? == Upgrade::Refused || link.send(&Frame::Call(call.clone())).is_err()
+    {
+        return Ok(CallEnd::HungUp);
     }
     match link.serve() {
         Ok(Some(code)) => {
-            link.said.show(env)?;
-            Ok(Handed::Ended(code))
+            link.output.show(env)?;
+            Ok(CallEnd::Ended(code))
         }
-        Ok(None) => Ok(Handed::Nowhere),
+        Ok(None) => Ok(CallEnd::Nowhere),
         Err(_) => Err(outcome_unknown(&call.team, repeat)),
     }
 }
 
 /// What a call has said so far.
 #[derive(Default)]
-struct Said {
+struct CallOutput {
     /// In its order; `true` for standard output.
     chunks: Vec<(bool, Vec<u8>)>,
     bytes: usize,
 }
 
-impl Said {
+impl CallOutput {
     fn keep(&mut self, is_out: bool, chunk: Vec<u8>) -> io::Result<()> {
         self.bytes = self.bytes.saturating_add(chunk.len());
-        if self.bytes > SAID_BYTES_MAX {
+        if self.bytes > OUTPUT_BYTES_MAX {
             return Err(io::ErrorKind::InvalidData.into());
         }
         self.chunks.push((is_out, chunk));
@@ -143,10 +144,10 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
 
 /// Whether the daemon takes calls.
 #[derive(Debug, PartialEq, Eq)]
-enum Taken {
-    Yes,
+enum Upgrade {
+    Accepted,
     /// It hung up, as one does that is on its way out.
-    No,
+    Refused,
 }
 
 struct Link<'a> {
@@ -155,13 +156,13 @@ struct Link<'a> {
     files: Vec<Source>,
     /// Standard input, once it was wanted.
     stdin: Option<Box<dyn BufRead>>,
-    said: Said,
+    output: CallOutput,
     env: &'a ProcessEnv,
 }
 
 impl Link<'_> {
     /// Asks for the connection to become one of frames.
-    fn upgraded(&mut self, runtime: &Runtime) -> Result<Taken, CommandError> {
+    fn upgraded(&mut self, runtime: &Runtime) -> Result<Upgrade, CommandError> {
         let silent = |_: io::Error| unreachable_daemon(runtime, "does not answer");
         let head = format!(
             "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n\
@@ -172,20 +173,20 @@ impl Link<'_> {
         stream.set_read_timeout(deadline).map_err(silent)?;
         stream.set_write_timeout(deadline).map_err(silent)?;
         if stream.write_all(head.as_bytes()).is_err() {
-            return Ok(Taken::No);
+            return Ok(Upgrade::Refused);
         }
         let status = match self.status() {
             Ok(Some(status)) => status,
             // It hung up before it was told what is wanted.
-            Ok(None) => return Ok(Taken::No),
-            Err(error) if !is_deadline(&error) => return Ok(Taken::No),
+            Ok(None) => return Ok(Upgrade::Refused),
+            Err(error) if !is_deadline(&error) => return Ok(Upgrade::Refused),
             Err(error) => return Err(silent(error)),
         };
         let stream = self.stream.get_mut();
         stream.set_read_timeout(None).map_err(silent)?;
         stream.set_write_timeout(None).map_err(silent)?;
         match status {
-            101 => Ok(Taken::Yes),
+            101 => Ok(Upgrade::Accepted),
             409 => Err(mismatch(&runtime.version)),
             503 => Err(busy()),
             status => {
@@ -225,11 +226,11 @@ impl Link<'_> {
                     continue;
                 }
                 Frame::Err(bytes) => {
-                    self.said.keep(false, bytes)?;
+                    self.output.keep(false, bytes)?;
                     continue;
                 }
                 Frame::Out(bytes) => {
-                    self.said.keep(true, bytes)?;
+                    self.output.keep(true, bytes)?;
                     Ok(Frame::Written)
                 }
                 Frame::Open(path) => self.opened(&path),

@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_server::forward::{Child, Cut, Ended, ForwardIo, Terminals};
 
 /// Streams in memory.
-struct Held {
+struct CollectingIo {
     input: Mutex<Vec<u8>>,
     out: Mutex<Vec<u8>>,
 }
 
-impl ForwardIo for Held {
+impl ForwardIo for CollectingIo {
     fn open(&self, _: &Path) -> io::Result<u32> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -74,7 +74,7 @@ pub fn collected(
         return Ok(None);
     };
     call.terminals = Terminals::default();
-    let held = Arc::new(Held {
+    let held = Arc::new(CollectingIo {
         input: Mutex::new(input.into_bytes()),
         out: Mutex::default(),
     });

@@ -19,11 +19,11 @@ pub use input::Place;
 pub use resident::Resident;
 pub use table::{Meant, records};
 
-use crate::args::Global;
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
+use crate::global::Global;
 use crate::root;
-use client::Handed;
+use client::CallEnd;
 use runtime::Runtime;
 use std::ffi::OsString;
 use std::path::Path;
@@ -87,9 +87,9 @@ fn handed_over(
             return Ok(None);
         };
         match client::call(&runtime, call, repeat, env)? {
-            Handed::Ended(code) => return Ok(Some(code)),
-            Handed::Nowhere => return Ok(None),
-            Handed::HungUp => daemon = Runtime::of_team(root, &call.team)?,
+            CallEnd::Ended(code) => return Ok(Some(code)),
+            CallEnd::Nowhere => return Ok(None),
+            CallEnd::HungUp => daemon = Runtime::of_team(root, &call.team)?,
         }
     }
     Ok(None)

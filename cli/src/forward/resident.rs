@@ -1,8 +1,9 @@
 //! The daemon's side: what is forwarded runs as the same code, on the teams that are open here.
 
-use crate::args;
+use crate::context::RunForwarded;
 use crate::env::ProcessEnv;
 use crate::exit;
+use crate::global::wants_json;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use teamlog_server::forward::{Forward, ForwardIo, ForwardedCall};
 pub struct Resident {
     /// Which directory the root is.
     place: (u64, u64),
+    run: RunForwarded,
 }
 
 impl Resident {
@@ -21,9 +23,10 @@ impl Resident {
     ///
     /// # Errors
     /// There is no such directory.
-    pub fn new(root: &Path) -> std::io::Result<Resident> {
+    pub fn new(root: &Path, run: RunForwarded) -> std::io::Result<Resident> {
         Ok(Resident {
             place: place(root)?,
+            run,
         })
     }
 }
@@ -40,9 +43,9 @@ impl Forward for Resident {
             return None;
         }
         let env = ProcessEnv::of_caller(&call, io);
-        let ran = exit::caught(|| args::run_resident(&call.argv, &env, served));
+        let ran = exit::caught(|| (self.run)(&call.argv, &env, served));
         Some(ran.unwrap_or_else(|bug| {
-            let json = args::wants_json(&call.argv);
+            let json = wants_json(&call.argv);
             bug.report(json, &env).into()
         }))
     }

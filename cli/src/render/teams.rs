@@ -1,6 +1,5 @@
 //! The teams of a data root, and the traces of a team.
 
-use crate::command::all_teams::AllAnswer;
 use crate::render::style::Style;
 use crate::render::table::{Cell, lines, number, plain, styled};
 use crate::render::{View, time};
@@ -8,16 +7,16 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::TracesAnswer;
 
-/// `team  open  members  events  last event`.
-pub fn list(all: &AllAnswer<TeamListed>, view: &View) -> Vec<String> {
-    let mut rows: Vec<Vec<Cell>> = all.teams.iter().map(|team| row(team, view)).collect();
-    rows.extend(all.failed.iter().map(|failed| {
+/// `team  open  members  events  last event`; of those that cannot be read, why.
+pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<String> {
+    let mut rows: Vec<Vec<Cell>> = teams.iter().map(|team| row(team, view)).collect();
+    rows.extend(failed.iter().map(|(team, why)| {
         vec![
-            styled(Style::Bold, &failed.team),
+            styled(Style::Bold, team),
             styled(Style::Bad, "failed"),
             plain(""),
             plain(""),
-            plain(&failed.message),
+            plain(why),
         ]
     }));
     if rows.is_empty() {

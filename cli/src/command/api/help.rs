@@ -70,7 +70,7 @@ pub fn of_all(context: &mut Context) -> Outcome {
     match context.called() {
         // As of any other command.
         Called::Teamlog => {
-            let text = crate::args::help_of("api");
+            let text = context.help_of("api");
             context.out.text(&text)?;
         }
         called @ Called::Rcs => {

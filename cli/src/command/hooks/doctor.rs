@@ -4,7 +4,7 @@ use super::Place;
 use crate::agents::guard_hook::GuardHook;
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Whose, extension, file, guard_hook, top};
+use crate::agents::{Agent, extension, file, guard_hook, top};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
@@ -40,7 +40,7 @@ Examples:
 pub struct Doctor {
     /// Whose hook
     #[arg(value_enum, value_name = "WHOSE")]
-    whose: Whose,
+    whose: Agent,
     #[command(flatten)]
     place: Place,
 }
@@ -51,7 +51,7 @@ pub struct HooksDoctorAnswer {
     /// The worst of the checks.
     status: Health,
     /// Whose hook it is.
-    whose: Whose,
+    whose: Agent,
     /// The file that it is in.
     file: String,
     /// What was looked at.
@@ -120,7 +120,7 @@ impl Doctor {
                     },
                 });
                 checks.push(probe(&found.run, &top(context, dir, false)?, context));
-                if self.whose == Whose::Codex {
+                if self.whose == Agent::Codex {
                     checks.push(trusted(context, &file)?);
                 }
             }
@@ -143,7 +143,7 @@ impl Doctor {
         let Some(text) = file::read(file)? else {
             return Ok(None);
         };
-        if self.whose == Whose::Pi {
+        if self.whose == Agent::Pi {
             return Ok(extension::words(&text).map(|words| Found {
                 current: text == extension::text(&words)
                     && own(context, GuardHook::of_words(&words), &words),
@@ -299,7 +299,7 @@ fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
                 "{} does not trust it, so that Codex skips it",
                 config.display()
             ),
-            hint: super::trust(Whose::Codex).map(str::to_owned),
+            hint: super::trust(Agent::Codex).map(str::to_owned),
         },
     })
 }

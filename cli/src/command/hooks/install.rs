@@ -7,7 +7,7 @@ use super::Place;
 use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook};
-use crate::agents::{Whose, extension, file};
+use crate::agents::{Agent, extension, file};
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::View;
@@ -27,7 +27,7 @@ Examples:
 pub struct Install {
     /// Whose configuration
     #[arg(value_enum, value_name = "WHOSE")]
-    whose: Whose,
+    whose: Agent,
     /// The team [default: what the guard finds when it is asked]
     team: Option<String>,
     /// Who is to write [default: what the guard finds when it is asked]
@@ -63,7 +63,7 @@ pub struct HooksAnswer {
     /// What became of the file.
     status: Status,
     /// Whose configuration it is.
-    whose: Whose,
+    whose: Agent,
     /// The file.
     file: String,
     /// What the agent runs before a tool call.
@@ -119,7 +119,7 @@ impl Install {
     }
 
     fn content(&self, old: Option<&str>, words: &[String], line: &str) -> Result<String, String> {
-        if self.whose == Whose::Pi {
+        if self.whose == Agent::Pi {
             return Ok(extension::text(words));
         }
         let mut settings = JsonText::parse(old)?;
@@ -133,7 +133,7 @@ impl Install {
         let Some(old) = old else {
             return Ok(None);
         };
-        if self.whose == Whose::Pi {
+        if self.whose == Agent::Pi {
             return Ok(extension::words(old).and_then(|words| GuardHook::of_words(&words)));
         }
         let settings = JsonText::parse(Some(old)).map_err(|why| file::unusable(file, &why))?;

@@ -35,7 +35,7 @@ impl Clear {
             mode: self.target.mode,
             session_id: match self.all_sessions {
                 true => None,
-                false => self.target.meant.session(context)?,
+                false => self.target.scope.session(context)?,
             },
             all_sessions: self.all_sessions,
         };

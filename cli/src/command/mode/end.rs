@@ -58,7 +58,7 @@ impl Complete {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = ModeComplete {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
             note: self.note,
         };
         let asked = (&*self.target.team, "mode-complete");
@@ -72,7 +72,7 @@ impl Fail {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = ModeFail {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
             error: self.error,
         };
         let asked = (&*self.target.team, "mode-fail");
@@ -86,7 +86,7 @@ impl Cancel {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = ModeCancel {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
             reason: self.reason,
         };
         let asked = (&*self.target.team, "mode-cancel");

@@ -1,6 +1,6 @@
 //! `mode explain`: what would become of making a mode active.
 
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::render::prompt;
@@ -33,7 +33,7 @@ pub struct Explain {
     #[arg(long, value_name = "VERDICT", requires = "active", conflicts_with = "mode", value_parser = verdict)]
     review: Option<Review>,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     at: Option<Spot>,
@@ -57,7 +57,7 @@ impl Explain {
                 "mode must be given".to_owned(),
             ));
         };
-        let session_id = self.meant.session(context)?;
+        let session_id = self.scope.session(context)?;
         let mut team = context.team_at(&self.team, self.at)?;
         let told = team.mode_explain(ModeExplain { mode, session_id })?;
         context.answer(&told, prompt::transition)?;

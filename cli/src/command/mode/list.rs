@@ -1,6 +1,6 @@
 //! `mode list`: how all modes stand.
 
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
 use crate::render::mode;
@@ -17,7 +17,7 @@ pub struct List {
     /// The team
     team: String,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// Those of the root and of every session, each by itself
     #[arg(long, conflicts_with_all = ["session", "root"])]
     all_sessions: bool,
@@ -40,7 +40,7 @@ impl List {
         let list = ModeList {
             session_id: match self.all_sessions {
                 true => None,
-                false => self.meant.session(context)?,
+                false => self.scope.session(context)?,
             },
             all_sessions: self.all_sessions,
             active: self.active,

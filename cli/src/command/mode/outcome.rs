@@ -1,9 +1,9 @@
 //! `mode outcome`: whether a mode ended, and how. As the hook of an agent that is about to stop: which modes of its session
 //! have not.
 
-use crate::agents::event::{StopAnswer, Told};
+use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::given;
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome as Ending};
 use crate::render::prompt;
@@ -36,7 +36,7 @@ pub struct Outcome {
     #[arg(value_name = "MODE", required_unless_present_any = ["input", "hook"])]
     mode: Option<String>,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// A state to read instead, a JSON object; there is no team then
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with_all = ["team", "mode", "session", "root", "at"])]
     input: Option<String>,
@@ -57,7 +57,7 @@ impl Outcome {
         }
         if self.hook {
             let team = self.team.unwrap_or_default();
-            return stopping(context, &team, self.meant);
+            return stopping(context, &team, self.scope);
         }
         let (Some(team), Some(mode)) = (self.team, self.mode) else {
             let message = "mode must be given, or --input".to_owned();
@@ -65,7 +65,7 @@ impl Outcome {
         };
         let asked = ModeOutcome {
             mode: Some(mode),
-            session_id: self.meant.session(context)?,
+            session_id: self.scope.session(context)?,
             state: None,
         };
         let mut team = context.team_at(&team, self.at)?;
@@ -77,9 +77,9 @@ impl Outcome {
 
 /// Whether an agent may stop. It is kept from it only once, since it may know better; by modes of its own session only,
 /// since those of the root are everybody's; and never by an interview, which goes on with its user's answer.
-fn stopping(context: &mut Context, team: &str, meant: Meant) -> Ending {
-    let told = Told::read(context)?;
-    let session = meant.session_or(told.session_id, context)?;
+fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Ending {
+    let told = HookEvent::read(context)?;
+    let session = scope.session_or(told.session_id, context)?;
     let mut handle = context.team(team)?;
     let listed = handle.mode_list(ModeList {
         session_id: session.clone(),

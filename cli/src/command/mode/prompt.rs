@@ -2,7 +2,7 @@
 
 use crate::agents::event::ContextAnswer;
 use crate::command::given;
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::{Context, typed_here};
 use crate::exit::{CommandError, Exit, Outcome};
@@ -39,7 +39,7 @@ pub struct Prompt {
     #[arg(long)]
     hook: bool,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// The thread that the prompt belongs to
     #[arg(long, value_name = "THREAD")]
     thread_id: Option<String>,
@@ -103,7 +103,7 @@ impl Prompt {
         };
         let input = ModePrompt {
             text: submitted.text,
-            session_id: self.meant.session_or(submitted.session_id, context)?,
+            session_id: self.scope.session_or(submitted.session_id, context)?,
             thread_id: self.thread_id.or(submitted.thread_id),
             turn_id: self.turn_id.or(submitted.turn_id),
         };

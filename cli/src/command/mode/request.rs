@@ -1,7 +1,7 @@
 //! What commands of modes have in common: the mode that is meant, and fields of its state.
 
 use crate::command::given;
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::context::Context;
 use crate::exit::CommandError;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ pub struct Target {
     #[arg(value_name = "MODE")]
     pub mode: String,
     #[command(flatten)]
-    pub meant: Meant,
+    pub scope: SessionScope,
 }
 
 // Fields of its state. (A doc comment would become the text of every command that takes these.)

@@ -1,6 +1,6 @@
 //! `mode sessions`, `mode end-session`: who works in a team, and the end of one that does no more.
 
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
@@ -39,7 +39,7 @@ pub struct EndSession {
     /// The team
     team: String,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// Why it ends
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
@@ -62,7 +62,7 @@ impl Sessions {
 
 impl EndSession {
     pub fn run(self, context: &mut Context) -> Outcome {
-        let Some(session_id) = self.meant.session(context)? else {
+        let Some(session_id) = self.scope.session(context)? else {
             let message = "session_id must be given, as --session or by the environment";
             return Err(CommandError::invalid("session_id", message));
         };

@@ -25,7 +25,7 @@ impl Show {
     pub fn run(self, context: &mut Context) -> Outcome {
         let show = ModeShow {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
         };
         let mut team = context.team_at(&self.target.team, self.at)?;
         let answer = team.mode_show(show)?;

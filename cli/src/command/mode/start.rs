@@ -41,7 +41,7 @@ impl Start {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = ModeStart {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
             task_description: self.task,
             current_phase: self.phase,
             max_iterations: self.max_iterations,

@@ -36,7 +36,7 @@ impl Update {
     pub fn run(self, context: &mut Context) -> Outcome {
         let input = ModeUpdate {
             mode: self.target.mode,
-            session_id: self.target.meant.session(context)?,
+            session_id: self.target.scope.session(context)?,
             current_phase: self.phase,
             iteration: self.iteration,
             set: self.fields.all(context)?,

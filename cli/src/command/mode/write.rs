@@ -1,7 +1,7 @@
 //! `mode write`: a state as a whole, or in part, by the rules that all states keep.
 
 use crate::command::given;
-use crate::command::session::Meant;
+use crate::command::session::SessionScope;
 use crate::command::stamp::Stamp;
 use crate::context::Context;
 use crate::exit::{Exit, Outcome};
@@ -28,7 +28,7 @@ pub struct Write {
     #[arg(value_name = "MODE")]
     mode: Option<String>,
     #[command(flatten)]
-    meant: Meant,
+    scope: SessionScope,
     /// What to write, a JSON object
     #[arg(long, value_name = "JSON|@FILE|-")]
     input: String,
@@ -39,7 +39,7 @@ pub struct Write {
 impl Write {
     pub fn run(self, context: &mut Context) -> Outcome {
         let mut input = given::object(context.env(), "input", &self.input)?;
-        self.meant.put_into(&mut input, context)?;
+        self.scope.put_into(&mut input, context)?;
         given::named(&mut input, "mode", self.mode)?;
         let asked = (&*self.team, "mode-write");
         let input: ModeWrite = given::typed(input)?;

@@ -5,7 +5,7 @@ use crate::agents::block::{MARKDOWN, TOML};
 use crate::agents::guard_hook::{self, GuardHook};
 use crate::agents::json_text::JsonText;
 use crate::agents::settings::{self, Hook, MCP};
-use crate::agents::{Whose, data_root, file, program};
+use crate::agents::{Agent, data_root, file, program};
 use crate::context::Context;
 use crate::exit::CommandError;
 use crate::render::View;
@@ -124,7 +124,7 @@ impl Part {
 /// What is set up.
 pub struct Plan {
     /// For which agent.
-    pub whose: Whose,
+    pub whose: Agent,
     /// In which project.
     pub dir: PathBuf,
     /// For which team.
@@ -134,17 +134,17 @@ pub struct Plan {
 }
 
 /// The file that names the MCP server.
-fn mcp_file(whose: Whose, dir: &Path) -> PathBuf {
+fn mcp_file(whose: Agent, dir: &Path) -> PathBuf {
     file::followed(dir.join(match whose {
-        Whose::Codex => ".codex/config.toml",
-        Whose::Claude | Whose::Pi => ".mcp.json",
+        Agent::Codex => ".codex/config.toml",
+        Agent::Claude | Agent::Pi => ".mcp.json",
     }))
 }
 
-fn skill_file(whose: Whose, dir: &Path) -> PathBuf {
+fn skill_file(whose: Agent, dir: &Path) -> PathBuf {
     file::followed(dir.join(match whose {
-        Whose::Codex => ".agents/skills/teamlog/SKILL.md",
-        Whose::Claude | Whose::Pi => ".claude/skills/teamlog/SKILL.md",
+        Agent::Codex => ".agents/skills/teamlog/SKILL.md",
+        Agent::Claude | Agent::Pi => ".claude/skills/teamlog/SKILL.md",
     }))
 }
 
@@ -163,8 +163,8 @@ impl Plan {
             parts.push(self.put_hook(context, files, name, hook)?);
         }
         parts.push(match self.whose {
-            Whose::Codex => self.put_toml(context, files)?,
-            Whose::Claude | Whose::Pi => self.put_mcp(context, files)?,
+            Agent::Codex => self.put_toml(context, files)?,
+            Agent::Claude | Agent::Pi => self.put_mcp(context, files)?,
         });
         parts.push(self.put_skill(files)?);
         parts.push(self.put_instructions(context, files)?);
@@ -355,7 +355,7 @@ fn names_the_server(line: &str) -> bool {
 /// A file cannot be read, or holds something else than it should.
 pub fn take_out(
     context: &Context,
-    whose: Whose,
+    whose: Agent,
     dir: &Path,
     files: &mut Files,
 ) -> Result<Vec<Part>, CommandError> {
@@ -371,8 +371,8 @@ pub fn take_out(
     }
     let mcp = mcp_file(whose, dir);
     let there = match whose {
-        Whose::Codex => change_text(files, &mcp, |text| TOML.without(text))?,
-        Whose::Claude | Whose::Pi => change_json(files, &mcp, |settings| {
+        Agent::Codex => change_text(files, &mcp, |text| TOML.without(text))?,
+        Agent::Claude | Agent::Pi => change_json(files, &mcp, |settings| {
             let own = settings::mcp(settings).is_some_and(|entry| settings::is_own_mcp(&entry));
             own && settings.remove(&MCP)
         })?,
@@ -392,14 +392,14 @@ pub fn take_out(
 /// The paragraph is one for all agents of a project.
 fn take_out_instructions(
     context: &Context,
-    whose: Whose,
+    whose: Agent,
     dir: &Path,
     files: &mut Files,
 ) -> Result<Part, CommandError> {
     let path = instructions_file(dir);
     let other = match whose {
-        Whose::Codex => Whose::Claude,
-        Whose::Claude | Whose::Pi => Whose::Codex,
+        Agent::Codex => Agent::Claude,
+        Agent::Claude | Agent::Pi => Agent::Codex,
     };
     let others = file::read(&other.hooks_file(context, Some(dir), false)?)?;
     let others = JsonText::parse(others.as_deref()).ok();

@@ -1,0 +1,236 @@
+//! Opening what a command works on: the data root, a team now or at a point of its past, a directory of backups.
+
+use super::{Context, Unknown};
+use crate::exit::{CommandError, Exit};
+use crate::when::{Spot, When};
+use jiff::tz::TimeZone;
+use std::io::ErrorKind;
+use std::path::Path;
+use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::{Clock, Error, Receipt, SystemClock, Timestamp};
+use teamlog_team::{BackupDir, Failure, Root, Team, names};
+
+impl Context {
+    /// The team that a flag names, else the environment, else the only one that was not closed.
+    ///
+    /// # Errors
+    /// None is named and there is not just one; the root cannot be read.
+    pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
+        match (named, self.env.var_set("TEAMLOG_TEAM")) {
+            (Some(team), _) => Ok(team),
+            // A name that is not UTF-8 is refused as any other that cannot be a team's.
+            (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
+            (None, None) => match self.env.only_team() {
+                Some(team) => Ok(team.to_owned()),
+                // To look at every team is no reason for a daemon to take their locks.
+                None => Ok(self.data()?.without_residents().only_team()?),
+            },
+        }
+    }
+
+    /// Holds a team against the caller's last receipt, if there is one.
+    ///
+    /// # Errors
+    /// The team cannot be opened; it no longer holds what the receipt vouches for.
+    pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
+        match self.last_receipt {
+            Some(_) => self.team(team).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The data root for what creates that team, itself created if it is missing.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; I/O.
+    pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.team = Some(team.to_owned());
+        self.outcome = Unknown::Repeat;
+        // Before a directory comes into the world for a name that never can.
+        names::check_known("team", team)?;
+        if self.last_receipt.is_some() {
+            // A team that somebody holds a receipt of is there already.
+            self.team(team)?;
+        }
+        if let Some(served) = &self.served {
+            return Ok(served.root().with_options(self.options()));
+        }
+        Root::create(&self.data_root, self.options.clone()).map_err(|failure| {
+            match missing(&failure) {
+                true => self.no_directory("invalid_input", "cannot become one"),
+                false => failure.into(),
+            }
+        })
+    }
+
+    /// A team, opened.
+    ///
+    /// # Errors
+    /// There is no such team, or it cannot be opened.
+    pub fn team(&mut self, name: &str) -> Result<Team, CommandError> {
+        self.concerns(name)?;
+        let Some(last) = &self.last_receipt else {
+            return self.opened(name);
+        };
+        // What the caller's last receipt vouches for must be there.
+        let team = self.opened(name).map_err(|error| match error.code() {
+            "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
+            _ => error,
+        })?;
+        team.still_holds(&last.receipt)?;
+        Ok(team)
+    }
+
+    pub(super) fn opened(&self, name: &str) -> Result<Team, CommandError> {
+        Ok(self.data()?.team(name)?)
+    }
+
+    /// The team that all of this is about.
+    fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
+        self.team = Some(team.to_owned());
+        Ok(names::check_known("team", team)?)
+    }
+
+    /// The data root, for what concerns a team that may not open.
+    ///
+    /// # Errors
+    /// The name cannot be a team's; there is no such directory; I/O.
+    pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
+        self.concerns(team)?;
+        if self.last_receipt.is_some() {
+            // What a receipt is held against has to open.
+            self.team(team)?;
+        }
+        self.data()
+    }
+
+    /// The data root, for what concerns no team in particular.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn data(&self) -> Result<Root, CommandError> {
+        if let Some(served) = &self.served {
+            return Ok(served.root().with_options(self.options()));
+        }
+        Root::open(&self.data_root, self.options.clone()).map_err(|failure| {
+            match missing(&failure) {
+                true if self.data_root.exists() => self.no_directory("invalid_input", "is none"),
+                true => self.no_directory("data_root_not_found", "does not exist"),
+                false => failure.into(),
+            }
+        })
+    }
+
+    /// The data root for one of all teams. A daemon keeps the lock of every team that its own root opens, so one that it
+    /// does not serve is opened apart, and its lock ends with the handle.
+    ///
+    /// # Errors
+    /// As [`Context::data`].
+    pub fn data_of(&self, team: &str) -> Result<Root, CommandError> {
+        let root = self.data()?;
+        Ok(match &self.served {
+            Some(served) if !served.serves(team) => root.without_residents(),
+            _ => root,
+        })
+    }
+
+    /// The same, at a point of its past if one is given.
+    ///
+    /// # Errors
+    /// As [`Context::team`]; the team has no such point.
+    pub fn team_at(&mut self, name: &str, at: Option<Spot>) -> Result<Team, CommandError> {
+        let team = self.team(name)?;
+        let Some(spot) = at else {
+            return Ok(team);
+        };
+        let point = self.point(spot)?;
+        let team = team.at(point)?;
+        if let Some(moment) = team.moment() {
+            self.now = Some(moment.time);
+            if !self.out.is_json() {
+                self.note(&format!("as of event {}, {}", moment.seq, moment.time));
+            }
+        }
+        Ok(team)
+    }
+
+    /// A directory for backups, created if it is missing; it must lie outside the data root.
+    ///
+    /// # Errors
+    /// It lies inside; I/O.
+    pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
+        let (dir, data_root) = (self.path(dir), self.path(&self.data_root));
+        Ok(BackupDir::create(&dir, &data_root, self.options.clone())?)
+    }
+
+    /// A directory of backups.
+    ///
+    /// # Errors
+    /// There is none; I/O.
+    pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
+        let opened = BackupDir::open(&self.path(dir), self.options.clone());
+        opened.map_err(|failure| match missing(&failure) {
+            true => CommandError::invalid(
+                "directory",
+                format!(
+                    "directory must be one that backups were made in, but {} is none",
+                    dir.display()
+                ),
+            ),
+            false => failure.into(),
+        })
+    }
+
+    fn no_directory(&self, code: &str, but: &str) -> CommandError {
+        let shown = self.data_root.display();
+        let message = format!("data_root must be a directory, but {shown} {but}");
+        CommandError::new(Exit::Refused, code, message).about("data_root")
+    }
+
+    /// A point of the past as it was typed.
+    ///
+    /// # Errors
+    /// It lies outside of the years that a log can hold.
+    pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
+        let point = spot.resolve(SystemClock.now(), &self.zone());
+        point.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+    }
+
+    /// A time as it was typed.
+    ///
+    /// # Errors
+    /// As [`Context::point`].
+    pub fn time(&self, when: When) -> Result<Timestamp, CommandError> {
+        let time = when.resolve(SystemClock.now(), &self.zone());
+        time.map_err(|why| CommandError::new(Exit::Usage, "usage", why))
+    }
+
+    /// The zone of clock times: UTC by `--utc` or `TEAMLOG_UTC`, else the machine's.
+    fn zone(&self) -> TimeZone {
+        match self.utc {
+            true => TimeZone::UTC,
+            false => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+        }
+    }
+}
+
+/// Whether no directory is there.
+fn missing(failure: &Failure) -> bool {
+    let kind = match failure.engine() {
+        Some(Error::Io { source, .. }) => source.kind(),
+        _ => return false,
+    };
+    matches!(
+        kind,
+        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::AlreadyExists
+    )
+}
+
+/// There is no log at all any more.
+fn gone(last: &Receipt, team: &str) -> CommandError {
+    let message = format!(
+        "the log must hold event {}, for which last_receipt vouches, but there is no team {team} any more",
+        last.seq
+    );
+    CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")
+}

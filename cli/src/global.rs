@@ -1,0 +1,62 @@
+//! The options that every subcommand takes.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Flags that every subcommand takes, before or behind its name.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Global {
+    /// Print the answer as one line of JSON, and an error as one line of JSON on standard error
+    #[arg(long, global = true, overrides_with = "json")]
+    pub json: bool,
+    /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/`, or here]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data_root: Option<PathBuf>,
+    /// Who is acting; stands in for a missing --from or --agent [default: $TEAMLOG_AGENT]
+    #[arg(long, global = true, value_name = "AGENT")]
+    pub actor: Option<String>,
+    /// Seconds to wait while another process writes to the team [default: 10]
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
+    pub lock_timeout: Option<std::time::Duration>,
+    /// Read clock times (14:00, yesterday) as UTC; times are shown in UTC always [default: $TEAMLOG_UTC, else local]
+    #[arg(long, global = true)]
+    pub utc: bool,
+    /// With the answer of a command that records something, print a receipt that covers it
+    #[arg(long, global = true)]
+    pub receipt: bool,
+    /// Refuse, before anything is written, if the log no longer holds what this receipt vouches for
+    #[arg(long, global = true, value_name = "JSON|@FILE")]
+    pub last_receipt: Option<String>,
+}
+
+/// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.
+pub fn wants_json(argv: &[OsString]) -> bool {
+    argv.iter()
+        .skip(1)
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg == "--json")
+}
+
+fn lock_timeout(text: &str) -> Result<std::time::Duration, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|seconds| (0.0..=86_400.0).contains(seconds))
+        .map(std::time::Duration::from_secs_f64)
+        .ok_or_else(|| "must be a number of seconds from 0 to 86400".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_seen_wherever_it_stands_but_not_behind_a_double_dash() {
+        let wants =
+            |line: &str| wants_json(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(wants("teamlog --json status demo"));
+        assert!(wants("teamlog status demo --json"));
+        assert!(!wants("teamlog status demo"));
+        assert!(!wants("teamlog status -- --json"));
+    }
+}
