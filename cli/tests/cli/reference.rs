@@ -313,11 +313,15 @@ fn the_reference_in_docs_is_what_the_help_says() {
     document("cli.md", &text);
 }
 
-/// Everything but the paragraph that is the same everywhere.
+/// Everything but the section that is the same everywhere. In a long help each of its options is a paragraph.
 fn without_global_options(help: &str) -> String {
+    let mut is_global = false;
     let kept: Vec<&str> = help
         .split("\n\n")
-        .filter(|part| !part.starts_with("Global options:"))
+        .filter(|part| {
+            is_global = part.starts_with("Global options:") || is_global && part.starts_with(' ');
+            !is_global
+        })
         .collect();
     kept.join("\n\n")
 }

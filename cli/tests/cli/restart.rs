@@ -1,12 +1,6 @@
 //! The daemon dies under load, and comes back: nothing that was answered is lost, nothing is done twice, and whoever
 //! follows goes on where it stopped.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails"
-)]
-
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};

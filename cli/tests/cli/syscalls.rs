@@ -2,12 +2,6 @@
 //! whatever views and derived files it touches besides. Where strace is missing or may not trace, the tests say so and
 //! pass.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test fails by panicking, and says why it skips"
-)]
-
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;

@@ -1,0 +1,220 @@
+//! What becomes of a command when the daemon is gone, goes, or is not what it should be.
+
+use crate::daemon::Daemon;
+use crate::harness::{Cli, ErrorBody, Ran, parse};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::process::Stdio;
+use std::thread;
+
+#[test]
+fn a_daemon_that_was_killed_is_not_waited_for() {
+    let cli = Cli::with_team();
+    let daemon = Daemon::of(&cli);
+    cli.ok("tick demo");
+    daemon.kill();
+    assert!(cli.dir().join("teams/demo/runtime.json").exists());
+    cli.ok("append demo --kind done_alone");
+    let daemon = Daemon::of(&cli);
+    cli.ok("append demo --kind done_together");
+    let stopped: Value = parse(&cli.ok("serve --stop --json"));
+    assert_eq!(stopped["status"], "stopped");
+    let (code, said) = daemon.ended();
+    assert_eq!((code, &*said), (Some(0), ""));
+    assert!(!cli.dir().join("teams/demo/runtime.json").exists());
+    cli.ok("append demo --kind done_alone_again");
+    let export = cli.ok("replay demo --json");
+    assert_eq!(export.lines().count(), 4, "{export}");
+    cli.ok("verify demo");
+}
+
+#[test]
+fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
+    let cli = Cli::with_team();
+    for json in [false, true] {
+        let daemon = Daemon::of(&cli);
+        let flag = if json { "--json" } else { "" };
+        let mut child = cli
+            .command(&format!("append demo --batch - {flag}"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // The daemon has the call once it asks for input: a line that it took is one that it asked for.
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{\"kind\":\"half_done\"}\n").unwrap();
+        while unread(&input) {
+            thread::yield_now();
+        }
+        daemon.kill();
+        drop(input);
+        let ran = Ran::from_output(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
+        assert!(ran.stderr.contains("unknown"), "{ran:?}");
+        if json {
+            #[derive(serde::Deserialize)]
+            struct Line {
+                error: ErrorBody,
+            }
+            let line: Line = parse(&ran.stderr);
+            assert_eq!(line.error.code, "outcome_unknown");
+        }
+    }
+    cli.ok("append demo --kind afterwards");
+}
+
+/// Whether a pipe still holds what was written to it.
+fn unread(pipe: &std::process::ChildStdin) -> bool {
+    rustix::io::ioctl_fionread(pipe).unwrap() > 0
+}
+
+/// Answers one connection with that, where a daemon would be.
+fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
+    let socket = cli.dir().join("socket");
+    let _ = std::fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket).unwrap();
+    let runtime = json!({
+        "url": "http://127.0.0.1:1", "token": "t", "pid": 1, "schemaVersion": "1.0.0",
+        "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
+    });
+    let file = cli.dir().join("teams/demo/runtime.json");
+    std::fs::write(&file, runtime.to_string()).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.extend_from_slice(&byte);
+        }
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.contains("Upgrade: teamlog-forward\r\n"), "{head}");
+        stream.write_all(answer.as_bytes()).unwrap();
+        if answer.starts_with("HTTP/1.1 101") {
+            // It has the call when it goes.
+            stream.read_exact(&mut [0]).unwrap();
+        }
+    })
+}
+
+#[test]
+fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
+    let cli = Cli::with_team();
+    let mismatch = "HTTP/1.1 409 Conflict\r\ncontent-length: 0\r\n\r\n";
+    for (answer, exit, code) in [
+        (mismatch, 69, "daemon_version_mismatch"),
+        ("HTTP/1.1 503 Busy\r\n\r\n", 75, "busy"),
+        ("HTTP/1.1 404 Not Found\r\n\r\n", 69, "daemon_unreachable"),
+        ("SSH-2.0-OpenSSH\r\n\r\n", 69, "daemon_unreachable"),
+        // It took the call, and says what no daemon says.
+        (
+            "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
+            74,
+            "outcome_unknown",
+        ),
+        (
+            "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}",
+            74,
+            "outcome_unknown",
+        ),
+    ] {
+        let served = impostor(&cli, answer);
+        let refused = cli.refused_json(exit, "tick demo");
+        assert_eq!(refused.code, code, "{answer}: {refused:?}");
+        served.join().unwrap();
+    }
+    // Where every refusal is 1, so is this one, in the words of the contract.
+    let served = impostor(&cli, mismatch);
+    let ran = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}' --json");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let envelope: Value = parse(&ran.stdout);
+    assert_eq!(envelope["operation"], "create-task", "{ran:?}");
+    let error = &envelope["error"];
+    assert_eq!(error["code"], "operation_failed", "{ran:?}");
+    assert_eq!(error["details"]["code"], "daemon_version_mismatch");
+    served.join().unwrap();
+    // One that hangs up has taken nothing.
+    let served = impostor(&cli, "");
+    cli.ok("tick demo");
+    served.join().unwrap();
+    assert_eq!(cli.ok("replay demo --json").lines().count(), 1);
+}
+
+#[test]
+fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
+    let cli = Cli::with_team();
+    let lock = std::fs::File::options()
+        .write(true)
+        .open(cli.dir().join("teams/demo/lock"))
+        .unwrap();
+    lock.lock().unwrap();
+    let waiting = cli
+        .command("append demo --kind waited --lock-timeout 2 --json")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has looked for a daemon once it waits for the lock, which it then has open.
+    let open = format!("/proc/{}/fd", waiting.id());
+    let waits = || {
+        let files = std::fs::read_dir(&open).unwrap();
+        let mut names = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
+        names.any(|name| name.ends_with("teams/demo/lock"))
+    };
+    while !waits() {
+        thread::yield_now();
+    }
+    let served = impostor(&cli, "HTTP/1.1 409 Conflict\r\n\r\n");
+    let ran = Ran::from_output(waiting.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(69), "{ran:?}");
+    assert!(ran.stderr.contains("daemon_version_mismatch"), "{ran:?}");
+    served.join().unwrap();
+}
+
+#[test]
+fn a_file_that_others_may_have_written_is_not_believed() {
+    let cli = Cli::with_team();
+    let file = cli.dir().join("teams/demo/runtime.json");
+    for mode in [0o644, 0o620, 0o604] {
+        std::fs::write(&file, "{\"socket\":\"/tmp/x\"}").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+        assert_eq!(
+            cli.refused_json(77, "tick demo").code,
+            "not_permitted",
+            "{mode:o}"
+        );
+    }
+    std::fs::remove_file(&file).unwrap();
+    std::os::unix::fs::symlink(cli.dir().join("elsewhere"), &file).unwrap();
+    assert_eq!(cli.refused_json(77, "tick demo").code, "not_permitted");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert_eq!(cli.refused_json(77, "tick demo").code, "not_permitted");
+    std::fs::remove_dir(&file).unwrap();
+    for text in ["", "[", "{\"socket\":7}"] {
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        assert_eq!(
+            cli.refused_json(69, "tick demo").code,
+            "daemon_unreachable",
+            "{text}"
+        );
+    }
+    // Nothing of it matters to what only reads.
+    cli.ok("status demo");
+}
+
+#[test]
+fn a_copy_of_a_data_root_is_not_served_by_the_daemon_of_the_original() {
+    let original = Cli::with_team();
+    let _daemon = Daemon::of(&original);
+    let copy = original.copy();
+    assert!(copy.dir().join("teams/demo/runtime.json").exists());
+    copy.ok("append demo --kind in_the_copy");
+    assert_eq!(copy.ok("replay demo --json").lines().count(), 2);
+    assert_eq!(original.ok("replay demo --json").lines().count(), 1);
+}

@@ -1,0 +1,158 @@
+//! A daemon on a full disk: every GET is answered, and a write with 507.
+
+use super::{Medium, sample};
+use crate::daemon::Daemon;
+use crate::harness::Cli;
+use crate::reference::prepared;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// A daemon whose teams lie on a small disk of its own.
+struct Served {
+    daemon: Daemon,
+    teams: PathBuf,
+}
+
+impl Served {
+    fn new(cli: &Cli) -> Served {
+        let mut command = Medium::Small.on(cli);
+        command
+            .arg(env!("CARGO_BIN_EXE_teamlog"))
+            .args(["serve", "--json"]);
+        let daemon = Daemon::started(command);
+        // As the daemon sees it, which alone has that disk.
+        let teams = format!("/proc/{}/root{}/teams", daemon.pid(), cli.dir().display());
+        let teams = PathBuf::from(teams);
+        Served { daemon, teams }
+    }
+
+    fn fill(&self) {
+        let mut file = std::fs::File::create(self.teams.join(".filler")).unwrap();
+        while file.write_all(&[0; 4096]).is_ok() {}
+    }
+
+    fn empty(&self) {
+        std::fs::remove_file(self.teams.join(".filler")).unwrap();
+    }
+
+    /// Status, head and body.
+    fn ask(&self, method: &str, target: &str, body: &str) -> (u16, String, Value) {
+        let runtime = std::fs::read(self.teams.join("demo/runtime.json")).unwrap();
+        let runtime: Value = serde_json::from_slice(&runtime).unwrap();
+        let token = runtime["token"].as_str().unwrap();
+        self.daemon.ask(token, method, target, body)
+    }
+
+    /// Every GET that its own document names, with what it takes.
+    fn targets(&self) -> Vec<String> {
+        let (_, _, document) = self.ask("GET", "/v1/openapi.json", "");
+        let paths = document["paths"].as_object().unwrap();
+        let reading = paths.iter().filter(|(_, item)| item.get("get").is_some());
+        reading
+            .map(|(path, item)| target(path, &item["get"]))
+            .collect()
+    }
+
+    /// What comes of each GET.
+    fn read_all(&self) -> Vec<(String, u16, String)> {
+        let targets = self.targets();
+        let ask = |target: String| {
+            let (status, head, _) = self.ask("GET", &target, "");
+            (target, status, head)
+        };
+        targets.into_iter().map(ask).collect()
+    }
+}
+
+fn target(path: &str, described: &Value) -> String {
+    let (mut path, mut query) = (path.to_owned(), Vec::new());
+    for parameter in described["parameters"].as_array().into_iter().flatten() {
+        if parameter["required"] != true {
+            continue;
+        }
+        let name = parameter["name"].as_str().unwrap();
+        let value = match sample(name, &parameter["schema"]) {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        match parameter["in"] == "path" {
+            true => path = path.replace(&format!("{{{name}}}"), &value),
+            false => query.push(format!("{name}={}", value.replace('/', "%2F"))),
+        }
+    }
+    match query.is_empty() {
+        true => path,
+        false => format!("{path}?{}", query.join("&")),
+    }
+}
+
+/// Whether all that was read is well; readiness is another question.
+#[track_caller]
+fn all_well(read: &[(String, u16, String)]) {
+    assert!(read.len() > 12, "{read:?}");
+    for (target, status, head) in read.iter().filter(|(target, ..)| target != "/readyz") {
+        assert_eq!(*status, 200, "{target}: {head}");
+    }
+}
+
+#[test]
+fn every_get_answers_while_the_disk_is_full_and_a_write_is_answered_507() {
+    if !Medium::Small.is_there() {
+        return;
+    }
+    let cli = prepared();
+    let served = Served::new(&cli);
+    all_well(&served.read_all());
+    served.fill();
+    // More than the rest of a block holds, so that a part of it is written.
+    let long = format!(
+        "{{\"title\":\"big\",\"description\":\"{}\"}}",
+        "x".repeat(200_000)
+    );
+    for _ in 0..2 {
+        let (status, head, body) = served.ask("POST", "/v1/tasks", &long);
+        assert_eq!(
+            (status, &body["error"]["code"]),
+            (507, &json!("no_space")),
+            "{head} {body}"
+        );
+    }
+    let (status, _, body) = served.ask(
+        "POST",
+        "/v1/api/create-task",
+        r#"{"subject":"big","description":"x"}"#,
+    );
+    assert_eq!(
+        (status, &body["error"]["details"]["code"]),
+        (507, &json!("no_space")),
+        "{body}"
+    );
+    let read = served.read_all();
+    all_well(&read);
+    let noting = read.iter().filter(|(_, _, head)| {
+        let head = head.to_lowercase();
+        head.contains("x-teamlog-note: ") && head.contains("beyond the durable head")
+    });
+    assert!(noting.count() > 8, "{read:?}");
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        let (status, _, body) = served.ask("GET", "/readyz", "");
+        if status == 503 && body["teams"]["demo"]["code"] == "no_space" {
+            break;
+        }
+        assert!(Instant::now() < until, "{status} {body}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(served.ask("GET", "/healthz", "").0, 200);
+    served.empty();
+    let (status, _, body) = served.ask("POST", "/v1/tasks", r#"{"title":"small"}"#);
+    assert_eq!(status, 201, "{body}");
+    let read = served.read_all();
+    all_well(&read);
+    assert!(
+        read.iter()
+            .all(|(_, _, head)| !head.contains("beyond the durable head"))
+    );
+}

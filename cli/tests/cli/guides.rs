@@ -1,0 +1,133 @@
+//! What the README and `SKILL.md` teach is so: their commands run as they are printed, in one directory, in order, and
+//! each succeeds. Packages bring the README with them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// A document of the repository.
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The blocks of a document that this mark stands above.
+fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
+    let opening = format!("<!-- {mark} -->\n```sh\n");
+    let behind = document.split(&*opening).skip(1);
+    behind
+        .map(|block| block.split("```").next().unwrap())
+        .collect()
+}
+
+/// Runs the lines and demands that each succeeds, that nothing but notes is said beside the answers, and that the answers
+/// hold what the text around the commands claims.
+fn teaches(script: &str, claims: &[&str]) {
+    let binary = Path::new(env!("CARGO_BIN_EXE_teamlog"));
+    let home = tempfile::tempdir().unwrap();
+    let path = format!(
+        "{}:{}",
+        binary.parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let output = Command::new("sh")
+        .args(["-e", "-c", script])
+        .current_dir(home.path())
+        .env("PATH", path)
+        .env("HOME", home.path())
+        .env_remove("TEAMLOG_DATA_ROOT")
+        .env_remove("TEAMLOG_AGENT")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let failed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{failed}");
+    for claim in claims {
+        assert!(
+            said.contains(claim),
+            "{claim:?} is missing in:\n{said}{failed}"
+        );
+    }
+    // Beside its answer a look back says which point it looks at, and nothing else is said there.
+    let beside: Vec<&str> = failed
+        .lines()
+        .filter(|line| !line.starts_with("note: as of event "))
+        .collect();
+    assert!(beside.is_empty(), "{failed}");
+}
+
+#[test]
+fn the_tour_of_the_readme_runs() {
+    let tour = blocks(&document("README.md"), "tour").concat();
+    assert!(tour.lines().count() > 12, "{tour}");
+    teaches(
+        &tour,
+        &[
+            "superseded: changed nothing",
+            "\"kind\":\"build_failed\"",
+            "changed_since_receipt",
+            "exit 65: damaged, and it says where",
+            "exit 1: dev holds it",
+        ],
+    );
+}
+
+/// It is read whole by every agent that works with a team.
+const SKILL_LINES_MAX: usize = 240;
+
+/// What the commands of the skill find.
+const BEFORE_SKILL: &str = "\
+teamlog init demo --members lead,dev,qa
+teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr-1
+teamlog send demo --from lead --to dev --type handoff --message-id m-1
+export TEAMLOG_AGENT=dev
+";
+
+#[test]
+fn every_command_of_the_skill_runs_as_it_is_printed() {
+    let skill = document("SKILL.md");
+    assert!(skill.lines().count() < SKILL_LINES_MAX);
+    assert!(skill.starts_with("---\nname: teamlog\ndescription: "));
+    let blocks = blocks(&skill, "run");
+    assert!(blocks.len() >= 10, "{blocks:?}");
+    // Only the one that says who acts is not run here, since it would end with its shell.
+    assert_eq!(skill.matches("```sh\n").count(), blocks.len() + 1);
+    teaches(
+        &(BEFORE_SKILL.to_owned() + &blocks.concat()),
+        &[
+            "T-1",
+            "sent",
+            "healthy",
+            "mode transiting: blueprint -> forge",
+            "TEAM_READY",
+        ],
+    );
+}
+
+#[test]
+fn every_package_brings_readme_keywords_and_licences() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let members = read("Cargo.toml");
+    let members = members.split("members = [").nth(1).unwrap();
+    let members = members.split(']').next().unwrap().split(", ");
+    let mut packages = 0;
+    for member in members.map(|member| member.trim_matches('"')) {
+        let manifest = read(&format!("{member}/Cargo.toml"));
+        if manifest.contains("publish = false") {
+            continue;
+        }
+        packages += 1;
+        for field in ["license", "readme", "keywords", "rust-version"] {
+            let line = format!("\n{field}.workspace = true\n");
+            assert!(manifest.contains(&line), "{member} has no {field}");
+        }
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            assert_eq!(
+                read(&format!("{member}/{licence}")),
+                read(licence),
+                "{member}"
+            );
+        }
+    }
+    assert!(packages > 5, "{packages}");
+}
