@@ -4,13 +4,15 @@
 //! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward; before a group and
 //! before a head is written the lock is ours and the log ends where we ended it.
 
+use super::checks::{
+    behind, check_sizes, check_strings, crcs, earlier, greater, not_before, places,
+};
 use super::{State, WriterCounts};
-use crate::codec::{self, SegmentHeader};
-use crate::error::{Error, REPLACE, Result};
-use crate::event::{Cause, Event, NewEvent, RefKind};
+use crate::codec::{self};
+use crate::error::{Error, Result};
+use crate::event::{Cause, Event, NewEvent};
 use crate::event_id::EventId;
 use crate::head::{Head, HeadFile};
-use crate::identifier::{is_identifier, is_kind};
 use crate::identity::Identity;
 use crate::layout::EVENTS_DIR;
 use crate::limits;
@@ -19,7 +21,7 @@ use crate::options::LogOptions;
 use crate::place::Place;
 use crate::reader::Reader;
 use crate::segment::{SegmentName, end_of_log};
-use crate::storage::{File, Open, Storage};
+use crate::storage::{File, Storage};
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -509,7 +511,7 @@ impl<S: State> Core<S> {
     }
 
     /// Makes `head` the log's head; everything that it covers was synced before.
-    fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
+    pub(super) fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
         assert!(
             head.last_seq >= self.head.last_seq,
             "the head must not go back from event {} to {}",
@@ -531,266 +533,4 @@ impl<S: State> Core<S> {
         self.head = head;
         Ok(())
     }
-
-    /// Seals the active segment and starts the next one where the group belongs to another day or would not fit.
-    fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<()> {
-        let format = self.identity.format;
-        let current = SegmentName::parse(&self.head.name, format);
-        let stays = current.as_ref().is_some_and(|name| {
-            name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
-        });
-        if stays {
-            Ok(())
-        } else {
-            self.rotate(SegmentName::next(current.as_ref(), at))
-        }
-    }
-
-    fn rotate(&mut self, name: SegmentName) -> Result<()> {
-        assert!(
-            self.in_flight.is_none(),
-            "segment {} must not be sealed while a group is written to it",
-            self.head.segment
-        );
-        let previous = self.seal()?;
-        assert_eq!(
-            previous.is_some(),
-            self.active.is_some(),
-            "segment {} must be described by the next one",
-            self.head.segment
-        );
-        let rotating = Head {
-            rotating: true,
-            ..self.head.clone()
-        };
-        self.write_head(rotating, true)?;
-        let header = SegmentHeader {
-            version: crate::identity::FORMAT_VERSION,
-            log: self.identity.log.0,
-            team: self.identity.team.clone(),
-            number: self.head.segment + 1,
-            first_seq: self.head.last_seq + 1,
-            previous,
-        };
-        assert_eq!(
-            self.pending.first().map(|event| event.seq),
-            Some(header.first_seq),
-            "segment {} must begin with the pending group",
-            header.number
-        );
-        let bytes = header.encode(self.identity.format);
-        let path = self
-            .dir
-            .join(EVENTS_DIR)
-            .join(name.file(self.identity.format));
-        if self
-            .storage
-            .stat(&path)
-            .map_err(Error::io("stat", &path))?
-            .is_some()
-        {
-            let why = "a new segment would replace it".to_string();
-            return Err(Error::Corrupt {
-                path,
-                offset: 0,
-                seq: Some(header.first_seq),
-                why,
-            });
-        }
-        self.storage
-            .replace(&path, &bytes, true)
-            .map_err(Error::io(REPLACE, &path))?;
-        let active = self
-            .storage
-            .open(&path, Open::Write)
-            .map_err(Error::io("open", &path))?;
-        self.active = Some(Arc::from(active));
-        let begun = Head {
-            segment: header.number,
-            name: name.file(self.identity.format),
-            end: bytes.len() as u64,
-            rotating: false,
-            ..self.head.clone()
-        };
-        self.write_head(begun, true)
-    }
-
-    /// Syncs the active segment and describes it for the next one's header.
-    fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
-        let Some(file) = &self.active else {
-            return Ok(None);
-        };
-        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
-        file.sync_all().map_err(Error::io("sync", &path))?;
-        let bytes = self
-            .storage
-            .sealed(&path)
-            .map_err(Error::io("read", &path))?;
-        if bytes.len() as u64 != self.head.end {
-            let why = format!(
-                "it has {} bytes, but {} were written",
-                bytes.len(),
-                self.head.end
-            );
-            return Err(Error::Corrupt {
-                path,
-                offset: self.head.end,
-                seq: Some(self.head.last_seq),
-                why,
-            });
-        }
-        let digest = *blake3::hash(&bytes).as_bytes();
-        Ok(Some(codec::Predecessor {
-            name: self.head.name.clone(),
-            len: self.head.end,
-            digest,
-        }))
-    }
-}
-
-fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
-    let mut offset = start;
-    let place = |len: &u32| {
-        let place = Place {
-            segment,
-            offset,
-            len: *len,
-        };
-        offset += u64::from(*len);
-        place
-    };
-    frames.iter().map(place).collect()
-}
-
-fn crcs(format: crate::identity::Format, group: &[u8], frames: &[u32]) -> Vec<u32> {
-    let mut rest = group;
-    let crc = |len: &u32| {
-        let (frame, behind) = rest.split_at_checked(*len as usize)?;
-        rest = behind;
-        codec::stored_crc(format, frame)
-    };
-    frames.iter().map_while(crc).collect()
-}
-
-/// Checks the limits of an append; returns its size in canonical bytes.
-fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
-    let mut bytes = 0;
-    for event in events {
-        let len = codec::canonical_len(event);
-        if len > limits::EVENT_BYTES_MAX {
-            return Err(Error::TooLarge {
-                what: "an event",
-                len: len as u64,
-                max: limits::EVENT_BYTES_MAX as u64,
-            });
-        }
-        bytes += len;
-    }
-    if bytes > limits::GROUP_BYTES_MAX {
-        return Err(Error::TooLarge {
-            what: "a group",
-            len: bytes as u64,
-            max: limits::GROUP_BYTES_MAX as u64,
-        });
-    }
-    if events.len() > limits::GROUP_EVENTS_MAX {
-        let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
-        return Err(Error::Invalid {
-            field: "group",
-            value: format!("{len} events"),
-            rule: format!("must have at most {max}"),
-        });
-    }
-    Ok(bytes)
-}
-
-fn check_strings(new: &NewEvent) -> Result<()> {
-    if !is_kind(&new.kind) {
-        let rule = format!(
-            "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
-            limits::IDENTIFIER_BYTES_MAX
-        );
-        return Err(Error::Invalid {
-            field: "kind",
-            value: shortened(&new.kind),
-            rule,
-        });
-    }
-    let refs = RefKind::ALL
-        .into_iter()
-        .filter_map(|kind| Some((kind.name(), new.refs.get(kind)?)));
-    for (field, value) in std::iter::once(("actor", new.actor.as_str())).chain(refs) {
-        if !is_identifier(value) {
-            let rule = format!(
-                "must have 1 to {} bytes and no control characters",
-                limits::IDENTIFIER_BYTES_MAX
-            );
-            return Err(Error::Invalid {
-                field,
-                value: shortened(value),
-                rule,
-            });
-        }
-    }
-    Ok(())
-}
-
-fn shortened(value: &str) -> String {
-    let mut text: String = value
-        .chars()
-        .take(60)
-        .flat_map(char::escape_debug)
-        .collect();
-    if value.chars().count() > 60 {
-        text.push('…');
-    }
-    format!("\"{text}\"")
-}
-
-fn not_before(given: Timestamp, last: Option<EventId>, floor: Timestamp) -> Result<Timestamp> {
-    let earliest = last.map_or(floor, |last| floor.max(last.created_at()));
-    if given >= earliest {
-        return Ok(given);
-    }
-    Err(Error::Invalid {
-        field: "created_at",
-        value: given.to_string(),
-        rule: format!("must not be before the end of the log, {earliest}"),
-    })
-}
-
-fn greater(given: EventId, created_at: Timestamp, last: Option<EventId>) -> Result<EventId> {
-    let rule = match last {
-        Some(last) if given <= last => format!("must be greater than the last event's id {last}"),
-        _ if given.created_at() != created_at => format!("must encode created_at, {created_at}"),
-        _ => return Ok(given),
-    };
-    Err(Error::Invalid {
-        field: "id",
-        value: given.to_string(),
-        rule,
-    })
-}
-
-/// There is no id behind the last ones of 9999: an event with a smaller one would damage the log.
-fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
-    if last.is_none_or(|last| last < id) {
-        return Ok(id);
-    }
-    Err(Error::Invalid {
-        field: "created_at",
-        value: id.created_at().to_string(),
-        rule: "must leave room for an id behind the last event's".into(),
-    })
-}
-
-fn earlier(stamped: &[Event<'static>], index: usize) -> Result<EventId> {
-    stamped
-        .get(index)
-        .map(|event| event.id)
-        .ok_or_else(|| Error::Invalid {
-            field: "cause",
-            value: index.to_string(),
-            rule: "must name an earlier event of the same append".into(),
-        })
 }

@@ -3,8 +3,10 @@
 //! Whoever comes first leads: it runs its own job and those that queued meanwhile, writes all their events as one
 //! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
 
+mod checks;
 pub(crate) mod core;
 mod counts;
+mod rotation;
 mod round;
 #[cfg(test)]
 mod round_test;

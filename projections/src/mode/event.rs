@@ -16,6 +16,7 @@
 //! The last three move nothing. Without `session_id` an event is about the root. `seen_at` is when the session gave this sign
 //! of life, where the log's times lie ahead of the clock; else it is the event's own time.
 
+use super::stored::*;
 use crate::fact::event;
 use crate::fact::stored::{Decoded, read};
 use crate::mode::{Mode, Scope, is_session_id};
@@ -247,102 +248,6 @@ impl Change {
     fn of_kind(kind: &str) -> Option<Change> {
         Change::ALL.into_iter().find(|change| change.kind() == kind)
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredStart {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    state: Fields,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seen_at: Option<Timestamp>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredChange {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    set: Fields,
-    unset: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seen_at: Option<Timestamp>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredClear {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    tombstone: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredLock {
-    mode: Mode,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    input_lock: Fields,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredSkills {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session_id: Option<String>,
-    skills: Vec<Mode>,
-    metadata: Fields,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredSeen {
-    session_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seen_at: Option<Timestamp>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredEnd {
-    session_id: String,
-    reason: SessionEnd,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_seen_at: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-}
-
-#[derive(Serialize)]
-struct StoredTransition<'a> {
-    mode: Mode,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    kind: &'a str,
-    current: &'a [Mode],
-    requested: Mode,
-    resulting: &'a [Mode],
-    auto_completed: &'a [Mode],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    source: &'a str,
-}
-
-#[derive(Serialize)]
-struct StoredPrompt<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    requested_skills: &'a [String],
-    deferred_skills: &'a [String],
-    active_skills: &'a [String],
-    transition_messages: &'a [String],
-    gate: &'a str,
-}
-
-#[derive(Serialize)]
-struct StoredBypass<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    session_id: Option<&'a str>,
-    reason: &'a str,
-    skills: &'a [String],
 }
 
 pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {

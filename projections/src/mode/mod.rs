@@ -9,6 +9,7 @@ mod query;
 mod row;
 mod scope;
 mod shown;
+mod stored;
 mod tracked;
 pub(crate) mod view;
 

@@ -1,0 +1,165 @@
+//! What is checked of events before they are written, and what follows from their order.
+
+use crate::codec::{self};
+use crate::error::{Error, Result};
+use crate::event::{Event, NewEvent, RefKind};
+use crate::event_id::EventId;
+use crate::identifier::{is_identifier, is_kind};
+use crate::limits;
+use crate::place::Place;
+use crate::timestamp::Timestamp;
+
+pub(super) fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
+    let mut offset = start;
+    let place = |len: &u32| {
+        let place = Place {
+            segment,
+            offset,
+            len: *len,
+        };
+        offset += u64::from(*len);
+        place
+    };
+    frames.iter().map(place).collect()
+}
+
+pub(super) fn crcs(format: crate::identity::Format, group: &[u8], frames: &[u32]) -> Vec<u32> {
+    let mut rest = group;
+    let crc = |len: &u32| {
+        let (frame, behind) = rest.split_at_checked(*len as usize)?;
+        rest = behind;
+        codec::stored_crc(format, frame)
+    };
+    frames.iter().map_while(crc).collect()
+}
+
+/// Checks the limits of an append; returns its size in canonical bytes.
+pub(super) fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
+    let mut bytes = 0;
+    for event in events {
+        let len = codec::canonical_len(event);
+        if len > limits::EVENT_BYTES_MAX {
+            return Err(Error::TooLarge {
+                what: "an event",
+                len: len as u64,
+                max: limits::EVENT_BYTES_MAX as u64,
+            });
+        }
+        bytes += len;
+    }
+    if bytes > limits::GROUP_BYTES_MAX {
+        return Err(Error::TooLarge {
+            what: "a group",
+            len: bytes as u64,
+            max: limits::GROUP_BYTES_MAX as u64,
+        });
+    }
+    if events.len() > limits::GROUP_EVENTS_MAX {
+        let (len, max) = (events.len() as u64, limits::GROUP_EVENTS_MAX as u64);
+        return Err(Error::Invalid {
+            field: "group",
+            value: format!("{len} events"),
+            rule: format!("must have at most {max}"),
+        });
+    }
+    Ok(bytes)
+}
+
+pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
+    if !is_kind(&new.kind) {
+        let rule = format!(
+            "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
+            limits::IDENTIFIER_BYTES_MAX
+        );
+        return Err(Error::Invalid {
+            field: "kind",
+            value: shortened(&new.kind),
+            rule,
+        });
+    }
+    let refs = RefKind::ALL
+        .into_iter()
+        .filter_map(|kind| Some((kind.name(), new.refs.get(kind)?)));
+    for (field, value) in std::iter::once(("actor", new.actor.as_str())).chain(refs) {
+        if !is_identifier(value) {
+            let rule = format!(
+                "must have 1 to {} bytes and no control characters",
+                limits::IDENTIFIER_BYTES_MAX
+            );
+            return Err(Error::Invalid {
+                field,
+                value: shortened(value),
+                rule,
+            });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn shortened(value: &str) -> String {
+    let mut text: String = value
+        .chars()
+        .take(60)
+        .flat_map(char::escape_debug)
+        .collect();
+    if value.chars().count() > 60 {
+        text.push('…');
+    }
+    format!("\"{text}\"")
+}
+
+pub(super) fn not_before(
+    given: Timestamp,
+    last: Option<EventId>,
+    floor: Timestamp,
+) -> Result<Timestamp> {
+    let earliest = last.map_or(floor, |last| floor.max(last.created_at()));
+    if given >= earliest {
+        return Ok(given);
+    }
+    Err(Error::Invalid {
+        field: "created_at",
+        value: given.to_string(),
+        rule: format!("must not be before the end of the log, {earliest}"),
+    })
+}
+
+pub(super) fn greater(
+    given: EventId,
+    created_at: Timestamp,
+    last: Option<EventId>,
+) -> Result<EventId> {
+    let rule = match last {
+        Some(last) if given <= last => format!("must be greater than the last event's id {last}"),
+        _ if given.created_at() != created_at => format!("must encode created_at, {created_at}"),
+        _ => return Ok(given),
+    };
+    Err(Error::Invalid {
+        field: "id",
+        value: given.to_string(),
+        rule,
+    })
+}
+
+/// There is no id behind the last ones of 9999: an event with a smaller one would damage the log.
+pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
+    if last.is_none_or(|last| last < id) {
+        return Ok(id);
+    }
+    Err(Error::Invalid {
+        field: "created_at",
+        value: id.created_at().to_string(),
+        rule: "must leave room for an id behind the last event's".into(),
+    })
+}
+
+pub(super) fn earlier(stamped: &[Event<'static>], index: usize) -> Result<EventId> {
+    stamped
+        .get(index)
+        .map(|event| event.id)
+        .ok_or_else(|| Error::Invalid {
+            field: "cause",
+            value: index.to_string(),
+            rule: "must name an earlier event of the same append".into(),
+        })
+}

@@ -1,0 +1,130 @@
+//! From one segment to the next: the full one is sealed, and a new one begins with a digest of it.
+
+use crate::codec::{self, SegmentHeader};
+use crate::error::{Error, REPLACE, Result};
+use crate::head::Head;
+use crate::layout::EVENTS_DIR;
+use crate::segment::SegmentName;
+use crate::storage::Open;
+use crate::timestamp::Timestamp;
+use std::sync::Arc;
+
+use super::State;
+use super::core::Core;
+
+impl<S: State> Core<S> {
+    /// Seals the active segment and starts the next one where the group belongs to another day or would not fit.
+    pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<()> {
+        let format = self.identity.format;
+        let current = SegmentName::parse(&self.head.name, format);
+        let stays = current.as_ref().is_some_and(|name| {
+            name.day == at.day() && self.head.end + bytes <= self.options.segment_bytes_max
+        });
+        if stays {
+            Ok(())
+        } else {
+            self.rotate(SegmentName::next(current.as_ref(), at))
+        }
+    }
+
+    fn rotate(&mut self, name: SegmentName) -> Result<()> {
+        assert!(
+            self.in_flight.is_none(),
+            "segment {} must not be sealed while a group is written to it",
+            self.head.segment
+        );
+        let previous = self.seal()?;
+        assert_eq!(
+            previous.is_some(),
+            self.active.is_some(),
+            "segment {} must be described by the next one",
+            self.head.segment
+        );
+        let rotating = Head {
+            rotating: true,
+            ..self.head.clone()
+        };
+        self.write_head(rotating, true)?;
+        let header = SegmentHeader {
+            version: crate::identity::FORMAT_VERSION,
+            log: self.identity.log.0,
+            team: self.identity.team.clone(),
+            number: self.head.segment + 1,
+            first_seq: self.head.last_seq + 1,
+            previous,
+        };
+        assert_eq!(
+            self.pending.first().map(|event| event.seq),
+            Some(header.first_seq),
+            "segment {} must begin with the pending group",
+            header.number
+        );
+        let bytes = header.encode(self.identity.format);
+        let path = self
+            .dir
+            .join(EVENTS_DIR)
+            .join(name.file(self.identity.format));
+        if self
+            .storage
+            .stat(&path)
+            .map_err(Error::io("stat", &path))?
+            .is_some()
+        {
+            let why = "a new segment would replace it".to_string();
+            return Err(Error::Corrupt {
+                path,
+                offset: 0,
+                seq: Some(header.first_seq),
+                why,
+            });
+        }
+        self.storage
+            .replace(&path, &bytes, true)
+            .map_err(Error::io(REPLACE, &path))?;
+        let active = self
+            .storage
+            .open(&path, Open::Write)
+            .map_err(Error::io("open", &path))?;
+        self.active = Some(Arc::from(active));
+        let begun = Head {
+            segment: header.number,
+            name: name.file(self.identity.format),
+            end: bytes.len() as u64,
+            rotating: false,
+            ..self.head.clone()
+        };
+        self.write_head(begun, true)
+    }
+
+    /// Syncs the active segment and describes it for the next one's header.
+    fn seal(&mut self) -> Result<Option<codec::Predecessor>> {
+        let Some(file) = &self.active else {
+            return Ok(None);
+        };
+        let path = self.dir.join(EVENTS_DIR).join(&self.head.name);
+        file.sync_all().map_err(Error::io("sync", &path))?;
+        let bytes = self
+            .storage
+            .sealed(&path)
+            .map_err(Error::io("read", &path))?;
+        if bytes.len() as u64 != self.head.end {
+            let why = format!(
+                "it has {} bytes, but {} were written",
+                bytes.len(),
+                self.head.end
+            );
+            return Err(Error::Corrupt {
+                path,
+                offset: self.head.end,
+                seq: Some(self.head.last_seq),
+                why,
+            });
+        }
+        let digest = *blake3::hash(&bytes).as_bytes();
+        Ok(Some(codec::Predecessor {
+            name: self.head.name.clone(),
+            len: self.head.end,
+            digest,
+        }))
+    }
+}
