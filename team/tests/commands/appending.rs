@@ -1,3 +1,5 @@
+//! `append`: facts of foreign kinds.
+
 use crate::world::{SECOND, World, assign, events, json, kinds, refused};
 use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Memory};

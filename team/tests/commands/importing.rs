@@ -1,3 +1,5 @@
+//! `import`: history from elsewhere, in any order.
+
 use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, status};
 use std::io::Cursor;
 use std::ops::ControlFlow;

@@ -1,3 +1,5 @@
+//! Messages: sent, read, acknowledged.
+
 use crate::world::{MINUTE, SECOND, World, events, json, kinds, message, refused};
 use std::sync::Arc;
 use teamlog_engine::event_id::IdSource;

@@ -1,3 +1,5 @@
+//! `replay`: events in order, by any filter.
+
 use crate::world::{MINUTE, NOON, SECOND, World, assign, events, json, refused, time, update};
 use std::ops::ControlFlow;
 use teamlog_engine::Format;

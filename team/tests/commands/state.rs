@@ -1,3 +1,5 @@
+//! What the state says after a history.
+
 use crate::world::{MINUTE, World, assign, json, message, refused, settled_digest, status, update};
 use std::path::Path;
 use std::sync::Arc;

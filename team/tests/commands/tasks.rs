@@ -1,3 +1,5 @@
+//! Tasks as messages move them.
+
 use crate::world::{SECOND, World, assign, json, refused, update};
 use teamlog_team::Code;
 use teamlog_team::message::send::Send;

@@ -1,3 +1,5 @@
+//! Teams: made, joined, listed.
+
 use crate::world::{World, assign, json, kinds, message, refused, status};
 use std::path::Path;
 use teamlog_engine::Format;

@@ -152,7 +152,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
         .open(cli.dir().join("teams/demo/lock"))
         .unwrap();
     lock.lock().unwrap();
-    let waiting = cli
+    let mut waiting = cli
         .command("append demo --kind waited --lock-timeout 2 --json")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -166,6 +166,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
         names.any(|name| name.ends_with("teams/demo/lock"))
     };
     while !waits() {
+        assert!(waiting.try_wait().unwrap().is_none(), "it did not wait");
         thread::yield_now();
     }
     let served = impostor(&cli, "HTTP/1.1 409 Conflict\r\n\r\n");

@@ -1,3 +1,5 @@
+//! What the storage that fails on purpose does, and when.
+
 use super::*;
 use crate::storage::Memory;
 use crate::storage::locks_test::testing_locks;

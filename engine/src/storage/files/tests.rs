@@ -1,3 +1,5 @@
+//! What files on a disk are held to.
+
 use super::*;
 use crate::storage::locks_test::testing_locks;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -1,3 +1,5 @@
+//! What the storage in memory keeps and loses.
+
 use super::*;
 use crate::storage::locks_test::testing_locks;
 use std::collections::BTreeSet;

@@ -1,3 +1,5 @@
+//! Which envelopes are read, and how each refusal names its field.
+
 use super::*;
 use crate::fact::{self, Fact};
 use crate::message::NotApplied;

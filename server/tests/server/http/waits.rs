@@ -21,7 +21,7 @@ fn ask(stand: &Stand, body: &str) -> std::net::TcpStream {
 }
 
 #[test]
-fn nobody_waits_for_longer_than_the_daemon_has_patience() {
+fn nobody_waits_for_longer_than_the_daemon_allows() {
     let stand = Stand::new();
     for odd in [
         r#"{"timeout_ms": 300001}"#,

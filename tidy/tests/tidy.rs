@@ -1,0 +1,203 @@
+//! The tree is as ARCHITECTURE.md says: each test names every place where it is not.
+
+use std::collections::BTreeSet;
+use teamlog_tidy::{File, circle, files, imports, root};
+
+/// Which crates of the project each crate may use.
+const USES: &[(&str, &[&str])] = &[
+    ("engine", &[]),
+    ("projections", &["engine"]),
+    ("team", &["engine", "projections"]),
+    ("guard", &[]),
+    ("mcp", &["team"]),
+    ("server", &["team"]),
+    ("cli", &["guard", "mcp", "server", "team"]),
+];
+
+/// The crates in which no two modules may lead to each other.
+const WITHOUT_CIRCLES: &[&str] = &["engine"];
+
+/// The one file with `unsafe`.
+const UNSAFE: &str = "engine/src/storage/map.rs";
+
+/// Most lines of a source file; a longer one holds more than one noun.
+const LONGEST: usize = 600;
+
+#[track_caller]
+fn none(faults: Vec<String>) {
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+fn sources() -> Vec<File> {
+    let mut files = files(&[".rs"]);
+    files.retain(|file| !file.path.starts_with("vendor/"));
+    files
+}
+
+#[test]
+fn crates_import_in_one_direction() {
+    let mut faults = Vec::new();
+    for (name, uses) in USES {
+        let text = std::fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        let dependencies = text.split("[dev-dependencies]").next().unwrap();
+        for line in dependencies
+            .lines()
+            .filter(|line| !line.starts_with("name"))
+        {
+            let used = line
+                .strip_prefix("teamlog-")
+                .and_then(|rest| rest.split('.').next());
+            if let Some(used) = used.filter(|used| !uses.contains(used)) {
+                faults.push(format!("{name} must not use {used}"));
+            }
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn modules_import_in_one_direction() {
+    let sources = sources();
+    for name in WITHOUT_CIRCLES {
+        let circle = circle(&imports(&sources, name));
+        assert_eq!(circle, None, "{name} has a circle of imports");
+    }
+}
+
+#[test]
+fn libraries_print_nothing_and_read_no_environment() {
+    let refused = [
+        "println!",
+        "print!",
+        "eprintln!",
+        "eprint!",
+        "dbg!",
+        "env::var",
+        "env::args",
+    ];
+    let mut faults = Vec::new();
+    for file in sources() {
+        let is_library = |name| USES.iter().any(|(own, _)| *own == name && name != "cli");
+        if !file.source_of().is_some_and(is_library) || file.is_test() {
+            continue;
+        }
+        for line in file.lines() {
+            if let Some(word) = refused.iter().find(|word| line.code.contains(*word)) {
+                faults.push(format!("{}:{}: {word}", file.path, line.number));
+            }
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn unsafe_stands_in_one_file() {
+    let mut faults = Vec::new();
+    for file in sources().iter().filter(|file| file.path != UNSAFE) {
+        for line in file.lines() {
+            let begins = ["fn", "impl", "trait", "{", "extern"];
+            let mut words = line.code.split_whitespace();
+            if words.any(|word| word == "unsafe")
+                && words.next().is_some_and(|next| begins.contains(&next))
+            {
+                faults.push(format!("{}:{}", file.path, line.number));
+            }
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let mut faults = Vec::new();
+    for file in sources() {
+        let mut lines = file.text.lines();
+        if !lines.any(|line| line.starts_with("//!")) {
+            faults.push(format!("{} has no `//!`", file.path));
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn no_source_file_is_too_long() {
+    let mut faults = Vec::new();
+    for file in sources().iter().filter(|file| file.source_of().is_some()) {
+        let lines = file.text.lines().count();
+        if lines > LONGEST {
+            faults.push(format!(
+                "{} has {lines} lines, at most {LONGEST}",
+                file.path
+            ));
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn no_word_that_the_glossary_gave_up_is_used() {
+    let glossary = std::fs::read_to_string(root().join("docs/glossary.md")).unwrap();
+    let (_, table) = glossary
+        .split_once("## Words that are not used")
+        .expect("the glossary's list");
+    let words: BTreeSet<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
+        .filter(|word| !["word", "---"].contains(word))
+        .collect();
+    assert!(!words.is_empty());
+    let mut faults = Vec::new();
+    for file in sources()
+        .iter()
+        .filter(|file| !file.path.starts_with("tidy/"))
+    {
+        for (at, line) in file.text.lines().enumerate() {
+            let lower = line.to_lowercase();
+            let mut parts = lower.split(|c: char| !c.is_alphanumeric());
+            if let Some(word) = parts.find(|part| words.contains(part)) {
+                faults.push(format!("{}:{}: {word}", file.path, at + 1));
+            }
+        }
+    }
+    none(faults);
+}
+
+#[test]
+fn every_path_that_architecture_names_exists() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let known: BTreeSet<String> = files(&[""]).into_iter().map(|file| file.path).collect();
+    let mut faults = Vec::new();
+    for named in text.split('`').skip(1).step_by(2) {
+        for path in expanded(named).iter().filter(|path| is_path(path)) {
+            let path = path.trim_end_matches('/');
+            let exists = known.iter().any(|file| {
+                let file = format!("/{file}/");
+                file.contains(&format!("/{path}/"))
+            });
+            if !exists {
+                faults.push(format!("ARCHITECTURE.md names {path}"));
+            }
+        }
+    }
+    none(faults);
+}
+
+fn is_path(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "_-./".contains(c);
+    let end = [".rs", ".md", "/"].iter().any(|end| text.ends_with(end));
+    end && text.chars().all(plain)
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn expanded(text: &str) -> Vec<String> {
+    let Some((before, rest)) = text.split_once('{') else {
+        return vec![text.to_owned()];
+    };
+    let Some((inner, after)) = rest.split_once('}') else {
+        return vec![text.to_owned()];
+    };
+    let each = inner
+        .split(',')
+        .map(|part| format!("{before}{part}{after}"));
+    each.collect()
+}
