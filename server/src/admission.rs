@@ -21,12 +21,9 @@ use hyper::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap};
 use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
-use teamlog_team::api;
+use teamlog_team::api::{self, Effect};
 use teamlog_team::handle::deadline::Deadline;
 use tokio_util::sync::CancellationToken;
-
-/// The operations that wait for something to happen.
-const WAITING: [&str; 1] = ["await-event"];
 
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(
@@ -151,7 +148,7 @@ fn waits(call: &Call) -> bool {
         return false;
     };
     // By any of its names.
-    api::find(operation).is_some_and(|operation| WAITING.contains(&operation.name))
+    api::find(operation).is_some_and(|operation| operation.effect == Effect::Waits)
 }
 
 /// What is answered where waiting helps.

@@ -334,7 +334,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
         "claim_conflict",
         "operation_failed",
     ]);
-    if operation.mutates {
+    if operation.mutates() {
         codes.extend(MUTATING);
     }
     let failed = schemas.named(answer_schema::<Envelope<'static>>());
@@ -342,11 +342,11 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     // What is not admitted never becomes an envelope.
     let mut responses = failures(&codes, &json!({"anyOf": [failed, error]}));
     let content = json!({"application/json": {"schema": envelope}});
-    responses.insert("200".to_owned(), done(operation.mutates, content));
+    responses.insert("200".to_owned(), done(operation.mutates(), content));
     json!({
         "operationId": format!("api_{}", operation.name.replace('-', "_")),
         "summary": operation.doc,
-        "parameters": headers(operation.mutates),
+        "parameters": headers(operation.mutates()),
         "requestBody": {"required": needs_body, "content": {"application/json": {"schema": input}}},
         "responses": responses,
     })

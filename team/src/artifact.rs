@@ -4,6 +4,8 @@
 //! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
 //! that it does not name is of no account.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -20,6 +22,25 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use teamlog_engine::storage::{Open, Storage};
 use teamlog_engine::{Error, Timestamp};
+
+operation! {
+    /// Leave a text for others, under a name
+    "artifact-put": Records(ArtifactPut) -> ArtifactPutAnswer = Team::artifact_put,
+    rules = Rules {
+        aliases: &[("taskId", "task_id"), ("agentId", "worker")],
+        ..Rules::COMMON
+    }
+}
+
+operation! {
+    /// Read an artifact, checked against its digest
+    "artifact-get": Reads(ArtifactGet) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked)
+}
+
+operation! {
+    /// List artifacts by name
+    "artifact-list": Reads(ArtifactList) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked)
+}
 
 /// Most bytes of an artifact.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;

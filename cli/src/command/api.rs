@@ -181,7 +181,7 @@ fn call(
     operation: &'static Operation,
     input: Map<String, Value>,
 ) -> Result<Answered, Fault> {
-    if operation.mutates {
+    if operation.mutates() {
         context.records(Unknown::Look);
     }
     let failed = |error| fault_of(FAILED, error);
@@ -265,7 +265,7 @@ fn say_failed(env: &ProcessEnv, operation: Option<&Operation>, fault: &Fault) {
 /// Where the input is of words that ask for an operation that records.
 pub fn recording_input(words: &[std::ffi::OsString], called: Called) -> Option<Place> {
     match words::read(words, called, false) {
-        Ok(Asked::Call(operation, source)) if operation.mutates => Some(match source {
+        Ok(Asked::Call(operation, source)) if operation.mutates() => Some(match source {
             Source::Given(text) => Place::Given(text),
             Source::File(path) => Place::File(path),
             Source::Standard => Place::Standard,

@@ -324,7 +324,7 @@ fn every_reading_operation(medium: Medium) {
     let first = prepared();
     bare(&first);
     let mut well = 0;
-    for operation in OPERATIONS.iter().filter(|operation| !operation.mutates) {
+    for operation in OPERATIONS.iter().filter(|operation| !operation.mutates()) {
         let mut input = filled(operation.input_schema().as_value());
         input.insert("team_name".to_owned(), json!("demo"));
         // Does not wait for what never comes.

@@ -67,7 +67,7 @@ fn the_document_of_the_operations_is_what_the_table_says() {
     text.push_str("\n## Operations\n\n| operation | what it does | records |\n|---|---|---|\n");
     for operation in OPERATIONS {
         let (name, doc) = (operation.name, cell(operation.doc));
-        let records = if operation.mutates { "yes" } else { "" };
+        let records = if operation.mutates() { "yes" } else { "" };
         text.push_str(&format!("| [`{name}`](#{name}) | {doc} | {records} |\n"));
     }
     let mut shapes = BTreeMap::new();

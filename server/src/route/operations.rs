@@ -56,7 +56,7 @@ impl Endpoint for Call {
         };
         let given = input.input.get("key").and_then(Value::as_str);
         let key = given.map(str::to_owned).or(request.call.key.clone());
-        let key = key.filter(|_| operation.mutates);
+        let key = key.filter(|_| operation.mutates());
         Ok(match call(request, operation, input.input) {
             Ok(answered) => done(key.as_deref(), operation, began, answered)?,
             Err(fault) => failed(Some(operation.name), began, &fault),
@@ -115,7 +115,7 @@ fn done(
     };
     let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
     let reply = Reply::json(200, &envelope);
-    Ok(match operation.mutates {
+    Ok(match operation.mutates() {
         true => after(reply, &mut team),
         false => reply,
     })

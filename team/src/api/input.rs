@@ -299,7 +299,7 @@ impl Reading<'_> {
         control.operation = self.operation.name.to_owned();
         control.request = serde_json::to_vec(&self.input).unwrap_or_default();
         let team = take(&mut self.input, TEAM).unwrap_or_default();
-        if self.operation.mutates {
+        if self.operation.mutates() {
             control.key = key.or(control.key);
             let trace = take(&mut self.input, "trace_id").filter(|trace| !trace.is_empty());
             control.trace_id = trace.or(control.trace_id);

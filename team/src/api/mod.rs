@@ -1,31 +1,18 @@
 //! The operations of the mutation contract: one table that feeds every surface.
 //!
-//! An operation is a type: its fields are the input, its `Data` the answer's, `run` carries it out. The table holds each
-//! once; names, schemas and documents come out of it, and [`call`] is the one way in.
+//! An operation is the type of its input, with a record in the file that carries it out: see [`operation::operation`].
+//! [`OPERATIONS`] holds each once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
-mod artifacts;
-mod bootstrap;
-mod ending;
 mod envelope;
-mod events;
 mod fault;
 mod input;
-mod mailbox;
-mod modes;
-mod operation;
-mod prompts;
-mod rules;
+pub(crate) mod operation;
+pub(crate) mod rules;
 pub mod shape;
-mod supervision;
-mod tasks;
-mod team;
-mod threads;
-mod usage;
-mod workers;
 
 pub use envelope::{Envelope, milliseconds};
 pub use fault::Fault;
-pub use operation::{OPERATIONS, Operation, find, meant};
+pub use operation::{Effect, OPERATIONS, Operation, find, meant};
 
 use crate::handle::command::Control;
 use crate::handle::root::Root;

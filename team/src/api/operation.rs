@@ -5,7 +5,6 @@ use super::fault::Fault;
 use super::input::Request;
 use super::rules::{self, Rules};
 use super::shape::Shape;
-use super::tasks;
 use crate::artifact::{ArtifactGet, ArtifactList, ArtifactPut};
 use crate::bootstrap::list::BootstrapList;
 use crate::bootstrap::record::{BootstrapExplain, BootstrapRecord};
@@ -44,6 +43,7 @@ use crate::task::claim::TaskClaim;
 use crate::task::claim_next::ClaimNext;
 use crate::task::create::TaskCreate;
 use crate::task::finish::TaskFinish;
+use crate::task::read::{ListTasks, ReadTask};
 use crate::task::release::TaskRelease;
 use crate::task::renew::TaskRenew;
 use crate::task::reopen::TaskReopen;
@@ -68,7 +68,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// An operation as a type: its fields are the input beside `team_name` and what every operation takes.
+/// What an operation does to the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only reads.
+    Reads,
+    /// It records events.
+    Records,
+    /// It only reads, and waits for something to happen.
+    Waits,
+}
+
+/// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
+/// [`operation`].
 pub(crate) trait Op: DeserializeOwned + JsonSchema {
     /// The answer's data.
     type Data: Serialize + JsonSchema;
@@ -76,8 +88,8 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     const NAME: &'static str;
     /// What it does, in a line without a full stop.
     const DOC: &'static str;
-    /// Whether it records events.
-    const MUTATES: bool;
+    /// What it does to the log.
+    const EFFECT: Effect;
     /// How its input is read where that differs from the others.
     const RULES: Rules = Rules::COMMON;
     /// Whether an unknown team or worker is answered with empty data and a warning.
@@ -92,14 +104,67 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
     }
 }
 
+/// The record of an operation, beside what carries it out:
+///
+/// ```text
+/// operation! {
+///     /// Take a task, for a time
+///     "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim
+/// }
+/// ```
+///
+/// That is what it does (in a line without a full stop), its name, its [`Effect`], its input, the data that it answers and
+/// what carries it out. Where it differs from the others there may stand behind that: `rules`, how its input is read;
+/// `empty`, the data where there is no such team or worker, so that this is a warning; `without_team`, how it says that
+/// there is no such team.
+macro_rules! operation {
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: $effect:ident($input:ty) -> $data:ty = $run:expr
+        $(, rules = $rules:expr)?
+        $(, empty = $empty:expr)?
+        $(, without_team = $without_team:expr)?
+    ) => {
+        impl $crate::api::operation::Op for $input {
+            type Data = $data;
+            const NAME: &'static str = $name;
+            const DOC: &'static str = concat!($($doc),+).trim_ascii();
+            const EFFECT: $crate::api::Effect = $crate::api::Effect::$effect;
+            $(const RULES: $crate::api::rules::Rules = $rules;)?
+
+            fn run(self, team: &mut $crate::Team) -> $crate::Result<$data> {
+                let run: fn(&mut $crate::Team, $input) -> $crate::Result<$data> = $run;
+                run(team, self)
+            }
+
+            $(
+                const ANSWERS_EMPTY: bool = true;
+
+                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
+                    let empty: fn(&$input, $crate::refusal::Refusal) -> $data = $empty;
+                    Ok(empty(self, missing))
+                }
+            )?
+
+            $(
+                fn without_team(&self, missing: $crate::refusal::Refusal) -> $crate::Result<$data> {
+                    Err($without_team(missing).into())
+                }
+            )?
+        }
+    };
+}
+
+pub(crate) use operation;
+
 /// A row of the table.
 pub struct Operation {
     /// The name, in kebab case.
     pub name: &'static str,
     /// What it does, in a line without a full stop.
     pub doc: &'static str,
-    /// Whether it records events.
-    pub mutates: bool,
+    /// What it does to the log.
+    pub effect: Effect,
     pub(super) rules: Rules,
     input: fn() -> Schema,
     data: fn() -> Schema,
@@ -107,9 +172,13 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether it records events.
+    pub fn mutates(&self) -> bool {
+        self.effect == Effect::Records
+    }
     /// The JSON schema of the input, with what every operation takes.
     pub fn input_schema(&self) -> Schema {
-        rules::complete(self.own_schema(), self.mutates)
+        rules::complete(self.own_schema(), self.mutates())
     }
     /// The schema of its own part.
     pub(super) fn own_schema(&self) -> Schema {
@@ -137,7 +206,7 @@ pub(super) const fn row<O: Op>() -> Operation {
     Operation {
         name: O::NAME,
         doc: O::DOC,
-        mutates: O::MUTATES,
+        effect: O::EFFECT,
         rules: O::RULES,
         input: input_schema::<O>,
         data: match O::ANSWERS_EMPTY {
@@ -196,7 +265,8 @@ fn run<O: Op>(root: &Root, request: Request) -> std::result::Result<Answered, Fa
             _ => Err(failure),
         },
     };
-    let (data, warning, team) = answered.map_err(|failure| Fault::of(&failure, O::MUTATES))?;
+    let (data, warning, team) =
+        answered.map_err(|failure| Fault::of(&failure, O::EFFECT == Effect::Records))?;
     let data = match warning {
         Some(_) => serde_json::value::to_raw_value(&Warned { data, warning }),
         None => serde_json::value::to_raw_value(&data),
@@ -230,8 +300,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<MarkDelivered>(),
     // tasks
     row::<TaskCreate>(),
-    row::<tasks::ReadTask>(),
-    row::<tasks::ListTasks>(),
+    row::<ReadTask>(),
+    row::<ListTasks>(),
     row::<TaskChange>(),
     row::<TaskClaim>(),
     row::<ClaimNext>(),

@@ -1,11 +1,17 @@
 //! `bootstrap-list`: the runs of the bootstrap contract, and how far each is.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::projections::bootstrap::{Case, Run, RunShown, State};
 use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+operation! {
+    /// List runs, the newest first, and how far each is
+    "bootstrap-list": Reads(BootstrapList) -> BootstrapListed = |team, asked| team.bootstrap_list(&asked)
+}
 
 /// Most runs where nobody asks for another number.
 const DEFAULT_LIMIT: usize = 50;

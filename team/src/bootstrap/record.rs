@@ -3,6 +3,7 @@
 //! A report that is not accepted is answered all the same: a violation of the contract is recorded, and the run falls
 //! back; whatever else a rule says no to leaves nothing behind.
 
+use crate::api::operation::operation;
 use crate::bootstrap::show::run_of;
 use crate::bootstrap::start::event;
 use crate::bootstrap::{self, Breached, Report, Verdict};
@@ -19,6 +20,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+operation! {
+    /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
+    "bootstrap-record": Records(BootstrapRecord) -> BootstrapRecorded = |team, asked| {
+        let recorded = team.execute(asked)?;
+        match recorded.refusal() {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(recorded),
+        }
+    }
+}
+
+operation! {
+    /// Ask what would come of a report on a run; records nothing
+    "bootstrap-explain": Reads(BootstrapExplain) -> BootstrapExplained = Team::bootstrap_explain
+}
 
 /// Most bytes that can be said with an event.
 const DATA_BYTES_MAX: usize = 256 << 10;

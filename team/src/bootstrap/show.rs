@@ -1,6 +1,7 @@
 //! `bootstrap-show`, `bootstrap-evidence`: where a run of the bootstrap contract stands, and what it has to show for its
 //! launch.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::projections::Live;
@@ -8,6 +9,16 @@ use crate::projections::bootstrap::{Evidence, Run, RunShown};
 use crate::refusal::{Code, Refusal, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+operation! {
+    /// Read where a run stands: what is done, what is next, what must not happen now
+    "bootstrap-show": Reads(BootstrapShow) -> BootstrapShown = Team::bootstrap_show
+}
+
+operation! {
+    /// Read what the log has to show for a run's launch
+    "bootstrap-evidence": Reads(BootstrapEvidence) -> Evidence = Team::bootstrap_evidence
+}
 
 /// What `bootstrap-show` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

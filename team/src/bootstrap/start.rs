@@ -1,5 +1,6 @@
 //! `bootstrap-start`: a run of the bootstrap contract begins.
 
+use crate::api::operation::operation;
 use crate::bootstrap::DOMAINS_MAX;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
@@ -15,6 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Map;
 use std::collections::BTreeSet;
 use teamlog_engine::{NewEvent, Timestamp};
+
+operation! {
+    /// Begin a run of the bootstrap contract
+    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted = Team::bootstrap_start
+}
 
 /// What `bootstrap-start` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

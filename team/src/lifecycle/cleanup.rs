@@ -3,6 +3,8 @@
 //! A cleanup passes a gate first: failed tasks must be confirmed, nothing may be left over, no worker may have rejected
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -16,7 +18,33 @@ use crate::projections::{Live, Setting, Status};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+operation! {
+    /// Close the team once nothing is left over; its log stays
+    "cleanup": Records(Cleanup) -> CleanupAnswer = Team::cleanup,
+    rules = Rules {
+        aliases: &[("confirmIssues", "confirm_issues")],
+        ..Rules::COMMON
+    },
+    empty = |_, missing| nothing(&missing, CleanupMode::Shutdown)
+}
+
+operation! {
+    /// Close the team whatever is left over; its log stays
+    "orphan-cleanup": Records(OrphanCleanup) -> CleanupAnswer = Team::orphan_cleanup,
+    empty = |_, missing| nothing(&missing, CleanupMode::OrphanCleanup)
+}
+
+/// There is nothing to close.
+fn nothing(missing: &Refusal, cleanup_mode: CleanupMode) -> CleanupAnswer {
+    let team = missing.details.get("team").and_then(Value::as_str);
+    CleanupAnswer {
+        team_name: team.unwrap_or_default().to_owned(),
+        cleanup_mode,
+    }
+}
 
 /// The phase that a team is in while nobody says otherwise.
 const FIRST_PHASE: &str = "team-exec";

@@ -1,6 +1,7 @@
 //! `read-config`, `read-manifest`: what the team is. Both are made from the log: its members, who of them registered, and
 //! its settings. What the log says nothing of has the value that says so.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
@@ -11,6 +12,17 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+
+operation! {
+    /// Read the team's configuration and its workers
+    "read-config": Reads(ReadConfig) -> ConfigAnswer = Team::read_config
+}
+
+operation! {
+    /// Read the team's manifest: leader, policy, governance, workers
+    "read-manifest": Reads(ReadManifest) -> ManifestAnswer = Team::read_manifest,
+    without_team = no_manifest
+}
 
 /// What a worker is there for that never registered.
 const ROLE: &str = "executor";

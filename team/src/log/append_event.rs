@@ -1,5 +1,7 @@
 //! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -13,6 +15,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Error, Json, NewEvent, RefKind, Timestamp};
+
+operation! {
+    /// Record what a worker reports; it moves no state
+    "append-event": Records(AppendEvent) -> AppendEventAnswer = Team::append_event,
+    rules = Rules {
+        lookups: &["metadata"],
+        never_null: &["metadata"],
+        keeps_lookalikes: true,
+        ..Rules::COMMON
+    }
+}
 
 /// What `append-event` is asked. Fields that it does not know are recorded as they are.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,7 @@
 //! `read-events`: what happened to a team, for brokers, from a cursor on.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::log::event_type::EventType;
@@ -11,6 +13,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 use teamlog_engine::{Event, Place, Reader};
+
+/// What chooses events must be right, or nothing could be looked up.
+pub(crate) const FILTERS: Rules = Rules {
+    lookups: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
+    never_null: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
+    ..Rules::COMMON
+};
+
+operation! {
+    /// Read what happened to a team, from a cursor on
+    "read-events": Reads(ReadEvents) -> ReadEventsAnswer = |team, asked| team.read_events(&asked),
+    rules = FILTERS,
+    empty = |asked, _| asked.empty()
+}
 
 /// What `read-events` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -12,6 +13,11 @@ use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Send plain mail to every worker but the sender
+    "broadcast": Records(Broadcast) -> BroadcastAnswer = Team::broadcast
+}
 
 /// What `broadcast` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

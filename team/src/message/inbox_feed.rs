@@ -2,16 +2,24 @@
 //!
 //! The cursor is a seq of the log, so that nothing is missed or told twice, whoever restarts in between.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::message::feed_entry::FeedEntry;
 use crate::names;
 use crate::projections::Live;
 use crate::refusal::{Code, Refusal};
+use crate::thread::RULES;
 use crate::thread::tail::PAGE_BYTES;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Reader;
+
+operation! {
+    /// Read what an agent is to be told, behind its cursor
+    "inbox-feed": Reads(InboxFeed) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),
+    rules = RULES
+}
 
 /// Most entries of a page, where its caller wants pages; else there are as many as an answer has room for.
 pub const FEED_MAX: usize = 1000;

@@ -1,5 +1,6 @@
 //! `mailbox-list`: a worker's mail, oldest first. All of it, or a page of the newest, towards older ones.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::message::mail::Mail;
@@ -9,6 +10,12 @@ use crate::projections::Live;
 use crate::projections::message::InboxQuery;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+operation! {
+    /// List a worker's mail, oldest first
+    "mailbox-list": Reads(MailboxList) -> MailboxListAnswer = |team, asked| team.mailbox_list(&asked),
+    empty = |asked, _| asked.empty()
+}
 
 /// What `mailbox-list` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -2,6 +2,7 @@
 //! nothing of each other; the first mark of each stays. A delivery brings the newest request to tell the recipient to its
 //! end.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -15,6 +16,17 @@ use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, NewEvent, Timestamp};
+
+operation! {
+    /// Mark a message as one that its recipient was told of
+    "mailbox-mark-notified": Records(MarkNotified) -> MarkNotifiedAnswer = Team::mark_notified
+}
+
+operation! {
+    /// Mark a message as one that its recipient has
+    "mailbox-mark-delivered": Records(MarkDelivered) -> MarkDeliveredAnswer = Team::mark_delivered,
+    empty = |asked, _| asked.clone().unknown()
+}
 
 /// What `mailbox-mark-notified` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! `send-message`: plain mail for one worker, and a request to tell it. What lies there already, undelivered and of the
 //! same sender and text, is not sent twice.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -15,6 +16,11 @@ use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, Json, NewEvent, Timestamp};
+
+operation! {
+    /// Send plain mail to a worker, and request that it be told
+    "send-message": Records(SendMessage) -> SendMessageAnswer = Team::send_message
+}
 
 /// What `send-message` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

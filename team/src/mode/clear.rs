@@ -3,6 +3,7 @@
 //! In a session where the root holds a state of the mode as well, a tombstone stays: without it that state would count
 //! for the session from then on.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -16,6 +17,11 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Take the state of a mode away, active or not
+    "mode-clear": Records(ModeClear) -> ModeCleared = Team::mode_clear
+}
 
 /// What `mode-clear` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@
 //! | `mode-fail` | `failed` | `failed` | `failed` |
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -23,6 +24,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Complete an active mode
+    "mode-complete": Records(ModeComplete) -> ModeAnswer = Team::mode_complete
+}
+
+operation! {
+    /// Say that an active mode failed
+    "mode-fail": Records(ModeFail) -> ModeAnswer = Team::mode_fail
+}
+
+operation! {
+    /// Cancel an active mode, and what it is linked to
+    "mode-cancel": Records(ModeCancel) -> ModeAnswer = Team::mode_cancel
+}
 
 /// What `mode-complete` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `mode-explain`: what would become of making a mode active, without doing it.
 
+use crate::api::operation::operation;
 use crate::failure::{Failure, Result};
 use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
@@ -13,6 +14,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Say what would become of making a mode active, without doing it
+    "mode-explain": Reads(ModeExplain) -> Transition = Team::mode_explain
+}
 
 /// What `mode-explain` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

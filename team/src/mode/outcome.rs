@@ -1,5 +1,6 @@
 //! `mode-outcome`: how a state reads: whether it ended, and how.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
@@ -12,6 +13,11 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Read from a state whether its mode ended, and how
+    "mode-outcome": Reads(ModeOutcome) -> Reading = Team::mode_outcome
+}
 
 /// What `mode-outcome` is asked: about the state of a mode, or about one that is given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

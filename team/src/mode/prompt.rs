@@ -1,5 +1,6 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
+use crate::api::operation::operation;
 use crate::failure::{Failure, Result};
 use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
@@ -30,6 +31,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Carry out what a prompt asks for: all of its skills, or none
+    "mode-prompt": Records(ModePrompt) -> PromptAnswer = Team::mode_prompt
+}
 
 /// What `mode-prompt` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! `mode-sessions`, `mode-end-session`: the sessions that work in a team: since when, when they were heard of last, and
 //! their ends.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -15,6 +16,16 @@ use crate::projections::team::settings::Setting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// List the sessions that work in a team
+    "mode-sessions": Reads(ModeSessions) -> SessionsAnswer = Team::mode_sessions
+}
+
+operation! {
+    /// End a session, and cancel what is active in it
+    "mode-end-session": Records(ModeEndSession) -> SessionEndedAnswer = Team::mode_end_session
+}
 
 /// What `mode-sessions` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

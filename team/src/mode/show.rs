@@ -1,6 +1,7 @@
 //! `mode-show`, `mode-list`: the states of modes, as whoever acts in a session sees them: its own ones, else those of the
 //! root.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::mode::rules::shown::{ModeShown, missing, scope};
@@ -9,6 +10,16 @@ use crate::projections::Live;
 use crate::projections::mode::{Mode, ModeState, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+operation! {
+    /// List the states of modes, those of a session before those of the root
+    "mode-list": Reads(ModeList) -> ModeListAnswer = Team::mode_list
+}
+
+operation! {
+    /// Read the state of a mode
+    "mode-show": Reads(ModeShow) -> ModeShowAnswer = Team::mode_show
+}
 
 /// What `mode-show` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

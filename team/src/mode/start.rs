@@ -1,5 +1,6 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
@@ -14,6 +15,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Make a mode active, unless those that are active do not go with it
+    "mode-start": Records(ModeStart) -> ModeAnswer = Team::mode_start
+}
 
 /// What `mode-start` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,8 @@
 //! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision, Origin};
 use crate::handle::team::Team;
@@ -21,6 +23,20 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Change fields of an active mode; a phase or outcome that ends it does so
+    "mode-update": Records(ModeUpdate) -> ModeAnswer = Team::mode_update
+}
+
+operation! {
+    /// Write the state of a mode, whose outcome decides whether it is active
+    "mode-write": Records(ModeWrite) -> ModeAnswer = Team::mode_write,
+    rules = Rules {
+        keeps_lookalikes: true,
+        ..Rules::COMMON
+    }
+}
 
 /// What `mode-write` is asked. Fields that it does not know become fields of the state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

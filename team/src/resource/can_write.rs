@@ -1,5 +1,6 @@
 //! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::names;
@@ -12,6 +13,11 @@ use crate::resource::pattern::Pattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Say whether an agent may write a path now
+    "can-write": Reads(CanWrite) -> WriteVerdict = Team::can_write
+}
 
 /// What `can-write` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

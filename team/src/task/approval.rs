@@ -1,5 +1,6 @@
 //! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -11,6 +12,17 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Read what a reviewer last decided on a task
+    "read-task-approval": Reads(ReadApproval) -> ApprovalAnswer = Team::read_approval,
+    empty = |_, _| ApprovalAnswer::default()
+}
+
+operation! {
+    /// Record what a reviewer decided on a task
+    "write-task-approval": Records(WriteApproval) -> ApprovalWritten = Team::write_approval
+}
 
 /// What `write-task-approval` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `cancel-task`: a task is not to be done.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -14,6 +15,11 @@ use crate::task::holding::{Hold, Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Cancel a task
+    "cancel-task": Records(TaskCancel) -> TaskAnswer = Team::task_cancel
+}
 
 /// What `cancel-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

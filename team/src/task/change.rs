@@ -1,5 +1,7 @@
 //! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -14,6 +16,32 @@ use crate::task::holding::{Scene, check_expected};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Change what a task is about, or what it waits for
+    "update-task": Records(TaskChange) -> TaskAnswer = Team::task_change,
+    rules = Rules {
+        lifecycle: &LIFECYCLE,
+        ..Rules::COMMON
+    }
+}
+
+/// What an update leaves to the other operations.
+const LIFECYCLE: [&str; 13] = [
+    "status",
+    "owner",
+    "result",
+    "error",
+    "version",
+    "claim",
+    "claim_token",
+    "lease_ms",
+    "leased_until",
+    "epoch",
+    "created_at",
+    "started_at",
+    "completed_at",
+];
 
 /// What `update-task` is asked; what is not given stays.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

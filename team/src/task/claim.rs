@@ -1,5 +1,6 @@
 //! `claim-task`: a worker takes a task, for a time.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -16,6 +17,11 @@ use crate::uuid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Cause, IdSource, Timestamp};
+
+operation! {
+    /// Take a task, for a time
+    "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim
+}
 
 /// What `claim-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `claim-next-task`: a worker takes the best task that there is for it.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -16,6 +17,11 @@ use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, Timestamp};
+
+operation! {
+    /// Take the best task that is ready for a worker
+    "claim-next-task": Records(ClaimNext) -> ClaimNextAnswer = Team::claim_next
+}
 
 /// Tasks that are looked at together for one whose paths are free.
 const LOOKED_AT: usize = 16;

@@ -1,5 +1,7 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -17,6 +19,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Json, NewEvent, Timestamp};
+
+operation! {
+    /// Make a task
+    "create-task": Records(TaskCreate) -> TaskAnswer = Team::task_create,
+    rules = Rules {
+        lifecycle: &RESERVED,
+        ..Rules::COMMON
+    }
+}
 
 /// Most tasks that one task waits for.
 pub const DEPENDENCIES_MAX: usize = 256;

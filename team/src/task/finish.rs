@@ -1,5 +1,6 @@
 //! `transition-task-status`: the holder of a claim completes its task, or gives it up.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -16,6 +17,11 @@ use crate::task::{blocking, evidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Complete a claimed task, or fail it
+    "transition-task-status": Records(TaskFinish) -> HolderAnswer = Team::task_finish
+}
 
 /// What `transition-task-status` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,12 +1,93 @@
 //! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::names;
+use crate::projections::Status;
+use crate::refusal::{Code, Refusal};
 use crate::task::create::record;
 use crate::task::list::Tasks;
 use crate::task::listed::Listed;
 use crate::task::record::TaskRecord;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+operation! {
+    /// Read one task
+    "read-task": Reads(ReadTask) -> TaskData = |team, asked| {
+        let task = team.task_record(&asked.task_id)?;
+        Ok(TaskData { task })
+    },
+    without_team = |missing| Refusal {
+        code: Code::TaskNotFound,
+        ..missing
+    }
+}
+
+operation! {
+    /// List tasks, in natural order of their ids
+    "list-tasks": Reads(ListTasks) -> TasksData = |team, asked| {
+        let records = team.task_records(Tasks {
+            status: asked.status,
+            owner: asked.owner,
+            limit: Some(asked.limit.unwrap_or(0)),
+            cursor: asked.cursor,
+        })?;
+        Ok(TasksData {
+            count: records.tasks.len(),
+            tasks: records.tasks,
+            next_cursor: records.next_cursor,
+        })
+    },
+    empty = |_, _| TasksData::default()
+}
+
+/// `read-task`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadTask {
+    /// The task's id
+    task_id: String,
+}
+
+/// `{task}`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct TaskData {
+    /// The task
+    task: TaskRecord,
+}
+
+/// `list-tasks`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListTasks {
+    /// Only those of that status
+    #[schemars(with = "Option<Status>")]
+    #[serde(default)]
+    status: Option<String>,
+    /// Only those of that owner
+    #[serde(default)]
+    owner: Option<String>,
+    /// Most tasks on the page; else all
+    #[serde(default)]
+    limit: Option<usize>,
+    /// The last id of the page before
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// `{count, tasks, next_cursor?}`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct TasksData {
+    /// Tasks on the page
+    count: usize,
+    /// The page, in natural order of ids
+    tasks: Vec<TaskRecord>,
+    /// The last id of the page while more remain
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
 
 /// A page of tasks.
 #[derive(Debug, Clone, PartialEq)]

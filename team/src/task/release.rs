@@ -1,5 +1,6 @@
 //! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -14,6 +15,11 @@ use crate::task::holding::{Hold, Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Give a claimed task back; that is no completion
+    "release-task-claim": Records(TaskRelease) -> HolderAnswer = Team::task_release
+}
 
 /// What `release-task-claim` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `renew-task-claim`: the holder of a claim gets more time.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -12,6 +13,11 @@ use crate::task::record::TaskRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Prolong the lease of a claim
+    "renew-task-claim": Records(TaskRenew) -> RenewAnswer = Team::task_renew
+}
 
 /// What `renew-task-claim` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

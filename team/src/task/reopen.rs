@@ -1,5 +1,6 @@
 //! `reopen-task`: a failed task is to be done after all.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -14,6 +15,11 @@ use crate::task::holding::{Scene, check_expected};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Make a failed task pending again
+    "reopen-task": Records(TaskReopen) -> TaskAnswer = Team::task_reopen
+}
 
 /// What `reopen-task` is asked.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -1,14 +1,22 @@
 //! `thread-link`: a thread belongs to a task from now on.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::projections::Live;
 use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadLinked};
+use crate::thread::RULES;
 use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Make a thread belong to a task
+    "thread-link": Records(ThreadLink) -> ThreadAnswer = Team::thread_link,
+    rules = RULES
+}
 
 /// What `thread-link` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,3 +5,17 @@ pub mod post;
 pub mod search;
 pub mod start;
 pub mod tail;
+
+use crate::api::rules::Rules;
+
+/// As callers of the HTTP contract name the fields.
+pub(crate) const RULES: Rules = Rules {
+    aliases: &[
+        ("threadId", "thread_id"),
+        ("taskId", "task_id"),
+        ("agentId", "worker"),
+        ("message", "body"),
+        ("q", "query"),
+    ],
+    ..Rules::COMMON
+};

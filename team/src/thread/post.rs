@@ -1,5 +1,6 @@
 //! `thread-post`: somebody says something in a thread; whoever takes part, or is named, is told.
 
+use crate::api::operation::operation;
 use crate::failure::{Failure, Result};
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -7,11 +8,18 @@ use crate::projections::Live;
 use crate::projections::thread::event::{Posted, ThreadAct, ThreadFact};
 use crate::projections::thread::{PostShown, Thread};
 use crate::refusal::{Code, Refusal};
+use crate::thread::RULES;
 use crate::thread::start::{SYSTEM, agents, author, found};
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Error, EventId, Timestamp};
+
+operation! {
+    /// Say something in a thread; whoever takes part is told
+    "thread-post": Records(ThreadPost) -> ThreadPostAnswer = Team::thread_post,
+    rules = RULES
+}
 
 /// Most bytes of what is said at once.
 pub const BODY_BYTES_MAX: usize = 256 << 10;

@@ -2,16 +2,24 @@
 //!
 //! There is no index: a call examines a bounded part of what was said, and its cursor says where the next one goes on.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::page::unknown_cursor;
 use crate::projections::Live;
 use crate::projections::thread::{Thread, ThreadShown};
 use crate::refusal::Refusal;
+use crate::thread::RULES;
 use crate::thread::tail::post;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Reader;
+
+operation! {
+    /// Find threads by what they hold, the newest thread first
+    "thread-search": Reads(ThreadSearch) -> ThreadSearchAnswer = |team, asked| team.thread_search(&asked),
+    rules = RULES
+}
 
 /// Most threads of a page.
 pub const SEARCH_MAX: usize = 200;

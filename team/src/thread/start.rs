@@ -1,5 +1,6 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -10,10 +11,17 @@ use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadStarted};
 use crate::projections::thread::{self, ThreadShown};
 use crate::refusal::{Code, Refusal};
 use crate::task::holding;
+use crate::thread::RULES;
 use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, Timestamp};
+
+operation! {
+    /// Start a thread between agents, perhaps about a task
+    "thread-start": Records(ThreadStart) -> ThreadAnswer = Team::thread_start,
+    rules = RULES
+}
 
 /// Most agents that take part in a thread.
 pub const PARTICIPANTS_MAX: usize = 256;

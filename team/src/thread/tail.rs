@@ -1,15 +1,23 @@
 //! `thread-tail`: the newest messages of a thread, oldest of the page first.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::page::unknown_cursor;
 use crate::projections::thread::event::ThreadAct;
 use crate::projections::thread::{PostShown, ThreadShown};
 use crate::projections::{Fact, Live};
+use crate::thread::RULES;
 use crate::thread::start::found;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Reader};
+
+operation! {
+    /// Read the newest messages of a thread, oldest first
+    "thread-tail": Reads(ThreadTail) -> ThreadTailAnswer = |team, asked| team.thread_tail(&asked),
+    rules = RULES
+}
 
 /// Messages of a page unless the caller says otherwise.
 pub const TAIL: usize = 20;

@@ -1,5 +1,7 @@
 //! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
 
+use crate::api::operation::operation;
+use crate::api::rules::Rules;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -15,6 +17,39 @@ use crate::usage::budget;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+/// As callers of the HTTP contract name the fields.
+const RULES: Rules = Rules {
+    aliases: &[
+        ("agentId", "worker"),
+        ("taskId", "task_id"),
+        ("inputTokens", "input_tokens"),
+        ("outputTokens", "output_tokens"),
+        ("maxTokens", "max_tokens"),
+        ("softLimitTokens", "soft_limit_tokens"),
+        ("perAgentTokens", "per_agent_tokens"),
+        ("hardLimit", "hard_limit"),
+    ],
+    ..Rules::COMMON
+};
+
+operation! {
+    /// Say how many tokens an agent used
+    "report-usage": Records(ReportUsage) -> UsageAnswer = Team::report_usage,
+    rules = RULES
+}
+
+operation! {
+    /// Say how many tokens may be used; that takes the place of what was said before
+    "set-budget": Records(SetBudget) -> UsageAnswer = Team::set_budget,
+    rules = RULES
+}
+
+operation! {
+    /// Read how many tokens were used, and may be
+    "usage": Reads(Usage) -> UsageAnswer = |team, asked| team.usage(&asked),
+    rules = RULES
+}
 
 /// Most tokens that are counted at once; JSON holds no larger whole number everywhere.
 pub const TOKENS_MAX: u64 = 1 << 53;

@@ -1,5 +1,6 @@
 //! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{self, After, Command};
 use crate::handle::team::Team;
@@ -12,6 +13,11 @@ use crate::worker::stall::Decision;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, Reader, Timestamp};
+
+operation! {
+    /// Record what was seen of the leader's session, for read-stall-state
+    "write-leader-attention": Records(WriteAttention) -> AttentionWritten = Team::write_leader_attention
+}
 
 /// Who saw it
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! `read-idle-state`: who has nothing to do. A worker is what it said last of itself, or what the monitor's snapshot says
 //! of it, whichever came later.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
@@ -13,6 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::{Event, Reader};
+
+operation! {
+    /// Read which workers have nothing to do, and since when
+    "read-idle-state": Reads(ReadIdle) -> IdleAnswer = Team::idle_state
+}
 
 /// What `read-idle-state` is asked: nothing.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: a worker registers, gives a sign of life,
 //! gets its instructions.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -14,6 +15,30 @@ use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Register a worker, or replace what is known of it
+    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer = Team::write_identity
+}
+
+operation! {
+    /// Read a worker's last sign of life
+    "read-worker-heartbeat": Reads(ReadHeartbeat) -> HeartbeatAnswer = Team::read_heartbeat,
+    empty = |asked, _| HeartbeatAnswer {
+            worker: asked.worker.clone(),
+            heartbeat: None,
+        }
+}
+
+operation! {
+    /// Give a worker's sign of life
+    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer = Team::update_heartbeat
+}
+
+operation! {
+    /// Replace a worker's instructions
+    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer = Team::write_inbox
+}
 
 /// What `write-worker-identity` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -13,6 +14,22 @@ use crate::worker::record::WorkerAnswer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Ask a worker to stop
+    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer = Team::request_shutdown
+}
+
+operation! {
+    /// Read what a worker says to its shutdown
+    "read-shutdown-ack": Reads(ReadAck) -> AckAnswer = Team::read_shutdown_ack,
+    empty = |asked, _| AckAnswer::none(&asked.worker)
+}
+
+operation! {
+    /// Say that a worker accepts or rejects its shutdown
+    "write-shutdown-ack": Records(WriteAck) -> AckAnswer = Team::write_shutdown_ack
+}
 
 /// What `write-shutdown-request` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

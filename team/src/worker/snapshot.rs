@@ -1,6 +1,7 @@
 //! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
 //! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -12,6 +13,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Reader, Timestamp};
+
+operation! {
+    /// Read what the team's monitor last saw
+    "read-monitor-snapshot": Reads(ReadSnapshot) -> SnapshotAnswer = Team::read_monitor_snapshot,
+    empty = |_, _| SnapshotAnswer::default()
+}
+
+operation! {
+    /// Store what the team's monitor saw
+    "write-monitor-snapshot": Records(WriteSnapshot) -> SnapshotWritten = Team::write_monitor_snapshot
+}
 
 /// What `write-monitor-snapshot` is asked.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership::LEADER;
@@ -10,6 +11,11 @@ use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Reader, Timestamp};
+
+operation! {
+    /// Read whether the team gets on, and what its leader has to decide
+    "read-stall-state": Reads(ReadStall) -> StallAnswer = Team::stall_state
+}
 
 /// Phases in which nothing is left to decide.
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];

@@ -1,6 +1,7 @@
 //! `write-worker-status`, `read-worker-status`: what a worker does. Saying the same again changes nothing, so that nobody
 //! wakes up for it.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -13,6 +14,17 @@ use crate::refusal::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::Timestamp;
+
+operation! {
+    /// Read what a worker last said that it does
+    "read-worker-status": Reads(ReadStatus) -> StatusAnswer = Team::read_worker_status,
+    empty = |asked, _| StatusAnswer::unknown(&asked.worker)
+}
+
+operation! {
+    /// Say what a worker does
+    "write-worker-status": Records(WriteStatus) -> StatusAnswer = Team::write_worker_status
+}
 
 /// What `write-worker-status` is asked.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! `get-summary`: tasks and workers in numbers. Who works without getting on is told by the turns since the summary
 //! before, so that each summary of an open team moves the baseline, where there is anything to move.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
@@ -15,6 +16,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use teamlog_engine::{Clock, Timestamp};
+
+operation! {
+    /// Count tasks and look at every worker; progress is measured from the summary before
+    "get-summary": Records(GetSummary) -> SummaryAnswer = Team::summary
+}
 
 /// More turns than this on one task without its end, and a worker is said not to report.
 const TURNS_MAX: u32 = 5;

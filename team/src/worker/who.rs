@@ -1,6 +1,7 @@
 //! `who`: who does what. For each agent what it works on and until when, what it did last, what it reported and what it
 //! waits for. Reads as much as there are agents and tasks in their hands, whatever lies behind them.
 
+use crate::api::operation::operation;
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::lifecycle::membership;
@@ -11,6 +12,11 @@ use crate::task::report;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Reader, Timestamp};
+
+operation! {
+    /// Read who does what: tasks, leases, last events, what was reported and what blocks
+    "who": Reads(Who) -> WhoAnswer = |team, asked| team.who(&asked)
+}
 
 /// Agents on a page.
 const AGENTS_MAX: usize = 1_000;

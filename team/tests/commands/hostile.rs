@@ -228,7 +228,7 @@ fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
                         let kind = event["kind"].as_str().unwrap();
                         assert!(FACTS.contains(&kind), "{}: {fault:?} left {event}", what());
                     }
-                } else if !operation.mutates {
+                } else if !operation.mutates() {
                     assert_eq!(recorded(world), count, "{}", what());
                 }
             }

@@ -258,10 +258,10 @@ fn take(world: &World, step: Step, known: &mut Known) {
                     }
                 }
             }
-            if !operation.mutates {
+            if !operation.mutates() {
                 assert!(new.is_empty(), "{} only reads: {new:?}", operation.name);
             }
-            if let (true, true, Ok(first)) = (keyed, operation.mutates, &outcome) {
+            if let (true, true, Ok(first)) = (keyed, operation.mutates(), &outcome) {
                 let again = call(world, operation, input).unwrap();
                 assert_eq!(&again, first, "{}", operation.name);
                 assert_eq!(

@@ -117,7 +117,7 @@ fn run(world: &World, step: Step) {
         } => {
             input["team_name"] = "demo".into();
             let operation = api::find(operation).unwrap();
-            if let Some(key) = key.filter(|_| operation.mutates) {
+            if let Some(key) = key.filter(|_| operation.mutates()) {
                 input["key"] = format!("k{key}").into();
             }
             let Value::Object(input) = input else {

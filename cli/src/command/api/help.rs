@@ -86,7 +86,7 @@ pub fn list(context: &mut Context) -> Outcome {
     let operations = OPERATIONS.iter().map(|operation| Listed {
         name: operation.name,
         doc: operation.doc,
-        mutates: operation.mutates,
+        mutates: operation.mutates(),
     });
     let listing = Listing {
         operations: operations.collect(),

@@ -1,9 +1,7 @@
 //! Each kind of fault, in the order in which they are looked for.
 
-use super::super::operation::{Op, row};
+use super::super::operation::{Op, operation, row};
 use super::*;
-use crate::failure::Result as Answer;
-use crate::handle::team::Team;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -31,21 +29,16 @@ enum Word {
     Failed,
 }
 
-impl Op for Turn {
-    type Data = Value;
-    const NAME: &'static str = "turn";
-    const DOC: &'static str = "Turn";
-    const MUTATES: bool = true;
-    const RULES: Rules = Rules {
+operation! {
+    /// Turn
+    "turn": Records(Turn) -> Value = |_, _| Ok(Value::Null),
+    rules = Rules {
         lifecycle: &["status"],
         aliases: &[("confirmIt", "confirm")],
         lookups: &["silent"],
         never_null: &["result"],
         choices: Some("ways to turn"),
         ..Rules::COMMON
-    };
-    fn run(self, _: &mut Team) -> Answer<Value> {
-        Ok(Value::Null)
     }
 }
 
@@ -61,17 +54,12 @@ struct Keep {
     extra: Map<String, Value>,
 }
 
-impl Op for Keep {
-    type Data = Value;
-    const NAME: &'static str = "keep";
-    const DOC: &'static str = "Keep";
-    const MUTATES: bool = true;
-    const RULES: Rules = Rules {
+operation! {
+    /// Keep
+    "keep": Records(Keep) -> Value = |_, _| Ok(Value::Null),
+    rules = Rules {
         lifecycle: &["status"],
         ..Rules::COMMON
-    };
-    fn run(self, _: &mut Team) -> Answer<Value> {
-        Ok(Value::Null)
     }
 }
 
@@ -80,14 +68,9 @@ impl Op for Keep {
 #[serde(deny_unknown_fields)]
 struct Look {}
 
-impl Op for Look {
-    type Data = Value;
-    const NAME: &'static str = "look";
-    const DOC: &'static str = "Look";
-    const MUTATES: bool = false;
-    fn run(self, _: &mut Team) -> Answer<Value> {
-        Ok(Value::Null)
-    }
+operation! {
+    /// Look
+    "look": Reads(Look) -> Value = |_, _| Ok(Value::Null)
 }
 
 fn read<O: Op>(input: Value) -> Result<(Request, O), Fault> {
