@@ -4,7 +4,7 @@
 
 mod exec;
 
-use super::effects::EFFECTS;
+use super::EFFECTS;
 use super::given;
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};

@@ -4,7 +4,6 @@ pub mod registry;
 
 use crate::context::Context;
 use crate::exit::{CommandError, Exit, Outcome};
-use crate::forward;
 use registry::Prints;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,7 +76,7 @@ impl Listed {
         Listed {
             name: entry.name,
             prints: entry.prints,
-            records: forward::records(entry.name),
+            records: entry.records.is_some(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Commands that the daemon carries out, since it holds the team's lock.
 //!
-//! The client parses what was typed. Is it a command that records something ([`table`]), and says the team's
+//! The client parses what was typed. Is it a command that records something ([`registry`](crate::command::schema::registry)), and says the team's
 //! `runtime.json` that a daemon serves it ([`runtime`]), then the call goes there ([`client`]), and what comes back is
 //! written and ended with as if it had happened here. Where nobody answers, the file is a leftover, and the command runs
 //! here, as every other one does. In the daemon, [`resident`] runs the same code on the teams that it has open.
@@ -17,7 +17,7 @@ mod unknown;
 pub use collected::collected;
 pub use input::Place;
 pub use resident::Resident;
-pub use table::{Meant, records};
+pub use table::Meant;
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;

@@ -1,79 +1,14 @@
-//! Which commands record something in a team, and how they name it.
+//! What a command that records means: which team, and whether the same may be typed again.
 
 use super::input::{self, Said};
 use super::runtime::Runtime;
 use super::unknown::Repeat;
+use crate::command::schema::registry::{self, Named};
 use crate::env::ProcessEnv;
 use clap::ArgMatches;
 use std::ffi::OsString;
 use std::path::Path;
 use teamlog_team::{Root, RootOptions, names};
-
-/// How a command names its team.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Named {
-    /// By its argument or its flag.
-    Team,
-    /// By its flag, in its input, by the environment, or not at all where there is only one.
-    State,
-    /// In the input of its operation, if that is one that records.
-    Operation,
-}
-
-/// The commands that record, by their words. Every other one only reads, or has no team, and runs where it is typed.
-pub const RECORDING: &[(&str, Named)] = &[
-    ("ack", Named::Team),
-    ("api", Named::Operation),
-    ("append", Named::Team),
-    ("artifact put", Named::Team),
-    ("bootstrap record", Named::Team),
-    ("bootstrap start", Named::Team),
-    ("config set", Named::Team),
-    ("config unset", Named::Team),
-    ("convert", Named::Team),
-    ("dead-letter requeue", Named::Team),
-    ("doctor repair", Named::Team),
-    ("import", Named::Team),
-    ("init", Named::Team),
-    ("mode cancel", Named::Team),
-    ("mode clear", Named::Team),
-    ("mode complete", Named::Team),
-    ("mode end-session", Named::Team),
-    ("mode fail", Named::Team),
-    ("mode prompt", Named::Team),
-    ("mode start", Named::Team),
-    ("mode update", Named::Team),
-    ("mode write", Named::Team),
-    ("nudge", Named::Team),
-    ("purge", Named::Team),
-    ("rehydrate", Named::Team),
-    ("restore", Named::Team),
-    ("send", Named::Team),
-    ("state clear", Named::State),
-    ("state write", Named::State),
-    ("task cancel", Named::Team),
-    ("task claim", Named::Team),
-    ("task complete", Named::Team),
-    ("task create", Named::Team),
-    ("task fail", Named::Team),
-    ("task next", Named::Team),
-    ("task release", Named::Team),
-    ("task renew", Named::Team),
-    ("task reopen", Named::Team),
-    ("task-assign", Named::Team),
-    ("task-update", Named::Team),
-    ("thread link", Named::Team),
-    ("thread post", Named::Team),
-    ("thread start", Named::Team),
-    ("tick", Named::Team),
-    // Shows only, where neither --report nor --set is given.
-    ("usage", Named::Team),
-];
-
-/// Whether the command of these words records something in a team.
-pub fn records(command: &str) -> bool {
-    RECORDING.iter().any(|(words, _)| *words == command)
-}
 
 /// A command that records, as it was typed.
 #[derive(Debug)]
@@ -101,7 +36,7 @@ impl Meant {
     /// What was typed, if it is a command that records.
     pub fn of(matches: &ArgMatches) -> Option<Meant> {
         let (path, leaf) = leaf(matches);
-        let (_, named) = RECORDING.iter().find(|(words, _)| *words == path)?;
+        let named = registry::find(&path)?.records?;
         let text = |id: &str| match leaf.try_get_one::<String>(id) {
             Ok(Some(text)) => Some(text.clone()),
             _ => None,
@@ -124,7 +59,7 @@ impl Meant {
             _ => repeat(leaf),
         };
         Some(Meant {
-            named: *named,
+            named,
             team: text("team"),
             all: ["all", "all_teams"]
                 .iter()
@@ -230,64 +165,6 @@ mod tests {
     use crate::command::schema::registry::ENTRIES;
     use clap::CommandFactory;
 
-    /// Commands that record nothing in a team; a daemon in the way does not matter to them.
-    const READING: &[&str] = &[
-        "artifact get",
-        "artifact list",
-        "await",
-        "backup",
-        "bootstrap evidence",
-        "bootstrap explain",
-        "bootstrap list",
-        "bootstrap show",
-        "can-write",
-        "completions",
-        "config get",
-        "config list",
-        "dead-letter list",
-        "demo",
-        "diff",
-        "doctor check",
-        "doctor clean",
-        "export",
-        "guard",
-        "guard exec",
-        "head",
-        "hooks doctor",
-        "hooks install",
-        "keygen",
-        "man",
-        "mcp",
-        "mode explain",
-        "mode list",
-        "mode outcome",
-        "mode sessions",
-        "mode show",
-        "prime",
-        "read",
-        "ready",
-        "replay",
-        "schema",
-        "serve",
-        "setup",
-        "state get-status",
-        "state list-active",
-        "state read",
-        "status",
-        "tail",
-        "task show",
-        "tasks",
-        "teams",
-        "thread search",
-        "thread tail",
-        "token rotate",
-        "trace",
-        "traces",
-        "verify",
-        "wait",
-        "who",
-    ];
-
     fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, bool)>) {
         if !command.is_subcommand_required_set() {
             let has_team = command.get_arguments().any(|arg| arg.get_id() == "team");
@@ -335,28 +212,22 @@ mod tests {
     }
 
     #[test]
-    fn every_command_either_records_or_reads() {
+    fn every_command_that_takes_its_team_as_an_argument_has_one() {
         let mut root = Args::command();
         root.build();
         let mut found = Vec::new();
         leaves(&root, "", &mut found);
         for (path, has_team) in &found {
-            let row = RECORDING.iter().find(|(words, _)| words == path);
-            let reads = READING.contains(&path.as_str());
-            assert!(row.is_some() != reads, "{path} is in one of the two tables");
-            let by_argument = row.is_some_and(|(_, named)| *named == Named::Team);
-            assert!(!by_argument || *has_team, "{path} has no team");
+            let entry = registry::find(path);
+            let named = entry.unwrap_or_else(|| panic!("{path} has no row")).records;
+            assert!(
+                named != Some(Named::Team) || *has_team,
+                "{path} has no team"
+            );
         }
-        for entry in ENTRIES.iter().filter(|entry| entry.records) {
-            let row = RECORDING.iter().find(|(words, _)| *words == entry.name);
-            assert!(row.is_some(), "{} records", entry.name);
-        }
-        let known = |words: &str| found.iter().any(|(path, _)| path == words);
-        for (words, _) in RECORDING {
-            assert!(known(words), "there is no {words}");
-        }
-        for words in READING {
-            assert!(known(words), "there is no {words}");
+        let known = |name: &str| found.iter().any(|(path, _)| path == name);
+        for entry in ENTRIES.iter().filter(|entry| entry.records.is_some()) {
+            assert!(known(entry.name), "there is no {}", entry.name);
         }
     }
 }

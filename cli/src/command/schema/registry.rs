@@ -1,4 +1,4 @@
-//! What each command prints under `--json`: one table from its words to the schema of its answer.
+//! What each command prints under `--json`, and whether it records something in a team: one table from its words to both.
 //!
 //! Every command stands here, also one that prints no JSON; a test holds the table against what may be typed.
 
@@ -95,6 +95,17 @@ pub enum Prints {
     Error,
 }
 
+/// How a command that records names its team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// By its argument or its flag.
+    Team,
+    /// By its flag, in its input, by the environment, or not at all where there is only one.
+    State,
+    /// In the input of its operation, if that is one that records.
+    Operation,
+}
+
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -102,8 +113,11 @@ pub struct Entry {
     pub name: &'static str,
     /// What comes out.
     pub prints: Prints,
-    /// Whether it records something, so that `--receipt` puts one behind the answer.
-    pub records: bool,
+    /// How it names the team in which it records something; `None` where it records nothing, so that it runs where it is
+    /// typed, also beside a daemon.
+    pub records: Option<Named>,
+    /// Whether `--receipt` puts a receipt behind the answer.
+    receipt: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -161,8 +175,8 @@ pub const ENTRIES: &[Entry] = &[
     answer::<SessionsAnswer>("mode sessions"),
     recorded::<SessionEndedAnswer>("mode end-session"),
     answer::<StateShown>("state read"),
-    recorded::<StateWritten>("state write"),
-    recorded::<StateCleared>("state clear"),
+    recorded::<StateWritten>("state write").named(Named::State),
+    recorded::<StateCleared>("state clear").named(Named::State),
     answer::<ActiveModes>("state list-active"),
     answer::<StateStatuses>("state get-status"),
     answer::<ReadyAnswer>("ready"),
@@ -174,6 +188,7 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ArtifactPutAnswer>("artifact put"),
     answer::<ArtifactGetAnswer>("artifact get"),
     answer::<ArtifactListAnswer>("artifact list"),
+    // Shows only, where neither --report nor --set is given.
     recorded::<UsageAnswer>("usage"),
     answer::<Either<PrimeAnswer, ContextAnswer>>("prime"),
     answer::<WaitAnswer>("wait"),
@@ -187,10 +202,10 @@ pub const ENTRIES: &[Entry] = &[
     lines::<Recorded>("tail"),
     recorded::<Either<AppendAnswer, BatchAnswer>>("append"),
     answer::<DiffAnswer>("diff"),
-    answer::<RehydrateAnswer>("rehydrate"),
+    changed::<RehydrateAnswer>("rehydrate"),
     answer::<Either<VerifyAnswer, AllAnswer<VerifiedTeam>>>("verify"),
     answer::<DoctorAnswer>("doctor check"),
-    answer::<RepairAnswer>("doctor repair"),
+    changed::<RepairAnswer>("doctor repair"),
     answer::<CleanAnswer>("doctor clean"),
     answer::<HeadAnswer>("head"),
     answer::<KeygenAnswer>("keygen"),
@@ -199,12 +214,13 @@ pub const ENTRIES: &[Entry] = &[
     recorded::<ConvertAnswer>("convert"),
     answer::<Either<BackupAnswer, BackupAllAnswer>>("backup"),
     recorded::<RestoreAnswer>("restore"),
-    answer::<PurgeAnswer>("purge"),
+    changed::<PurgeAnswer>("purge"),
     answer::<Either<serve::Ready, serve::Served>>("serve"),
     answer::<token::Rotated>("token rotate"),
     answer::<demo::Answer>("demo"),
     answer::<Either<super::Listing, AnySchema>>("schema"),
-    answer::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api"),
+    changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>("api")
+        .named(Named::Operation),
     text("mcp"),
     text("completions"),
     answer::<man::Answer>("man"),
@@ -222,14 +238,23 @@ const fn answer<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
         name,
         prints: Prints::Answer,
-        records: false,
+        records: None,
+        receipt: false,
         describe: SchemaGenerator::root_schema_for::<A>,
     }
 }
 
 const fn recorded<A: JsonSchema>(name: &'static str) -> Entry {
     Entry {
-        records: true,
+        receipt: true,
+        ..changed::<A>(name)
+    }
+}
+
+/// It records something, and takes no receipt.
+const fn changed<A: JsonSchema>(name: &'static str) -> Entry {
+    Entry {
+        records: Some(Named::Team),
         ..answer::<A>(name)
     }
 }
@@ -254,6 +279,13 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 impl Entry {
+    const fn named(self, named: Named) -> Entry {
+        Entry {
+            records: Some(named),
+            ..self
+        }
+    }
+
     /// The schema, JSON Schema 2020-12; `None` where no JSON is printed.
     pub fn schema(&self) -> Option<Schema> {
         if self.prints == Prints::Text {
@@ -263,7 +295,7 @@ impl Entry {
             .for_serialize()
             .into_generator();
         let mut schema = (self.describe)(&mut generator);
-        if self.records {
+        if self.receipt {
             let mut receipt = Receipt::json_schema(&mut generator);
             let why = "With `--receipt`: covers at least what was answered.";
             receipt.insert("description".to_owned(), why.into());
