@@ -78,7 +78,8 @@ mod tests {
 
     #[test]
     fn every_file_of_the_corpora_holds() {
-        let targets: [(&str, fn(&[u8])); 5] = [
+        type Check = fn(&[u8]);
+        let targets: [(&str, Check); 5] = [
             ("frame_binary", frame_binary),
             ("frame_jsonl", frame_jsonl),
             ("header", header),

@@ -51,7 +51,7 @@ fn calls(daemon: &Daemon) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
     let names =
         threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("comm")).ok());
-    names.filter(|name| name.trim() == "taken-over").count()
+    names.filter(|name| name.trim() == "upgraded").count()
 }
 
 /// Stops the daemon as the system does, and demands that it is clean and soon.
