@@ -1,6 +1,6 @@
 //! The rules of the bootstrap contract: what a report on a run does, decided purely on the run and what was reported.
 //!
-//! A report is read ([`payload`]), held against the contract's codes in their order ([`breach`]), then against the table of
+//! A report is read (`payload`), held against the contract's codes in their order ([`breach`]), then against the table of
 //! where each event is legal ([`events`]), then against what else it needs (`guards` up to `RUNNING`, `work` in it).
 
 pub mod breach;

@@ -46,7 +46,7 @@ pub(super) fn split(
 }
 
 impl Live {
-    /// The first of the wanted dependencies that [`split`] would leave out, as a cycle from the task back to it. It has only
+    /// The first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it. It has only
     /// the task and the dependency where the way is longer than anybody looks.
     pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
         let can_close = self.rows().has(&ready::waited_for(id))?;

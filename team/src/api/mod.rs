@@ -1,6 +1,6 @@
 //! The operations of the mutation contract: one table that feeds every surface.
 //!
-//! An operation is the type of its input, with a record in the file that carries it out: see [`operation::operation`].
+//! An operation is the type of its input, with a record in the file that carries it out: see `operation!`.
 //! [`OPERATIONS`] holds each once; names, schemas and documents come out of it, and [`call`] is the one way in.
 
 mod envelope;

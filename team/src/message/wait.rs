@@ -43,7 +43,7 @@ pub struct WaitAnswer {
     pub team: String,
     /// For whom.
     pub agent: String,
-    /// What arrived, in order: the first [`PAGE`](crate::page::PAGE) of it.
+    /// What arrived, in order: the first 50 of it.
     pub events: Vec<Recorded>,
     /// Events in the answer.
     pub count: usize,
