@@ -40,6 +40,14 @@ impl Stat {
     }
 }
 
+/// The signals that this process ignores: bit N - 1 stands for signal N.
+pub fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default()
+}
+
 /// Sends a signal to all that descend from this process; whether there is any. Those whose parents ended count, once this
 /// process adopts orphans.
 pub fn signal(signal: Signal) -> bool {

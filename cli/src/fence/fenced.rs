@@ -25,8 +25,13 @@ const ENDING_LOOK: Duration = Duration::from_millis(50);
 /// How long to wait for what was killed. It ends, unless the kernel is in the middle of something for it.
 const KILLED: Duration = Duration::from_secs(2);
 
-/// Signals that are passed on, and those of them that a terminal sends to the command by itself.
-const PASSED_ON: [(i32, Signal, bool); 6] = [
+/// A signal, by number and by name, and whether a terminal sends it to the command by itself.
+type PassedOn = (i32, Signal, bool);
+/// Whether a signal came, its name, and whether a terminal sends it to the command by itself.
+type Caught = (Arc<AtomicBool>, Signal, bool);
+
+/// Signals that are passed on.
+const PASSED_ON: [PassedOn; 6] = [
     (SIGHUP, Signal::HUP, false),
     (SIGINT, Signal::INT, true),
     (SIGQUIT, Signal::QUIT, true),
@@ -50,7 +55,7 @@ pub struct Fenced {
     pid: Pid,
     /// Readable once a signal came.
     wake: UnixStream,
-    came: Vec<(Arc<AtomicBool>, Signal, bool)>,
+    came: Vec<Caught>,
     /// With which code the command ended.
     code: Option<u8>,
 }
@@ -67,23 +72,17 @@ impl Fenced {
             .and_then(|()| pipe::register(SIGCHLD, waker.try_clone()?))
             .and_then(|_| Ok(set_child_subreaper(Some(Pid::INIT))?));
         prepared.map_err(NotStarted::Failed)?;
-        let mut wakers = Vec::new();
-        for _ in PASSED_ON {
-            wakers.push(waker.try_clone().map_err(NotStarted::Failed)?);
-        }
+        // A command that was to ignore a signal has to start while this process still ignores it. All others are caught
+        // before it starts: from then on it must not be left alone.
+        let ignored = family::ignored_signals();
+        let (later, before): (Vec<_>, Vec<_>) = PASSED_ON
+            .into_iter()
+            .partition(|(number, ..)| ignored & (1 << (number - 1)) != 0);
+        let mut came = caught(&before, &waker).map_err(NotStarted::Failed)?;
         let child = started(&mut command, spots)?;
         let pid = Pid::from_raw(child.id().cast_signed())
             .ok_or_else(|| NotStarted::Failed(io::Error::other("it has no number")))?;
-        // Only now: a command that was to ignore a signal is started ignoring it.
-        let mut came = Vec::new();
-        for ((number, signal, by_terminal), waker) in PASSED_ON.into_iter().zip(wakers) {
-            let is_there = Arc::default();
-            let registered = flag::register(number, Arc::clone(&is_there));
-            registered
-                .and_then(|_| pipe::register(number, waker))
-                .map_err(NotStarted::Failed)?;
-            came.push((is_there, signal, by_terminal));
-        }
+        came.extend(caught(&later, &waker).map_err(NotStarted::Failed)?);
         Ok(Fenced {
             pid,
             wake,
@@ -167,6 +166,17 @@ impl Fenced {
             }
         }
     }
+}
+
+/// Has signals noted, and the waiter woken by them, instead of what they do otherwise.
+fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
+    let caught = signals.iter().map(|(number, signal, by_terminal)| {
+        let came = Arc::default();
+        flag::register(*number, Arc::clone(&came))?;
+        pipe::register(*number, waker.try_clone()?)?;
+        Ok((came, *signal, *by_terminal))
+    });
+    caught.collect()
 }
 
 /// Starts it from a thread of its own, whose rights never come back. What that starts inherits the lack of them.
