@@ -1,20 +1,12 @@
 //! `append`: facts of foreign kinds.
 
-use crate::world::{SECOND, World, assign, events, json, kinds, refused};
-use std::sync::Arc;
-use teamlog_engine::storage::{Fault, Faulty, Memory};
-use teamlog_team::Code;
-use teamlog_team::Team;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::log::append::Append;
+use crate::prelude::*;
+use teamlog_engine::storage::Fault;
+use teamlog_team::Result;
 use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
-use teamlog_team::{Failure, Result, Root, RootOptions};
 
 fn fact(kind: &str) -> Append {
-    Append {
-        kind: kind.into(),
-        ..Append::default()
-    }
+    given!(Append, kind)
 }
 
 fn batch(team: &mut Team, size: usize, lines: &str) -> Result<BatchAnswer, Failure> {
@@ -32,10 +24,7 @@ fn whatever_ends_a_batch_is_told_with_what_is_recorded() {
     let append = |faulty: &Faulty| {
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default());
         let mut team = root.team("demo").unwrap();
-        let batch = AppendBatch {
-            batch_size: Some(1),
-            ..AppendBatch::default()
-        };
+        let batch = given!(AppendBatch, batch_size: 1);
         team.append_batch(batch, &mut lines.as_bytes())
     };
     let start = Memory::new();
@@ -77,31 +66,20 @@ fn whatever_ends_a_batch_is_told_with_what_is_recorded() {
 
 #[test]
 fn a_foreign_fact_is_recorded_with_its_refs_and_moves_no_state() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let before = crate::world::status(&mut team);
     let answer = team
-        .append(Append {
-            actor: Some("ci".into()),
-            trace_id: Some("tr_1".into()),
-            task_id: Some("T 1".into()),
-            agent: Some("dev".into()),
-            session_id: Some("s1".into()),
-            payload: Some(r#" {"ok" : true} "#.into()),
-            ..fact("build_finished")
-        })
+        .append(
+            given!(Append, actor: "ci", trace_id: "tr_1", task_id: "T 1", agent: "dev",
+                session_id: "s1", payload: r#" {"ok" : true} "#, ..fact("build_finished")),
+        )
         .unwrap();
     let event = &events(&mut team)[1];
     assert_eq!(
         json(&answer),
         serde_json::json!({"seq": 2, "id": event["id"], "created_at": event["created_at"]})
     );
-    assert_eq!(event["foreign"], true);
-    assert_eq!(event["payload"], serde_json::json!({"ok": true}));
-    assert_eq!(
-        (&event["actor"], &event["task_id"]),
-        (&"ci".into(), &"T 1".into())
-    );
+    has!(event, {"foreign": true, "payload": {"ok": true}, "actor": "ci", "task_id": "T 1"});
     let after = crate::world::status(&mut team);
     assert_eq!(before.members, after.members);
     assert_eq!(after.task_count, 0);
@@ -110,8 +88,7 @@ fn a_foreign_fact_is_recorded_with_its_refs_and_moves_no_state() {
 
 #[test]
 fn a_reserved_kind_is_refused_with_the_command_that_produces_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let refusal = refused(team.append(fact("message_sent")), Code::ReservedKind);
     assert!(refusal.hint.unwrap().contains("send"));
     assert!(
@@ -129,26 +106,15 @@ fn a_reserved_kind_is_refused_with_the_command_that_produces_it() {
 
 #[test]
 fn a_fact_without_a_trace_belongs_to_that_of_its_message_or_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let mut assignment = assign("t1", "dev");
     assignment.trace_id = Some("tr_1".into());
     assignment.message_id = Some("m1".into());
     team.task_assign(assignment).unwrap();
     let facts = [
-        Append {
-            task_id: Some("t1".into()),
-            ..fact("seen")
-        },
-        Append {
-            message_id: Some("m1".into()),
-            ..fact("seen")
-        },
-        Append {
-            task_id: Some("t1".into()),
-            trace_id: Some("tr_2".into()),
-            ..fact("seen")
-        },
+        given!(Append, task_id: "t1", ..fact("seen")),
+        given!(Append, message_id: "m1", ..fact("seen")),
+        given!(Append, task_id: "t1", trace_id: "tr_2", ..fact("seen")),
         fact("seen"),
     ];
     for fact in facts {
@@ -166,8 +132,7 @@ fn a_fact_without_a_trace_belongs_to_that_of_its_message_or_task() {
 
 #[test]
 fn a_batch_goes_out_in_atomic_groups() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let lines: String = (0..25)
         .map(|n| format!("{{\"kind\":\"step_done\",\"payload\":{{\"n\":{n}}}}}\n\n"))
         .collect();
@@ -199,8 +164,7 @@ fn a_batch_goes_out_in_atomic_groups() {
 
 #[test]
 fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let good = "{\"kind\":\"step_done\"}\n";
     let cases = [
         ("{\"kind\":\"task_created\"}", Code::ReservedKind, "kind"),
@@ -240,8 +204,7 @@ fn a_bad_line_leaves_the_batches_before_it_and_is_named() {
 
 #[test]
 fn a_cause_and_a_key_are_kept_and_time_goes_on_between_batches() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     world.later(SECOND);
     let first = team.append(fact("began")).unwrap().event.event;
     let line = format!(r#"{{"kind":"ended","key":"k1","cause":"{}"}}"#, first.id);

@@ -1,26 +1,14 @@
 //! Files that agents leave for others.
 
-use crate::world::{World, events, refused, settled_digest};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::json;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Fault, Faulty, Storage};
+use teamlog_engine::storage::Fault;
 use teamlog_team::artifact::{
     ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactGet, ArtifactList, ArtifactPut, ArtifactPutAnswer,
 };
-use teamlog_team::doctor::DoctorCheck;
-use teamlog_team::handle::command::Control;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::{Code, Failure, Root, Team};
 
 fn text(name: &str, content: &str) -> ArtifactPut {
-    ArtifactPut {
-        name: name.to_owned(),
-        content: content.to_owned(),
-        ..ArtifactPut::default()
-    }
+    given!(ArtifactPut, name, content)
 }
 
 fn put(team: &mut Team, name: &str, content: &str) -> ArtifactPutAnswer {
@@ -48,8 +36,7 @@ fn path(answer: &ArtifactPutAnswer) -> PathBuf {
 
 #[test]
 fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let bytes = vec![0, 159, 146, 150];
     let file = ArtifactFile::new(text("core.bin", ""), bytes.clone());
     let first = team.artifact_put_file(file.clone()).unwrap();
@@ -79,8 +66,7 @@ fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
 
 #[test]
 fn another_one_of_that_name_needs_to_be_told_so_and_the_first_stays_beside_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     put(&mut team, "notes", "one");
     let refusal = refused(
         team.artifact_put(text("notes", "two")),
@@ -88,20 +74,13 @@ fn another_one_of_that_name_needs_to_be_told_so_and_the_first_stays_beside_it() 
     );
     assert!(refusal.details.contains_key("digest"));
     assert_eq!(files(&world, "summaries").len(), 1, "refused, not written");
-    let two = ArtifactPut {
-        replace: true,
-        kind: Some("patches".to_owned()),
-        ..text("notes", "two")
-    };
+    let two = given!(ArtifactPut, replace: true, kind: "patches", ..text("notes", "two"));
     let answer = team.artifact_put(two).unwrap();
     assert_eq!((answer.stored, answer.artifact.versions), (true, 2));
     assert_eq!(content(&mut team, "notes"), "two");
     assert_eq!(files(&world, "summaries").len(), 1);
     let list = |team: &mut Team, kind: &str| {
-        let list = ArtifactList {
-            kind: Some(kind.to_owned()),
-            ..ArtifactList::default()
-        };
+        let list = given!(ArtifactList, kind);
         let listed = team.artifact_list(&list).unwrap().artifacts;
         listed.into_iter().map(|one| one.name).collect::<Vec<_>>()
     };
@@ -112,8 +91,7 @@ fn another_one_of_that_name_needs_to_be_told_so_and_the_first_stays_beside_it() 
 
 #[test]
 fn what_may_not_be_left() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let before = events(&mut team).len();
     for name in ["", "../x", "a/b", ".hidden", "-x", "a b", &"x".repeat(129)] {
         refused(team.artifact_put(text(name, "x")), Code::InvalidInput);
@@ -127,34 +105,22 @@ fn what_may_not_be_left() {
         (None, None, Some("stranger"), Code::WorkerNotFound),
     ];
     for (kind, task, worker, code) in wrong {
-        let put = ArtifactPut {
-            kind: kind.map(str::to_owned),
-            task_id: task.map(str::to_owned),
-            worker: worker.map(str::to_owned),
-            ..text("x", "x")
-        };
+        let put = given!(ArtifactPut, kind, task_id: task, worker, ..text("x", "x"));
         refused(team.artifact_put(put), code);
     }
     assert_eq!(events(&mut team).len(), before);
     refused(team.artifact_get(&get("x")), Code::ArtifactNotFound);
-    let list = ArtifactList {
-        cursor: Some("x".to_owned()),
-        ..ArtifactList::default()
-    };
+    let list = given!(ArtifactList, cursor: "x");
     refused(team.artifact_list(&list), Code::CursorUnknown);
 }
 
 #[test]
 fn a_list_goes_on_where_the_page_before_ended() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for name in ["b", "a", "c.patch"] {
         put(&mut team, name, name);
     }
-    let mut list = ArtifactList {
-        limit: Some(2),
-        ..ArtifactList::default()
-    };
+    let mut list = given!(ArtifactList, limit: 2);
     let page = team.artifact_list(&list).unwrap();
     assert_eq!(page.next_cursor.as_deref(), Some("b"));
     list.cursor = page.next_cursor;
@@ -167,17 +133,10 @@ fn a_list_goes_on_where_the_page_before_ended() {
 
 #[test]
 fn a_file_that_is_not_what_was_left_is_told_and_mended_by_leaving_it_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let answer = put(&mut team, "notes", "one");
     let health = |team: &str| {
-        let check = DoctorCheck {
-            team: team.to_owned(),
-            sample_size: 0,
-            program: "teamlog".to_owned(),
-            backups: Vec::new(),
-        };
-        let report = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
+        let report = doctor(&world.root, team);
         let found = report
             .checks
             .into_iter()
@@ -200,22 +159,14 @@ fn a_file_that_is_not_what_was_left_is_told_and_mended_by_leaving_it_again() {
 
 #[test]
 fn under_a_key_the_first_answer_is_given_again_whatever_came_after() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Binary);
+    let (_, mut team) = team_of(None, Format::Binary);
     let keyed = |team: &mut Team, key: Option<&str>, put: ArtifactPut| {
-        team.under(Control {
-            operation: "artifact-put".to_owned(),
-            request: put.content.clone().into_bytes(),
-            key: key.map(str::to_owned),
-            ..Control::default()
-        });
+        team.under(given!(Control, operation: "artifact-put",
+            request: put.content.clone().into_bytes(), key));
         team.artifact_put(put)
     };
     let first = keyed(&mut team, Some("k"), text("n", "one")).unwrap();
-    let two = ArtifactPut {
-        replace: true,
-        ..text("n", "two")
-    };
+    let two = given!(ArtifactPut, replace: true, ..text("n", "two"));
     keyed(&mut team, None, two).unwrap();
     assert_eq!(
         keyed(&mut team, Some("k"), text("n", "one")).unwrap(),

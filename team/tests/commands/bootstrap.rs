@@ -1,14 +1,10 @@
 //! Runs of the bootstrap contract: the way to a working team, and where which event is legal.
 
-use crate::world::{World, events, json, settled_digest};
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord, BootstrapRecorded};
-use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
-use teamlog_team::bootstrap::start::{BootstrapStart, BootstrapStarted};
-use teamlog_team::projections::bootstrap::{RunShown, State, StepStatus};
-use teamlog_team::{Code, Team};
+use crate::prelude::*;
+use teamlog_team::bootstrap::record::BootstrapRecorded;
+use teamlog_team::bootstrap::show::BootstrapShow;
+use teamlog_team::bootstrap::start::BootstrapStarted;
+use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
 /// A team `demo` with the run `1` about the domains `a` and `b`.
 pub struct Boot {
@@ -18,8 +14,7 @@ pub struct Boot {
 
 impl Boot {
     pub fn new() -> Boot {
-        let world = World::new();
-        let team = world.team(None, Format::Jsonl);
+        let (world, team) = team_of(None, Format::Jsonl);
         let mut boot = Boot { world, team };
         boot.start();
         boot
@@ -142,8 +137,7 @@ impl Boot {
         assert_eq!(last["kind"], "bootstrap_breached");
         let payload = &last["payload"];
         assert_eq!(payload["code"], code.as_str());
-        assert_eq!(payload["event"], event);
-        assert_eq!(payload["data"], data);
+        has!(payload, {"event": event, "data": data});
         assert_eq!(payload["at_state"], at.name());
         assert_eq!(payload["rolled_back_to"], back_to.name());
         assert!(!payload["why"].as_str().unwrap().is_empty());
@@ -176,11 +170,7 @@ pub fn record(event: &str, data: Value) -> BootstrapRecord {
     let Value::Object(data) = data else {
         panic!("{data} is no object");
     };
-    BootstrapRecord {
-        run: None,
-        event: event.to_owned(),
-        data,
-    }
+    given!(BootstrapRecord, event, data)
 }
 
 pub fn launch(members: &[&str]) -> Value {

@@ -1,12 +1,9 @@
 //! Every code of the bootstrap contract, with a shortest history that triggers it and one that just does not.
 
 use crate::bootstrap::{Boot, WHOLE, launch};
-use crate::world::{events, kinds, settled_digest, time};
-use serde_json::{Value, json};
-use teamlog_team::Code;
+use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::projections::bootstrap::{RunShown, State, StepStatus};
+use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
 #[test]
 fn an_initial_task_launch_is_a_breach_until_the_team_works() {
@@ -189,11 +186,8 @@ fn a_tick_times_a_handshake_out_after_a_minute() {
     let [.., timed_out, breached] = all.as_slice() else {
         panic!("{all:?}");
     };
-    assert_eq!(timed_out["kind"], "bootstrap_handshake_timed_out");
-    assert_eq!(
-        timed_out["payload"]["missing"],
-        json!(["obstruction-theorist"])
-    );
+    has!(timed_out, {"kind": "bootstrap_handshake_timed_out",
+        "/payload/missing": ["obstruction-theorist"]});
     assert_eq!(
         breached["payload"]["code"],
         Code::BreachCoreNotReady.as_str()

@@ -2,10 +2,9 @@
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands bootstrap_doc` writes them anew.
 
-use std::path::Path;
+use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
-use teamlog_team::bootstrap::events::{EVENTS, EventRow, OTHER_SIGNALS, SIGNALS};
-use teamlog_team::projections::bootstrap::State;
+use teamlog_team::bootstrap::events::EventRow;
 
 fn events() -> String {
     let mut lines = vec![

@@ -2,14 +2,8 @@
 //! refusals record nothing, and live equals rebuilt.
 
 use crate::bootstrap::{Boot, record};
-use crate::world::{events, settled_digest};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord};
-use teamlog_team::bootstrap::start::BootstrapStart;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::projections::bootstrap::State;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -117,11 +111,8 @@ fn data(boot: &mut Boot, event: &str, draw: u8) -> Value {
 
 fn report(boot: &mut Boot, event: &str, data: Value) {
     let BootstrapRecord { run, event, data } = record(event, data);
-    let explain = BootstrapExplain {
-        run: run.clone(),
-        event: event.clone(),
-        data: data.clone(),
-    };
+    let explain = given!(BootstrapExplain, run: run.clone(), event: event.clone(),
+        data: data.clone());
     let asked = boot.team.bootstrap_explain(explain);
     let before = events(&mut boot.team).len();
     let said = boot

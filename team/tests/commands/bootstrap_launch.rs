@@ -1,11 +1,7 @@
 //! What a run is told on the way to a launch: answers, the roster, the evidence, the core's acks.
 
 use crate::bootstrap::Boot;
-use crate::world::json;
-use serde_json::json;
-use teamlog_team::Code;
-use teamlog_team::bootstrap::show::BootstrapEvidence;
-use teamlog_team::projections::bootstrap::State;
+use crate::prelude::*;
 
 #[test]
 fn a_branch_follows_from_the_literal_answer() {

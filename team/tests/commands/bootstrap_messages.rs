@@ -3,13 +3,7 @@
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::running;
-use crate::world::{events, json, refused, settled_digest};
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use teamlog_team::Code;
-use teamlog_team::bootstrap::events::{OTHER_SIGNALS, SIGNALS};
-use teamlog_team::bootstrap::record::BootstrapExplain;
-use teamlog_team::projections::bootstrap::State;
+use crate::prelude::*;
 
 /// A domain's result, whole.
 fn result(domain: &str, signal: &str) -> Value {
@@ -119,21 +113,12 @@ fn every_message_of_the_contract_is_taken_whole_under_its_own_name() {
         event["payload"].clone()
     };
     let round = kept("bootstrap_round_completed");
-    assert_eq!(round["reviewed_domains"], json!(["a", "b"]));
-    assert_eq!(
-        round["message"],
-        json!({"unresolved_domains": [], "critical_issues": []})
-    );
+    has!(round, {"reviewed_domains": ["a", "b"],
+        "message": {"unresolved_domains": [], "critical_issues": []}});
     let mapping = kept("bootstrap_mapping_delivered");
-    assert_eq!(mapping["domain_file_path"], "references/a_v2.md");
-    assert_eq!(
-        mapping["message"]["kernel_loss"]["lost_nuances"],
-        json!(["n"])
-    );
-    assert_eq!(
-        kept("bootstrap_feedback_given")["message"]["review_tier"],
-        "LOW"
-    );
+    has!(mapping, {"domain_file_path": "references/a_v2.md",
+        "/message/kernel_loss/lost_nuances": ["n"]});
+    has!(kept("bootstrap_feedback_given"), {"/message/review_tier": "LOW"});
     settled_digest(&mut boot.team);
 }
 
@@ -164,11 +149,7 @@ fn a_signal_that_contradicts_the_event_is_refused_and_both_are_named() {
 fn an_event_may_carry_the_signal_that_stands_for_it() {
     let mut boot = running();
     let explained = |boot: &mut Boot, event: &str, data: Value| {
-        let explain = BootstrapExplain {
-            run: None,
-            event: event.to_owned(),
-            data: data.as_object().unwrap().clone(),
-        };
+        let explain = given!(BootstrapExplain, event, data: data.as_object().unwrap().clone());
         boot.team
             .bootstrap_explain(explain)
             .map(|said| said.outcome.accepted)
@@ -256,10 +237,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
         ("third", json!("团队功能不可用")),
         ("fourth", json!("what?")),
     ] {
-        let start = BootstrapStart {
-            run: Some(run.to_owned()),
-            domains: None,
-        };
+        let start = given!(BootstrapStart, run);
         boot.team.bootstrap_start(start).unwrap();
         boot.ok("team_create_returned", json!({"raw": answer}));
     }

@@ -2,22 +2,14 @@
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_breaches::fallen;
-use crate::world::{World, events, refused, settled_digest};
-use serde_json::{Map, Value, json};
-use teamlog_team::Code;
-use teamlog_team::bootstrap::events::{OTHER_SIGNALS, SIGNALS};
-use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
-use teamlog_team::bootstrap::start::BootstrapStart;
-use teamlog_team::projections::bootstrap::State;
+use crate::prelude::*;
+use teamlog_team::bootstrap::show::BootstrapShow;
 
 #[test]
 fn runs_are_numbered_and_the_newest_is_meant() {
     let mut boot = Boot::new();
     assert_eq!(boot.start().run, "2");
-    let named = |run: &str| BootstrapStart {
-        run: Some(run.to_owned()),
-        domains: None,
-    };
+    let named = |run: &str| given!(BootstrapStart, run);
     boot.team.bootstrap_start(named("7")).unwrap();
     assert_eq!(boot.start().run, "8");
     boot.team.bootstrap_start(named("nightly")).unwrap();
@@ -137,11 +129,8 @@ fn signals_are_the_events_that_they_mean_or_are_kept_as_they_are() {
         );
         assert_eq!(said.state, State::Init);
         let recorded = events(&mut boot.team).pop().unwrap();
-        assert_eq!(recorded["kind"], "bootstrap_signal_recorded");
-        assert_eq!(
-            recorded["payload"],
-            json!({"run": "1", "signal": signal, "from": "synthesizer", "note": "n"})
-        );
+        has!(recorded, {"kind": "bootstrap_signal_recorded",
+            "payload": {"run": "1", "signal": signal, "from": "synthesizer", "note": "n"}});
     }
     assert_eq!(SIGNALS.len(), 17);
     let mut boot = Boot::at(State::CoreReady);
@@ -154,10 +143,8 @@ fn signals_are_the_events_that_they_mean_or_are_kept_as_they_are() {
 #[test]
 fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
     let mut boot = Boot::new();
-    let traced = |trace: Option<&str>| teamlog_team::handle::command::Control {
-        trace_id: trace.map(str::to_owned),
-        ..Default::default()
-    };
+    let traced =
+        |trace: Option<&str>| given!(teamlog_team::handle::command::Control, trace_id: trace);
     boot.team.under(traced(Some("tr-1")));
     boot.ok(
         "team_create_returned",
@@ -170,12 +157,8 @@ fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
         json!({"from": "synthesizer", "details": {"host": "h"}}),
     );
     let last = events(&mut boot.team).pop().unwrap();
-    assert_eq!(
-        (&last["trace_id"], &last["actor"]),
-        (&json!("tr-1"), &json!("synthesizer"))
-    );
-    assert_eq!(last["agent"], "synthesizer");
-    assert_eq!(last["payload"]["details"], json!({"host": "h"}));
+    has!(last, {"trace_id": "tr-1", "actor": "synthesizer", "agent": "synthesizer",
+        "/payload/details": {"host": "h"}});
     assert_eq!(boot.shown().trace_id.as_deref(), Some("tr-1"));
 }
 
@@ -183,12 +166,10 @@ fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
 fn under_a_key_a_breach_is_recorded_once() {
     let mut boot = Boot::at(State::Running);
     let said = record("lead_content", json!({"kind": "domain"}));
-    boot.team.under(teamlog_team::handle::command::Control {
-        operation: "bootstrap-record".to_owned(),
-        request: b"same".to_vec(),
-        key: Some("k-1".to_owned()),
-        ..Default::default()
-    });
+    boot.team.under(
+        given!(teamlog_team::handle::command::Control, operation: "bootstrap-record",
+            request: b"same".to_vec(), key: "k-1"),
+    );
     let first = boot.team.bootstrap_record(said.clone()).unwrap();
     let count = events(&mut boot.team).len();
     assert_eq!(boot.team.bootstrap_record(said).unwrap(), first);
@@ -214,11 +195,7 @@ fn through_the_api_what_is_not_accepted_is_a_fault_with_the_same_fields() {
     )
     .unwrap_err();
     assert_eq!(fault.code, "PROTOCOL_BREACH_INITIAL_TASK_LAUNCH");
-    assert_eq!(
-        (&fault.details["state"], &fault.details["rolled_back_to"]),
-        (&json!("TEAM_READY"), &json!("TEAM_READY"))
-    );
-    assert_eq!(fault.details["accepted"], false);
+    has!(fault.details, {"state": "TEAM_READY", "rolled_back_to": "TEAM_READY", "accepted": false});
     let fault = call("bootstrap-record", json!({"event": "core_pinged"})).unwrap_err();
     assert_eq!(
         (&*fault.code, &fault.details["state"]),
@@ -228,15 +205,9 @@ fn through_the_api_what_is_not_accepted_is_a_fault_with_the_same_fields() {
     assert_eq!(fault.code, "invalid_input");
     let shown = call("bootstrap-show", json!({"run": "1"})).unwrap();
     let shown: Value = serde_json::from_str(shown.data.get()).unwrap();
-    assert_eq!(
-        (&shown["state"], &shown["breaches"]),
-        (&json!("TEAM_READY"), &json!(1))
-    );
+    has!(shown, {"state": "TEAM_READY", "breaches": 1});
     let explained = call("bootstrap-explain", json!({"event": "roster_built"})).unwrap();
     let explained: Value = serde_json::from_str(explained.data.get()).unwrap();
-    assert_eq!(explained["records"], json!(["bootstrap_roster_built"]));
-    assert_eq!(
-        (&explained["accepted"], &explained["state"]),
-        (&json!(true), &json!("MEMBERS_READY"))
-    );
+    has!(explained, {"records": ["bootstrap_roster_built"], "accepted": true,
+        "state": "MEMBERS_READY"});
 }

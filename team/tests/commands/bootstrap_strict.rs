@@ -3,10 +3,7 @@
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::{BOTH, running, summary};
-use crate::world::{events, json, refused, settled_digest};
-use serde_json::{Value, json};
-use teamlog_team::Code;
-use teamlog_team::projections::bootstrap::State;
+use crate::prelude::*;
 
 /// Says what cannot be read: an error that names the field and says that, and nothing is recorded.
 fn unread(boot: &mut Boot, event: &str, data: Value, field: &str, said: &str) {
@@ -315,10 +312,7 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
         json!({"by": "obstruction", "d": "a", "message_id": "m"}),
     );
     let shown = boot.domain("a");
-    assert_eq!(
-        (&shown["status"], &shown["obstruction"]),
-        (&json!("active"), &json!("acked"))
-    );
+    has!(shown, {"status": "active", "obstruction": "acked"});
     settled_digest(&mut boot.team);
 }
 

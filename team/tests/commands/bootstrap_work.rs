@@ -1,11 +1,7 @@
 //! While the team works: deliveries and their acks, reviews and revisions, the gate, and who joins or leaves.
 
 use crate::bootstrap::Boot;
-use crate::world::{SECOND, events, settled_digest};
-use serde_json::{Value, json};
-use teamlog_team::Code;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::projections::bootstrap::State;
+use crate::prelude::*;
 
 pub const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
@@ -118,13 +114,7 @@ fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
     );
     let sent = events(&mut boot.team).pop().unwrap();
     assert_eq!(sent["payload"]["path_origin"], "relative_fallback");
-    assert_eq!(
-        (
-            &boot.domain("a")["obstruction"],
-            &boot.domain("a")["synthesizer"]
-        ),
-        (&json!("acked"), &json!("sent"))
-    );
+    has!(boot.domain("a"), {"obstruction": "acked", "synthesizer": "sent"});
 }
 
 #[test]
@@ -151,21 +141,12 @@ fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain(
         Code::IllegalEvent,
     );
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
-    assert_eq!(
-        (
-            &boot.domain("a")["status"],
-            &boot.domain("a")["synthesizer"]
-        ),
-        (&json!("active"), &json!("timed_out"))
-    );
+    has!(boot.domain("a"), {"status": "active", "synthesizer": "timed_out"});
     boot.ok(
         "mapping_result",
         json!({"d": "a", "message_id": "m", "to": "synthesizer"}),
     );
-    assert_eq!(
-        events(&mut boot.team).pop().unwrap()["payload"]["resent"],
-        true
-    );
+    has!(events(&mut boot.team).pop().unwrap(), {"/payload/resent": true});
     boot.ok("DELIVERY_ACK_TIMEOUT", late);
     assert_eq!(boot.domain("a")["status"], "blocked");
     assert!(boot.shown().next.contains(&"domain_excluded".to_owned()));
@@ -371,10 +352,7 @@ fn a_domain_is_left_out_for_a_reason() {
         Code::IllegalEvent,
     );
     boot.ok("domain_excluded", json!({"d": "a", "reason": "x"}));
-    assert_eq!(
-        (&boot.domain("a")["status"], &boot.domain("a")["reason"]),
-        (&json!("excluded"), &json!("x"))
-    );
+    has!(boot.domain("a"), {"status": "excluded", "reason": "x"});
     boot.no(
         "domain_excluded",
         json!({"d": "a", "reason": "x"}),
@@ -485,9 +463,6 @@ fn who_joins_late_opens_the_round_again() {
     // Who was left out may join again.
     boot.ok("domain_excluded", json!({"d": "c", "reason": "x"}));
     boot.ok("member_added", json!({"d": "c"}));
-    assert_eq!(
-        (&boot.domain("c")["status"], &boot.domain("c")["round"]),
-        (&json!("active"), &json!(1))
-    );
+    has!(boot.domain("c"), {"status": "active", "round": 1});
     settled_digest(&mut boot.team);
 }

@@ -1,9 +1,6 @@
 //! Operations on mail and events as surfaces call them, and what other operations read as.
 
-use crate::world::{World, events};
-use serde_json::{Value, json};
-use teamlog_team::api;
-use teamlog_team::handle::command::Control;
+use crate::prelude::*;
 
 /// The code outside and the message of a call that is wrong.
 fn fault(world: &World, operation: &str, input: Value) -> (String, String) {
@@ -184,8 +181,7 @@ fn without_a_team_reads_are_empty_and_what_would_record_is_refused() {
 
 #[test]
 fn lookalikes_of_fields_are_recorded_as_they_are() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let input = json!({
         "team_name": "demo", "type": "worker_idle", "worker": "dev", "worker_counts": 3, "reasons": ["a"],
         "workingDirectory": "/elsewhere",

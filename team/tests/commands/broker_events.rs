@@ -1,15 +1,9 @@
 //! What workers report, and what brokers read of it.
 
-use crate::world::{World, events, json, kinds, message, refused, settled_digest};
-use serde_json::{Map, Value, json};
-use teamlog_team::handle::command::Control;
-use teamlog_team::log::append::Append;
+use crate::prelude::*;
 use teamlog_team::log::append_event::AppendEvent;
-use teamlog_team::log::event_type::EventType;
 use teamlog_team::log::read_events::{ReadEvents, ReadEventsAnswer};
 use teamlog_team::log::team_event::TeamEvent;
-use teamlog_team::message::send_message::SendMessage;
-use teamlog_team::{Code, Team};
 
 pub fn input(input: Value) -> AppendEvent {
     serde_json::from_value(input).unwrap()
@@ -38,18 +32,13 @@ pub fn types(answer: &ReadEventsAnswer) -> Vec<&str> {
 }
 
 pub fn send(team: &mut Team, to: &str, body: &str) {
-    team.send_message(SendMessage {
-        from_worker: "lead".into(),
-        to_worker: to.into(),
-        body: body.into(),
-    })
-    .unwrap();
+    team.send_message(given!(SendMessage, from_worker: "lead", to_worker: to, body))
+        .unwrap();
 }
 
 #[test]
 fn a_report_is_kept_whole_and_moves_no_state() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let report = json!({
         "type": "worker_idle",
         "worker": "dev",
@@ -66,12 +55,8 @@ fn a_report_is_kept_whole_and_moves_no_state() {
     let [_, recorded] = log.as_slice() else {
         panic!("{log:?}");
     };
-    assert_eq!(recorded["kind"], "worker_event_reported");
-    assert_eq!(recorded["payload"], report);
-    assert_eq!(
-        (&recorded["agent"], &recorded["task_id"]),
-        (&json!("dev"), &json!("7"))
-    );
+    has!(recorded, {"kind": "worker_event_reported", "payload": report, "agent": "dev",
+        "task_id": "7"});
     let mut shown: Map<String, Value> = report.as_object().unwrap().clone();
     shown.insert("message_id".into(), Value::Null);
     shown.insert("team".into(), json!("demo"));
@@ -91,8 +76,7 @@ fn a_report_is_kept_whole_and_moves_no_state() {
 
 #[test]
 fn reports_about_anybody_are_taken_and_bad_names_are_not() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     report(
         &mut team,
         json!({"type": "worker_stale_stdout", "worker": "long-gone"}),
@@ -136,19 +120,11 @@ fn reports_about_anybody_are_taken_and_bad_names_are_not() {
 
 #[test]
 fn a_report_under_a_key_is_recorded_once_and_belongs_to_the_story_of_its_message() {
-    let world = World::new();
-    let mut team = world.demo();
-    let handoff = teamlog_team::message::send::Send {
-        message_id: Some("m1".into()),
-        trace_id: Some("tr".into()),
-        ..message("lead", "dev")
-    };
+    let (_, mut team) = demo();
+    let handoff = given!(teamlog_team::message::send::Send, message_id: "m1", trace_id: "tr",
+        ..message("lead", "dev"));
     team.send(handoff).unwrap();
-    team.under(Control {
-        key: Some("k".into()),
-        operation: "append-event".into(),
-        ..Control::default()
-    });
+    team.under(given!(Control, key: "k", operation: "append-event"));
     let told = json!({"type": "leader_notification_deferred", "worker": "dev", "message_id": "m1", "x": [1]});
     let first = report(&mut team, told.clone());
     assert_eq!(report(&mut team, told), first);
@@ -161,8 +137,7 @@ fn a_report_under_a_key_is_recorded_once_and_belongs_to_the_story_of_its_message
 
 #[test]
 fn a_repeated_report_of_the_same_idleness_reads_once() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let idle =
         json!({"type": "worker_idle", "worker": "dev", "task_id": "7", "prev_state": "working"});
     let changed = json!({"type": "worker_state_changed", "worker": "dev", "task_id": "7", "state": "idle", "prev_state": "working"});
@@ -188,30 +163,20 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     let before = expected(&[("dev", false), ("dev", false), ("qa", true), ("dev", true)]);
     assert_eq!(seen(&mut team), before);
     // What lies between in the log and is no team event parts nothing; a team event does.
-    team.append(Append {
-        kind: "seen".into(),
-        ..Append::default()
-    })
-    .unwrap();
+    team.append(given!(Append, kind: "seen")).unwrap();
     report(&mut team, idle.clone());
     assert_eq!(seen(&mut team), before);
     send(&mut team, "qa", "a");
     report(&mut team, idle);
     assert_eq!(seen(&mut team).len(), before.len() + 2);
     // Filters come behind: the message still parts the two.
-    let only = ReadEvents {
-        kind: Some(EventType::WorkerIdle),
-        ..ReadEvents::default()
-    };
+    let only = given!(ReadEvents, kind: EventType::WorkerIdle);
     let reported = |event: &TeamEvent| event.source_type.is_some();
     let reported: Vec<_> = all(&mut team).into_iter().filter(reported).collect();
     assert_eq!(reported.len(), 3);
     assert_eq!(read(&mut team, &only).events, reported);
     // Behind a cursor there is nothing that it could repeat.
-    let after = ReadEvents {
-        after_event_id: Some(first.event_id),
-        ..ReadEvents::default()
-    };
+    let after = given!(ReadEvents, after_event_id: first.event_id);
     assert_eq!(
         read(&mut team, &after).events[0].source_type.as_deref(),
         Some("worker_idle")
@@ -220,8 +185,7 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
 
 #[test]
 fn events_are_read_from_a_cursor_on_and_filtered() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let asked = |filter: ReadEvents, team: &mut Team| {
         let answer = read(team, &filter);
         types(&answer).join(" ")
@@ -253,53 +217,31 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
     assert_eq!(everything.cursor, last.event_id);
     for (filter, found) in [
         (
-            ReadEvents {
-                wakeable_only: Some(true),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, wakeable_only: true),
             "worker_state_changed message_received worker_state_changed",
         ),
         (
-            ReadEvents {
-                kind: Some(EventType::WorkerIdle),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, kind: EventType::WorkerIdle),
             "worker_state_changed",
         ),
         (
-            ReadEvents {
-                kind: Some(EventType::WorkerStateChanged),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, kind: EventType::WorkerStateChanged),
             "worker_state_changed worker_state_changed",
         ),
         (
-            ReadEvents {
-                worker: Some("qa".into()),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, worker: "qa"),
             "message_received worker_state_changed",
         ),
         (
-            ReadEvents {
-                task_id: Some("7".into()),
-                worker: Some("dev".into()),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, task_id: "7", worker: "dev"),
             "worker_diff_report",
         ),
         (
-            ReadEvents {
-                limit: Some(2),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, limit: 2),
             "worker_diff_report worker_state_changed",
         ),
         (
-            ReadEvents {
-                after_event_id: Some(format!(" {} ", second.event_id)),
-                ..ReadEvents::default()
-            },
+            given!(ReadEvents, after_event_id: format!(" {} ", second.event_id)),
             "message_received worker_state_changed",
         ),
     ] {
@@ -309,11 +251,7 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
     let mut cursor = String::new();
     let mut seen = Vec::new();
     loop {
-        let page = ReadEvents {
-            after_event_id: Some(cursor.clone()),
-            limit: Some(1),
-            ..ReadEvents::default()
-        };
+        let page = given!(ReadEvents, after_event_id: cursor.clone(), limit: 1);
         let page = read(&mut team, &page);
         if page.count == 0 {
             assert_eq!(page.cursor, cursor, "where nothing came the cursor stays");
@@ -324,10 +262,7 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
     }
     assert_eq!(seen, everything.events);
     for unknown in ["01980000-0000-7000-8000-000000000000", "nonsense"] {
-        let after = ReadEvents {
-            after_event_id: Some(unknown.into()),
-            ..ReadEvents::default()
-        };
+        let after = given!(ReadEvents, after_event_id: unknown);
         assert_eq!(
             json(&read(&mut team, &after)),
             json!({"count": 0, "cursor": unknown, "events": []})

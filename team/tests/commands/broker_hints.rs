@@ -1,9 +1,7 @@
 //! What brokers are told beside an answer: names that nobody has, what a monitor and a leader's hook left, the newest events.
 
-use crate::world::{SECOND, World, events, settled_digest};
-use serde_json::{Map, Value, json};
+use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
-use teamlog_team::handle::command::Control;
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
     let mut given: Map<String, Value> = input.as_object().unwrap().clone();
@@ -65,10 +63,7 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
     }
     for operation in ["cleanup", "orphan-cleanup"] {
         let said = ok(&world, operation, json!({"team_name": "demmo"}));
-        assert_eq!(
-            said["warning"],
-            "there is no team \"demmo\"; did you mean demo?"
-        );
+        has!(said, {"warning": "there is no team \"demmo\"; did you mean demo?"});
     }
     let owner = ok(&world, "list-tasks", json!({"owner": "zzzzzz"}));
     assert_eq!(owner["warning"], "there is no worker \"zzzzzz\"");
@@ -171,28 +166,15 @@ fn a_leader_that_stopped_is_stale_until_it_does_something() {
     assert_eq!(found["leader_attention_state"]["leader_session_id"], "s-1");
     assert_eq!(found["leader_attention_state"]["work_remaining"], true);
     assert!(found["leader_attention_state"]["leader_session_stopped_at"].is_string());
-    assert_eq!(
-        (
-            &found["leader_stale"],
-            &found["leader_attention_pending"],
-            &found["team_stalled"]
-        ),
-        (&json!(true), &json!(true), &json!(true))
-    );
-    assert_eq!(
-        found["reasons"],
-        json!(["leader_attention_pending:leader_session_stopped"])
-    );
+    has!(found, {"leader_stale": true, "leader_attention_pending": true, "team_stalled": true,
+        "reasons": ["leader_attention_pending:leader_session_stopped"]});
     world.later(SECOND);
     ok(
         &world,
         "broadcast",
         json!({"from_worker": "leader-fixed", "body": "I am here"}),
     );
-    assert_eq!(
-        (&stall()["leader_stale"], &stall()["reasons"]),
-        (&json!(false), &json!([]))
-    );
+    has!(stall(), {"leader_stale": false, "reasons": []});
     // Only the program's own stop tells of one, and no leader is missing in a team that ended.
     world.later(SECOND);
     let mut hook = stop.clone();

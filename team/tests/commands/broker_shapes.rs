@@ -1,10 +1,8 @@
 //! How events of the log read as team events, and which of these wake whoever waits.
 
-use crate::world::json;
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use crate::prelude::*;
+use teamlog_engine::Event;
 use teamlog_engine::event_id::EventId;
-use teamlog_engine::{Event, RefKind, Timestamp};
 use teamlog_team::log::event_type::{EVENT_TYPES, Notice};
 use teamlog_team::log::team_event::TeamEvent;
 

@@ -1,14 +1,8 @@
 //! Waiting for what happens to a team.
 
 use crate::broker_events::{report, send};
-use crate::world::{MINUTE, World, events, json};
-use serde_json::json;
-use std::thread;
-use std::time::Duration;
-use teamlog_engine::Format;
-use teamlog_team::log::append::Append;
+use crate::prelude::*;
 use teamlog_team::log::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
-use teamlog_team::log::event_type::EventType;
 
 /// No test waits that long, unless it fails.
 const LONG_MS: u64 = 30_000;
@@ -20,30 +14,19 @@ fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnsw
 
 /// Waits for what comes behind an event, so that it does not matter who is first.
 fn behind(cursor: &str) -> AwaitEvent {
-    AwaitEvent {
-        after_event_id: Some(cursor.into()),
-        timeout_ms: Some(LONG_MS),
-        ..AwaitEvent::default()
-    }
+    given!(AwaitEvent, after_event_id: cursor, timeout_ms: LONG_MS)
 }
 
 #[test]
 fn whoever_waits_is_woken_by_another_handle() {
     for format in [Format::Jsonl, Format::Binary] {
-        let world = World::new();
-        let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+        let (world, mut team) = team_of(Some(&["lead", "dev", "qa"]), format);
         let known = report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
         let any = waiting(&world, behind(&known.event_id));
-        let wakeable = AwaitEvent {
-            wakeable_only: Some(true),
-            ..behind(&known.event_id)
-        };
+        let wakeable = given!(AwaitEvent, wakeable_only: true, ..behind(&known.event_id));
         let wakeable = waiting(&world, wakeable);
-        let done = AwaitEvent {
-            kind: Some(EventType::WorkerIdle),
-            worker: Some("dev".into()),
-            ..behind(&known.event_id)
-        };
+        let done = given!(AwaitEvent, kind: EventType::WorkerIdle, worker: "dev",
+            ..behind(&known.event_id));
         let idle = waiting(&world, done);
         let audit = report(
             &mut team,
@@ -71,46 +54,33 @@ fn whoever_waits_is_woken_by_another_handle() {
 
 #[test]
 fn without_a_cursor_only_what_is_to_come_counts() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let known = report(
         &mut team,
         json!({"type": "worker_stopped", "worker": "dev"}),
     );
-    let at_once = AwaitEvent {
-        timeout_ms: Some(0),
-        poll_ms: Some(5),
-        ..AwaitEvent::default()
-    };
+    let at_once = given!(AwaitEvent, timeout_ms: 0, poll_ms: 5);
     assert_eq!(
         json(&team.await_event(&at_once).unwrap()),
         json!({"status": "timeout", "cursor": known.event_id, "event": null})
     );
     // Even then it looks once.
-    let earlier = AwaitEvent {
-        after_event_id: Some(events(&mut team)[0]["id"].as_str().unwrap().into()),
-        ..at_once.clone()
-    };
+    let earlier = given!(AwaitEvent, after_event_id: events(&mut team)[0]["id"].as_str().unwrap(),
+        ..at_once.clone());
     let found = team.await_event(&earlier).unwrap();
     assert_eq!(
         (found.status, found.event),
         (AwaitStatus::Event, Some(known))
     );
     // With a cursor of another log it begins at the newest event, and says so.
-    let astray = AwaitEvent {
-        after_event_id: Some("nonsense".into()),
-        ..at_once
-    };
+    let astray = given!(AwaitEvent, after_event_id: "nonsense", ..at_once);
     let newest = events(&mut team).pop().unwrap()["id"].clone();
     assert_eq!(json(&team.await_event(&astray).unwrap())["cursor"], newest);
     let mut waits = world.root.team("demo").unwrap();
     let (ready, go) = std::sync::mpsc::channel();
     let waiting = thread::spawn(move || {
         ready.send(()).unwrap();
-        let wait = AwaitEvent {
-            timeout_ms: Some(LONG_MS),
-            ..AwaitEvent::default()
-        };
+        let wait = given!(AwaitEvent, timeout_ms: LONG_MS);
         waits.await_event(&wait).unwrap()
     });
     go.recv().unwrap();
@@ -125,20 +95,11 @@ fn without_a_cursor_only_what_is_to_come_counts() {
 
 #[test]
 fn what_is_no_team_event_wakes_nobody() {
-    let world = World::new();
-    let mut team = world.demo();
-    let wait = AwaitEvent {
-        timeout_ms: Some(120),
-        ..AwaitEvent::default()
-    };
-    let waiting = waiting(&world, wait);
+    let (world, mut team) = demo();
+    let waiting = waiting(&world, given!(AwaitEvent, timeout_ms: 120));
     for _ in 0..3 {
         world.later(MINUTE);
-        team.append(Append {
-            kind: "seen".into(),
-            ..Append::default()
-        })
-        .unwrap();
+        team.append(given!(Append, kind: "seen")).unwrap();
     }
     let answer = waiting.join().unwrap();
     assert_eq!((answer.status, answer.event), (AwaitStatus::Timeout, None));

@@ -1,73 +1,35 @@
 //! Taking tasks, rule by rule.
 
-use crate::world::{MINUTE, SECOND, World, assign, events, json, kinds, refused, update};
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_team::handle::command::Control;
+use crate::prelude::*;
 use teamlog_team::projections::Task;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::TaskFinish;
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Refusal, Team};
 
 pub fn new(subject: &str) -> TaskCreate {
-    TaskCreate {
-        subject: subject.into(),
-        description: "all of it".into(),
-        ..TaskCreate::default()
-    }
+    given!(TaskCreate, subject, description: "all of it")
 }
 
 pub fn waiting(subject: &str, deps: &[&str]) -> TaskCreate {
-    TaskCreate {
-        blocked_by: Some(deps.iter().map(|dep| dep.to_string()).collect()),
-        ..new(subject)
-    }
+    given!(TaskCreate, blocked_by: deps, ..new(subject))
 }
 
 pub fn claim(task: &str, worker: &str) -> TaskClaim {
-    TaskClaim {
-        task_id: task.into(),
-        worker: worker.into(),
-        ..TaskClaim::default()
-    }
+    given!(TaskClaim, task_id: task, worker)
 }
 
 pub fn complete(claimed: &ClaimAnswer) -> TaskFinish {
-    TaskFinish {
-        task_id: claimed.task.id.clone(),
-        from: "in_progress".into(),
-        to: "completed".into(),
-        claim_token: Some(claimed.claim_token.clone()),
-        ..TaskFinish::default()
-    }
+    given!(TaskFinish, task_id: claimed.task.id.clone(), from: "in_progress", to: "completed",
+        claim_token: claimed.claim_token.clone())
 }
 
 pub fn fail(claimed: &ClaimAnswer) -> TaskFinish {
-    TaskFinish {
-        to: "failed".into(),
-        error: Some("it broke".into()),
-        ..complete(claimed)
-    }
+    given!(TaskFinish, to: "failed", error: "it broke", ..complete(claimed))
 }
 
 pub fn change(task: &str) -> TaskChange {
-    TaskChange {
-        task_id: task.into(),
-        ..TaskChange::default()
-    }
+    given!(TaskChange, task_id: task)
 }
 
 pub fn find(team: &mut Team, id: &str) -> Option<Task> {
-    let show = TaskShow {
-        task_id: id.into(),
-        ..TaskShow::default()
-    };
+    let show = given!(TaskShow, task_id: id);
     team.task_show(show).ok().map(|answer| answer.task)
 }
 
@@ -110,8 +72,7 @@ fn ids(refusal: &Refusal) -> Vec<&str> {
 
 #[test]
 fn a_claim_gives_token_lease_and_epoch() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(new("first")).unwrap();
     world.later(SECOND);
     let answer = team.task_claim(claim("1", "dev")).unwrap();
@@ -151,13 +112,11 @@ fn a_claim_gives_token_lease_and_epoch() {
 
 #[test]
 fn whoever_comes_second_is_refused_even_the_holder() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     for worker in ["qa", "dev"] {
         let refusal = refused(team.task_claim(claim("1", worker)), Code::ClaimConflict);
-        assert_eq!(refusal.details["owner"], "dev");
-        assert_eq!(refusal.details["leased_until"], held.leased_until);
+        has!(refusal.details, {"owner": "dev", "leased_until": held.leased_until});
         assert!(
             !format!("{refusal:?}").contains(&held.claim_token),
             "a token is for its holder"
@@ -168,8 +127,7 @@ fn whoever_comes_second_is_refused_even_the_holder() {
 
 #[test]
 fn only_workers_of_the_team_claim() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
     // Whose hand it is comes before what it reaches for.
     refused(
@@ -182,18 +140,14 @@ fn only_workers_of_the_team_claim() {
     );
     refused(team.task_claim(claim("1", "a b")), Code::InvalidInput);
     refused(team.task_claim(claim("9", "dev")), Code::TaskNotFound);
-    let next = |worker: &str| ClaimNext {
-        worker: worker.into(),
-        ..ClaimNext::default()
-    };
+    let next = |worker: &str| given!(ClaimNext, worker);
     refused(team.claim_next(next("leader-fixed")), Code::WorkerNotFound);
     refused(team.claim_next(next("stranger")), Code::WorkerNotFound);
 }
 
 #[test]
 fn whoever_claims_in_an_open_team_joins_it() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Jsonl);
+    let (_, mut team) = team_of(None, Format::Jsonl);
     team.task_create(new("first")).unwrap();
     let answer = team.task_claim(claim("1", "newcomer")).unwrap();
     assert_eq!(
@@ -214,37 +168,26 @@ fn whoever_claims_in_an_open_team_joins_it() {
 
 #[test]
 fn dependencies_that_are_not_completed_are_listed_in_their_order() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let finished = done(&mut team, new("finished"));
     let broken = claimed(&mut team, new("broken"));
     team.task_finish(fail(&broken)).unwrap();
     let open = team.task_create(new("open")).unwrap().task.id;
     let dropped = team.task_create(new("dropped")).unwrap().task.id;
-    team.task_cancel(TaskCancel {
-        task_id: dropped.clone(),
-        ..TaskCancel::default()
-    })
-    .unwrap();
+    team.task_cancel(given!(TaskCancel, task_id: dropped.clone()))
+        .unwrap();
     let deps = ["404", &*open, &*finished, &*dropped, &*broken.task.id];
     let id = team.task_create(waiting("late", &deps)).unwrap().task.id;
-    let stale = TaskClaim {
-        expected_version: Some(8),
-        ..claim(&id, "dev")
-    };
+    let stale = given!(TaskClaim, expected_version: 8, ..claim(&id, "dev"));
     let refusal = refused(team.task_claim(stale), Code::BlockedDependency);
     assert_eq!(ids(&refusal), ["404", &*open, &*dropped, &*broken.task.id]);
 }
 
 #[test]
 fn a_claim_of_another_version_than_expected_is_a_conflict() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let expecting = |expected| TaskClaim {
-        expected_version: Some(expected),
-        ..claim("1", "dev")
-    };
+    let expecting = |expected| given!(TaskClaim, expected_version: expected, ..claim("1", "dev"));
     let refusal = refused(team.task_claim(expecting(2)), Code::ClaimConflict);
     assert_eq!(refusal.field.as_deref(), Some("expected_version"));
     refused(team.task_claim(expecting(0)), Code::InvalidInput);
@@ -253,40 +196,27 @@ fn a_claim_of_another_version_than_expected_is_a_conflict() {
 
 #[test]
 fn a_finished_task_cannot_be_claimed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     done(&mut team, new("done"));
     let broken = claimed(&mut team, new("broken"));
     team.task_finish(fail(&broken)).unwrap();
     refused(team.task_claim(claim("1", "qa")), Code::AlreadyTerminal);
     let refusal = refused(team.task_claim(claim("2", "qa")), Code::AlreadyTerminal);
     assert!(refusal.hint.unwrap().contains("reopen"));
-    let stale = TaskClaim {
-        expected_version: Some(1),
-        ..claim("1", "qa")
-    };
+    let stale = given!(TaskClaim, expected_version: 1, ..claim("1", "qa"));
     refused(team.task_claim(stale), Code::ClaimConflict);
 }
 
 #[test]
 fn an_owner_alone_claims_what_a_command_gave_it() {
-    let world = World::new();
-    let mut team = world.demo();
-    let owned = TaskCreate {
-        owner: Some("qa".into()),
-        ..new("owned")
-    };
+    let (_, mut team) = demo();
+    let owned = given!(TaskCreate, owner: "qa", ..new("owned"));
     team.task_create(owned).unwrap();
     let refusal = refused(team.task_claim(claim("1", "dev")), Code::ClaimConflict);
     assert_eq!(refusal.details["owner"], "qa");
     let ready = |team: &mut Team, agent: &str| {
         let agent = Some(agent.to_string());
-        team.ready(&Ready {
-            agent,
-            ..Ready::default()
-        })
-        .unwrap()
-        .total
+        team.ready(&given!(Ready, agent)).unwrap().total
     };
     assert_eq!((ready(&mut team, "dev"), ready(&mut team, "qa")), (0, 1));
     team.task_claim(claim("1", "qa")).unwrap();
@@ -294,8 +224,7 @@ fn an_owner_alone_claims_what_a_command_gave_it() {
 
 #[test]
 fn a_message_governs_its_task_until_the_first_claim() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("1", "dev")).unwrap();
     refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
     world.later(SECOND);
@@ -322,8 +251,7 @@ fn a_message_governs_its_task_until_the_first_claim() {
 
 #[test]
 fn what_a_message_says_is_worked_on_cannot_be_claimed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_update(update("1", "in_progress")).unwrap();
     for worker in ["dev", "qa"] {
         let refusal = refused(team.task_claim(claim("1", worker)), Code::ClaimConflict);
@@ -337,28 +265,18 @@ fn what_a_message_says_is_worked_on_cannot_be_claimed() {
 // --- claim next ---------------------------------------------------------------------------------
 
 fn next(worker: &str) -> ClaimNext {
-    ClaimNext {
-        worker: worker.into(),
-        ..ClaimNext::default()
-    }
+    given!(ClaimNext, worker)
 }
 
 #[test]
 fn the_best_ready_task_is_taken_first() {
-    let world = World::new();
-    let mut team = world.demo();
-    let urgent = |subject: &str, priority: &str| TaskCreate {
-        priority: Some(priority.into()),
-        ..new(subject)
-    };
+    let (world, mut team) = demo();
+    let urgent = |subject: &str, priority: &str| given!(TaskCreate, priority, ..new(subject));
     for create in [
         new("1"),
         urgent("2", "high"),
         waiting("3", &["1"]),
-        TaskCreate {
-            owner: Some("qa".into()),
-            ..urgent("4", "critical")
-        },
+        given!(TaskCreate, owner: "qa", ..urgent("4", "critical")),
         urgent("5", "high"),
         urgent("6", "low"),
     ] {
@@ -384,12 +302,8 @@ fn the_best_ready_task_is_taken_first() {
 
 #[test]
 fn a_lease_that_ran_out_competes_with_what_is_ready() {
-    let world = World::new();
-    let mut team = world.demo();
-    let urgent = TaskCreate {
-        priority: Some("high".into()),
-        ..new("urgent")
-    };
+    let (world, mut team) = demo();
+    let urgent = given!(TaskCreate, priority: "high", ..new("urgent"));
     let first = claimed(&mut team, urgent);
     let second = claimed(&mut team, new("second"));
     team.task_create(new("third")).unwrap();
@@ -417,13 +331,8 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
 
 #[test]
 fn what_happens_to_a_task_belongs_to_its_story() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.under(Control {
-        trace_id: Some("tr-1".into()),
-        actor: Some("lead".into()),
-        ..Control::default()
-    });
+    let (_, mut team) = demo();
+    team.under(given!(Control, trace_id: "tr-1", actor: "lead"));
     team.task_create(new("first")).unwrap();
     team.under(Control::default());
     let held = team.task_claim(claim("1", "dev")).unwrap();
@@ -440,25 +349,16 @@ fn what_happens_to_a_task_belongs_to_its_story() {
 
 #[test]
 fn a_claim_under_a_key_is_answered_again_with_the_same_token() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let control = Control {
-        operation: "claim-task".into(),
-        request: b"1 dev".to_vec(),
-        key: Some("k1".into()),
-        ..Control::default()
-    };
+    let control = given!(Control, operation: "claim-task", request: b"1 dev".to_vec(), key: "k1");
     team.under(control.clone());
     let first = team.task_claim(claim("1", "dev")).unwrap();
     world.later(MINUTE);
     let mut other = world.root.team("demo").unwrap();
     other.under(control.clone());
     assert_eq!(other.task_claim(claim("1", "dev")).unwrap(), first);
-    other.under(Control {
-        request: b"1 qa".to_vec(),
-        ..control
-    });
+    other.under(given!(Control, request: b"1 qa".to_vec(), ..control));
     refused(
         other.task_claim(claim("1", "qa")),
         Code::IdempotencyKeyReused,

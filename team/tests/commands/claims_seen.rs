@@ -2,17 +2,13 @@
 
 use crate::claims::{claim, claimed, complete, new, waiting};
 use crate::leases::release;
-use crate::world::{MINUTE, World, json};
+use crate::prelude::*;
 use teamlog_team::engine::reader::Point;
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::log::diff::Diff;
-use teamlog_team::task::show::TaskShow;
 
 #[test]
 fn a_difference_names_what_a_claim_changed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.task_finish(complete(&held)).unwrap();
     let diff = team
@@ -32,16 +28,11 @@ fn a_difference_names_what_a_claim_changed() {
 
 #[test]
 fn the_history_of_a_task_holds_all_that_commands_did_to_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = claimed(&mut team, new("1"));
     team.task_create(waiting("2", &["1"])).unwrap();
     team.task_finish(complete(&one)).unwrap();
-    let show = |id: &str| TaskShow {
-        task_id: id.into(),
-        history: true,
-        ..TaskShow::default()
-    };
+    let show = |id: &str| given!(TaskShow, task_id: id, history: true);
     let mut kinds = |id: &str| {
         let history = team.task_show(show(id)).unwrap().history.unwrap();
         let kinds: Vec<String> = history
@@ -59,12 +50,8 @@ fn the_history_of_a_task_holds_all_that_commands_did_to_it() {
 
 #[test]
 fn a_trace_shows_each_turn_of_a_task_as_a_span() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.under(Control {
-        trace_id: Some("tr-1".into()),
-        ..Control::default()
-    });
+    let (world, mut team) = demo();
+    team.under(given!(Control, trace_id: "tr-1"));
     team.task_create(new("first")).unwrap();
     let one = team.task_claim(claim("1", "dev")).unwrap();
     team.task_release(release(&one)).unwrap();
@@ -74,10 +61,7 @@ fn a_trace_shows_each_turn_of_a_task_as_a_span() {
     let two = team.task_claim(claim("1", "dev")).unwrap();
     team.task_finish(complete(&two)).unwrap();
     let trace = team
-        .trace(teamlog_team::log::trace::Trace {
-            trace_id: "tr-1".into(),
-            ..Default::default()
-        })
+        .trace(given!(teamlog_team::log::trace::Trace, trace_id: "tr-1"))
         .unwrap();
     let trace = json(&trace);
     let spans: Vec<(&str, &str)> = trace["spans"]

@@ -3,18 +3,8 @@
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};
 use crate::mode_calls::{start, update};
-use crate::world::*;
-use serde_json::json;
-use teamlog_team::doctor::{DoctorCheck, Health};
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::message::dead_letter::Requeue;
-use teamlog_team::message::nudge::Nudge;
-use teamlog_team::message::send::{Require, Send, SendStatus};
-use teamlog_team::mode::prompt::ModePrompt;
+use crate::prelude::*;
 use teamlog_team::mode::sessions::ModeSessions;
-use teamlog_team::projections::bootstrap::State;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Team};
 
 const HOUR: i64 = 60 * MINUTE;
 
@@ -27,14 +17,9 @@ fn once_ahead(world: &World, team: &mut Team) {
 
 /// A message that needs an ack within ten seconds, and is tried again once.
 fn durable(id: &str) -> Send {
-    Send {
-        message_id: Some(id.into()),
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(10),
-            max_retries: Some(1),
-        }),
-        ..message("lead", "dev")
-    }
+    given!(Send, message_id: id,
+        delivery: Require { ack_timeout_seconds: Some(10), max_retries: Some(1), },
+        ..message("lead", "dev"))
 }
 
 fn tick(team: &mut Team) -> (u64, u64) {
@@ -44,8 +29,7 @@ fn tick(team: &mut Team) -> (u64, u64) {
 
 #[test]
 fn a_delivery_is_due_by_the_clock_and_not_by_the_logs_times() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     once_ahead(&world, &mut team);
     let sent = team.send(durable("m1")).unwrap();
     assert!(sent.event.event.created_at > world.root.options().clock.now().plus_micros(HOUR));
@@ -61,14 +45,8 @@ fn a_delivery_is_due_by_the_clock_and_not_by_the_logs_times() {
     world.later(10 * SECOND);
     assert_eq!(tick(&mut team), (0, 1));
 
-    let requeue = Requeue {
-        message_id: Some("m1".into()),
-        delivery: Require {
-            ack_timeout_seconds: Some(5),
-            max_retries: Some(0),
-        },
-        ..Requeue::default()
-    };
+    let requeue = given!(Requeue, message_id: "m1",
+        delivery: Require { ack_timeout_seconds: Some(5), max_retries: Some(0), });
     team.requeue(requeue).unwrap();
     world.later(5 * SECOND);
     assert_eq!(tick(&mut team), (0, 1), "the same of a second chance");
@@ -77,13 +55,9 @@ fn a_delivery_is_due_by_the_clock_and_not_by_the_logs_times() {
 
 #[test]
 fn a_cooldown_counts_from_when_the_last_message_was_sent() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     once_ahead(&world, &mut team);
-    let cooled = || Send {
-        cooldown_seconds: Some(60),
-        ..message("lead", "dev")
-    };
+    let cooled = || given!(Send, cooldown_seconds: 60, ..message("lead", "dev"));
     let mut status = || team.send(cooled()).unwrap().status;
     assert_eq!(status(), SendStatus::Sent);
     world.later(59 * SECOND);
@@ -92,10 +66,7 @@ fn a_cooldown_counts_from_when_the_last_message_was_sent() {
     assert_eq!(status(), SendStatus::Sent);
     // What the sender says of the time does not count either.
     world.later(60 * SECOND);
-    let early = Send {
-        created_at: Some("2026-11-20".into()),
-        ..message("lead", "dev")
-    };
+    let early = given!(Send, created_at: "2026-11-20", ..message("lead", "dev"));
     team.send(early).unwrap();
     let mut status = || team.send(cooled()).unwrap().status;
     world.later(59 * SECOND);
@@ -107,8 +78,7 @@ fn a_cooldown_counts_from_when_the_last_message_was_sent() {
 
 #[test]
 fn nudges_do_not_wait_for_the_clock_to_catch_up() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     once_ahead(&world, &mut team);
     team.send(message("dev", "qa")).unwrap();
     team.send(message("qa", "dev")).unwrap();
@@ -160,16 +130,9 @@ fn sweep(boot: &mut Boot) -> (u64, u64) {
 
 #[test]
 fn doctor_warns_of_a_last_event_in_the_future_until_the_clock_is_there() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let clock = || {
-        let check = DoctorCheck {
-            team: "demo".into(),
-            sample_size: 0,
-            program: "teamlog".into(),
-            backups: Vec::new(),
-        };
-        let answer = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
+        let answer = doctor(&world.root, "demo");
         let mut checks = answer.checks.into_iter();
         let found = checks.find(|check| check.name == "clock").unwrap();
         (found.status, found.details.get("ahead_seconds").cloned())
@@ -183,23 +146,15 @@ fn doctor_warns_of_a_last_event_in_the_future_until_the_clock_is_there() {
 
 #[test]
 fn a_message_from_the_future_is_still_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     once_ahead(&world, &mut team);
-    let ahead = Send {
-        created_at: Some("2026-11-21T12:30:00Z".into()),
-        ..message("lead", "dev")
-    };
+    let ahead = given!(Send, created_at: "2026-11-21T12:30:00Z", ..message("lead", "dev"));
     refused(team.send(ahead), Code::CreatedAtAhead);
 }
 
 /// A prompt that asks for nothing, in a session.
 fn idle_prompt(team: &mut Team) {
-    let prompt = ModePrompt {
-        text: "how is it going?".into(),
-        session_id: Some("s-1".into()),
-        ..ModePrompt::default()
-    };
+    let prompt = given!(ModePrompt, text: "how is it going?", session_id: "s-1");
     team.mode_prompt(prompt).unwrap();
 }
 
@@ -219,8 +174,7 @@ fn a_session_is_heard_of_by_the_clock_and_not_by_the_logs_times() {
         idle_prompt,
     ];
     for (number, sign) in signs.into_iter().enumerate() {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         let now = || world.root.options().clock.now().to_string();
         once_ahead(&world, &mut team);
         start(&mut team, Mode::Autopilot, "s-1").unwrap();
@@ -242,8 +196,7 @@ fn a_session_is_heard_of_by_the_clock_and_not_by_the_logs_times() {
 
 #[test]
 fn a_sign_of_life_from_the_future_is_set_right_by_the_next_one() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     world.later(HOUR);
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     world.later(-HOUR);

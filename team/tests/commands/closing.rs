@@ -3,60 +3,31 @@
 use crate::claims::{claim, new};
 use crate::mailbox;
 use crate::mode_calls::{show, write};
-use crate::world::*;
-use serde_json::Value;
-use std::path::Path;
-use teamlog_engine::{Durability, Format, Log, LogOptions};
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::cleanup::{Cleanup, OrphanCleanup};
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::message::send::{Require, Send};
-use teamlog_team::mode::start::ModeStart;
+use crate::prelude::*;
+use teamlog_engine::{Log, LogOptions};
+use teamlog_team::lifecycle::cleanup::Cleanup;
 use teamlog_team::projections::fact::TeamClosed;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::{Code, Team};
 
 fn forced() -> Cleanup {
-    Cleanup {
-        force: true,
-        ..Cleanup::default()
-    }
+    given!(Cleanup, force: true)
 }
 
 /// A team with modes at the root and in a session, two claims (of which one ran out), deliveries and a dispatch request.
 fn busy(world: &World, format: Format) -> Team {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for (mode, session) in [("autopilot", None), ("ultrawork", Some("s-1"))] {
-        let start = ModeStart {
-            mode: mode.into(),
-            session_id: session.map(Into::into),
-            ..ModeStart::default()
-        };
+        let start = given!(ModeStart, mode, session_id: session);
         team.mode_start(start).unwrap();
     }
     for (subject, lease_ms) in [("first", 1_000), ("second", 86_400_000)] {
-        let created = TaskCreate {
-            subject: subject.into(),
-            description: subject.into(),
-            ..TaskCreate::default()
-        };
+        let created = given!(TaskCreate, subject, description: subject);
         let task_id = team.task_create(created).unwrap().task.id;
-        let claim = TaskClaim {
-            task_id,
-            worker: "dev".into(),
-            lease_ms: Some(lease_ms),
-            ..TaskClaim::default()
-        };
+        let claim = given!(TaskClaim, task_id, worker: "dev", lease_ms);
         team.task_claim(claim).unwrap();
     }
     for id in ["m1", "m2"] {
-        let send = Send {
-            message_id: Some(id.into()),
-            delivery: Some(Require::default()),
-            ..message("lead", "dev")
-        };
+        let send = given!(Send, message_id: id, delivery: Require::default(),
+            ..message("lead", "dev"));
         team.send(send).unwrap();
     }
     mailbox::send(&mut team, "dev", "look");
@@ -147,26 +118,15 @@ fn closing_a_team_ends_what_is_active_in_the_same_group() {
 
 #[test]
 fn who_closes_a_team_and_why_is_said_of_the_closing_and_not_of_what_ends_thereby() {
-    let by = |actor: &str, trace: &str| Control {
-        actor: Some(actor.into()),
-        trace_id: Some(trace.into()),
-        ..Control::default()
-    };
-    let world = World::new();
-    let mut team = world.demo();
+    let by = |actor: &str, trace: &str| given!(Control, actor, trace_id: trace);
+    let (_, mut team) = demo();
     team.under(by("dev", "tr-work"));
-    let start = ModeStart {
-        mode: "autopilot".into(),
-        ..ModeStart::default()
-    };
+    let start = given!(ModeStart, mode: "autopilot");
     team.mode_start(start).unwrap();
     let id = team.task_create(new("held")).unwrap().task.id;
     team.task_claim(claim(&id, "dev")).unwrap();
-    let required = Send {
-        delivery: Some(Require::default()),
-        trace_id: Some("tr-work".into()),
-        ..message("lead", "dev")
-    };
+    let required = given!(Send, delivery: Require::default(), trace_id: "tr-work",
+        ..message("lead", "dev"));
     team.send(required).unwrap();
     team.under(Control::default());
     mailbox::send(&mut team, "dev", "look");
@@ -198,12 +158,8 @@ fn who_closes_a_team_and_why_is_said_of_the_closing_and_not_of_what_ends_thereby
 
 #[test]
 fn an_interview_that_waits_at_the_root_ends_with_its_team() {
-    let world = World::new();
-    let mut team = world.demo();
-    let started = ModeStart {
-        mode: "deep-interview".into(),
-        ..ModeStart::default()
-    };
+    let (_, mut team) = demo();
+    let started = given!(ModeStart, mode: "deep-interview");
     team.mode_start(started).unwrap();
     let question =
         serde_json::json!({"question_enforcement": {"obligation_id": "q", "status": "pending"}});
@@ -239,10 +195,7 @@ fn an_orphans_cleanup_ends_the_same() {
 /// Closed as versions did that ended nothing.
 fn closed_long_ago(world: &World, team: &str) {
     let dir = format!("teams/{team}");
-    let options = LogOptions {
-        clock: world.clock.clone(),
-        ..LogOptions::default()
-    };
+    let options = given!(LogOptions, clock: world.root.options().clock.clone());
     let log = Log::open(world.memory.clone(), Path::new(&dir), options).unwrap();
     let closed = TeamClosed {
         reason: "shutdown".into(),
@@ -270,14 +223,10 @@ fn a_team_that_an_earlier_version_closed_reads_as_it_was_left_until_it_is_cleane
 
 #[test]
 fn more_than_fits_into_the_closing_group_ends_behind_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let required = 1_100;
     for _ in 0..required {
-        let send = Send {
-            delivery: Some(Require::default()),
-            ..message("lead", "dev")
-        };
+        let send = given!(Send, delivery: Require::default(), ..message("lead", "dev"));
         team.send(send).unwrap();
     }
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
@@ -289,8 +238,7 @@ fn more_than_fits_into_the_closing_group_ends_behind_it() {
 
 #[test]
 fn the_team_that_is_meant_where_none_is_named_is_never_a_closed_one() {
-    let world = World::new();
-    let mut old = world.demo();
+    let (world, mut old) = demo();
     assert_eq!(world.root.only_team().unwrap(), "demo");
     old.orphan_cleanup(OrphanCleanup {}).unwrap();
     let refusal = refused(world.root.only_team(), Code::InvalidInput);

@@ -1,27 +1,14 @@
 //! What a command costs, counted in calls of the storage: flat in history, and no sync more than durability needs.
 
+use crate::prelude::*;
 use crate::workers::{heartbeat, says};
-use crate::world::{World, assign, message};
-use std::collections::BTreeMap;
-use teamlog_engine::Format;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::message::read::Read;
-use teamlog_team::task::claim_next::ClaimNext;
 use teamlog_team::worker::idle::ReadIdle;
-use teamlog_team::worker::stall::ReadStall;
-use teamlog_team::worker::summary::GetSummary;
-use teamlog_team::{Root, Team};
 
 /// A team without views, so that only the log and its state are counted.
 fn plain(world: &World, format: Format) -> Team {
     world
         .root
-        .init(Init {
-            format: Some(format),
-            no_views: true,
-            ..Init::of("demo")
-        })
+        .init(given!(Init, format, no_views: true, ..Init::of("demo")))
         .unwrap();
     let mut team = world.root.team("demo").unwrap();
     team.send(message("lead", "dev")).unwrap();
@@ -63,19 +50,11 @@ fn commands_cost_the_same_on_a_long_history() {
     let mut team = plain(&world, Format::Jsonl);
     let send = |team: &mut Team| drop(team.send(message("lead", "dev")).unwrap());
     let trace = |team: &mut Team| {
-        let trace = Trace {
-            trace_id: "tr".into(),
-            limit: Some(10),
-            cursor: None,
-        };
+        let trace = given!(Trace, trace_id: "tr", limit: 10);
         drop(team.trace(trace).unwrap());
     };
     let read = |team: &mut Team| {
-        let read = Read {
-            agent: "dev".into(),
-            limit: Some(10),
-            ..Read::default()
-        };
+        let read = given!(Read, agent: "dev", limit: 10);
         drop(team.read(read).unwrap());
     };
     let work = |team: &mut Team| {
@@ -86,13 +65,7 @@ fn commands_cost_the_same_on_a_long_history() {
             .id;
         let held = team.task_claim(crate::claims::claim(&id, "dev")).unwrap();
         drop(team.task_finish(crate::claims::complete(&held)).unwrap());
-        drop(
-            team.claim_next(ClaimNext {
-                worker: "qa".into(),
-                ..ClaimNext::default()
-            })
-            .unwrap(),
-        );
+        drop(team.claim_next(given!(ClaimNext, worker: "qa")).unwrap());
     };
     let mut grow = |count: usize| {
         for n in 0..count {

@@ -1,17 +1,12 @@
 //! Making tasks and changing what they are about, rule by rule.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, new, waiting};
-use crate::world::{World, assign, json, kinds, refused};
-use serde_json::{Value, json};
-use teamlog_team::Code;
-use teamlog_team::Team;
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::create::{DEPENDENCIES_MAX, TaskCreate};
+use crate::prelude::*;
+use teamlog_team::task::create::DEPENDENCIES_MAX;
 
 #[test]
 fn a_task_gets_the_next_number_and_is_pending() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let made = json(&team.task_create(new("first")).unwrap());
     assert_eq!(
         made,
@@ -21,10 +16,7 @@ fn a_task_gets_the_next_number_and_is_pending() {
         }})
     );
     assert_eq!(team.task_create(new("second")).unwrap().task.id, "2");
-    let own = TaskCreate {
-        task_id: Some("40".into()),
-        ..new("own")
-    };
+    let own = given!(TaskCreate, task_id: "40", ..new("own"));
     assert_eq!(team.task_create(own).unwrap().task.id, "40");
     // One counter for all, messages included; what is no number does not count.
     team.task_assign(assign("50", "dev")).unwrap();
@@ -36,12 +28,8 @@ fn a_task_gets_the_next_number_and_is_pending() {
 
 #[test]
 fn an_id_of_ones_own_must_be_new_and_a_proper_name() {
-    let world = World::new();
-    let mut team = world.demo();
-    let own = |id: &str| TaskCreate {
-        task_id: Some(id.into()),
-        ..new("own")
-    };
+    let (_, mut team) = demo();
+    let own = |id: &str| given!(TaskCreate, task_id: id, ..new("own"));
     team.task_create(own("bd-1")).unwrap();
     let refusal = refused(team.task_create(own("bd-1")), Code::TaskExists);
     assert_eq!(refusal.details["task_id"], "bd-1");
@@ -54,8 +42,7 @@ fn an_id_of_ones_own_must_be_new_and_a_proper_name() {
 
 #[test]
 fn what_a_task_waits_for_makes_it_blocked_unless_it_is_completed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = done(&mut team, new("one"));
     let two = team.task_create(new("two")).unwrap().task.id;
     let ready = team.task_create(waiting("ready", &[&one])).unwrap().task;
@@ -84,14 +71,10 @@ fn what_a_task_waits_for_makes_it_blocked_unless_it_is_completed() {
 
 #[test]
 fn fields_that_nobody_knows_stay_with_the_task_through_every_change() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let extra =
         json!({"lane": "docs", "filePaths": ["a", "b"], "delegation": {"mode": "none"}, "n": 1.5});
-    let create = TaskCreate {
-        extra: extra.as_object().unwrap().clone(),
-        ..new("first")
-    };
+    let create = given!(TaskCreate, extra: extra.as_object().unwrap().clone(), ..new("first"));
     let shown = |team: &mut Team| {
         let task = json(&team.task_record("1").unwrap());
         let view = world.memory.clone();
@@ -108,12 +91,9 @@ fn fields_that_nobody_knows_stay_with_the_task_through_every_change() {
     };
     team.task_create(create).unwrap();
     shown(&mut team);
-    let subject = Some("other".into());
-    team.task_change(TaskChange {
-        subject,
-        ..change("1")
-    })
-    .unwrap();
+    let subject = "other";
+    team.task_change(given!(TaskChange, subject, ..change("1")))
+        .unwrap();
     let claimed = team.task_claim(claim("1", "dev")).unwrap();
     shown(&mut team);
     team.task_finish(complete(&claimed)).unwrap();
@@ -124,8 +104,7 @@ fn fields_that_nobody_knows_stay_with_the_task_through_every_change() {
 
 #[test]
 fn lifecycle_fields_are_no_fields_of_ones_own() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for name in [
         "status",
         "version",
@@ -136,10 +115,8 @@ fn lifecycle_fields_are_no_fields_of_ones_own() {
         "depends_on",
         "created_at",
     ] {
-        let create = TaskCreate {
-            extra: json!({name: "x"}).as_object().unwrap().clone(),
-            ..new("first")
-        };
+        let create = given!(TaskCreate, extra: json!({name: "x"}).as_object().unwrap().clone(),
+            ..new("first"));
         let refusal = refused(team.task_create(create), Code::InvalidInput);
         assert_eq!(refusal.field.as_deref(), Some(name));
         assert!(refusal.hint.is_some());
@@ -148,17 +125,12 @@ fn lifecycle_fields_are_no_fields_of_ones_own() {
     for _ in 0..63 {
         deep = json!([deep]);
     }
-    let create = TaskCreate {
-        extra: json!({"deep": deep}).as_object().unwrap().clone(),
-        ..new("deep")
-    };
+    let create = given!(TaskCreate, extra: json!({"deep": deep}).as_object().unwrap().clone(),
+        ..new("deep"));
     let refusal = refused(team.task_create(create), Code::InvalidInput);
     assert!(refusal.message.contains("64"), "{refusal}");
     refused(team.task_create(new(" ")), Code::InvalidInput);
-    let create = TaskCreate {
-        priority: Some("urgent".into()),
-        ..new("first")
-    };
+    let create = given!(TaskCreate, priority: "urgent", ..new("first"));
     let refusal = refused(team.task_create(create), Code::InvalidInput);
     assert!(refusal.message.contains("critical"), "{refusal}");
     assert_eq!(count(&mut team), 1, "a refusal records nothing");
@@ -166,8 +138,7 @@ fn lifecycle_fields_are_no_fields_of_ones_own() {
 
 #[test]
 fn a_dependency_that_leads_back_is_refused_with_the_way() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(waiting("1", &["2"])).unwrap();
     team.task_create(waiting("2", &["3"])).unwrap();
     let refusal = refused(
@@ -177,10 +148,7 @@ fn a_dependency_that_leads_back_is_refused_with_the_way() {
     assert!(refusal.message.contains("3 -> 1 -> 2 -> 3"), "{refusal}");
     assert_eq!(refusal.details["cycle"], json!(["3", "1", "2", "3"]));
     team.task_create(new("3")).unwrap();
-    let back = |deps: &[&str]| TaskChange {
-        blocked_by: Some(deps.iter().map(|dep| dep.to_string()).collect()),
-        ..change("3")
-    };
+    let back = |deps: &[&str]| given!(TaskChange, blocked_by: deps, ..change("3"));
     let refusal = refused(team.task_change(back(&["2"])), Code::DependencyCycle);
     assert_eq!(refusal.details["cycle"], json!(["3", "2", "3"]));
     let refusal = refused(team.task_change(back(&["3"])), Code::DependencyCycle);
@@ -190,12 +158,8 @@ fn a_dependency_that_leads_back_is_refused_with_the_way() {
 
 #[test]
 fn a_new_owner_must_be_one_of_the_team() {
-    let world = World::new();
-    let mut team = world.demo();
-    let owned = |owner: &str| TaskCreate {
-        owner: Some(owner.into()),
-        ..new("owned")
-    };
+    let (_, mut team) = demo();
+    let owned = |owner: &str| given!(TaskCreate, owner, ..new("owned"));
     refused(team.task_create(owned("stranger")), Code::WorkerNotFound);
     let made = team.task_create(owned("dev")).unwrap().task;
     assert_eq!(
@@ -209,19 +173,12 @@ fn a_new_owner_must_be_one_of_the_team() {
 
 #[test]
 fn every_update_is_a_new_version_even_one_that_changes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
     assert_eq!(team.task_change(change("1")).unwrap().task.version, 2);
     let changed = team
-        .task_change(TaskChange {
-            subject: Some("other".into()),
-            description: Some("less".into()),
-            requires_code_change: Some(true),
-            blocked_by: Some(vec!["9".into()]),
-            expected_version: Some(2),
-            ..change("1")
-        })
+        .task_change(given!(TaskChange, subject: "other", description: "less",
+            requires_code_change: true, blocked_by: ["9"], expected_version: 2, ..change("1")))
         .unwrap()
         .task;
     assert_eq!((changed.version, &*changed.status), (3, "blocked"));
@@ -237,14 +194,8 @@ fn every_update_is_a_new_version_even_one_that_changes_nothing() {
     );
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
     assert_eq!(recorded[2]["cause"], recorded[1]["id"]);
-    assert_eq!(
-        recorded[2]["payload"],
-        json!({"task_id": "1", "waits_for": ["9"]})
-    );
-    let freed = TaskChange {
-        blocked_by: Some(Vec::new()),
-        ..change("1")
-    };
+    has!(recorded[2], {"payload": {"task_id": "1", "waits_for": ["9"]}});
+    let freed = given!(TaskChange, blocked_by: Vec::new(), ..change("1"));
     let freed = team.task_change(freed).unwrap().task;
     assert_eq!((freed.version, &*freed.status), (4, "pending"));
     assert_eq!(kinds(&mut team).last().unwrap(), "task_unblocked");
@@ -253,13 +204,9 @@ fn every_update_is_a_new_version_even_one_that_changes_nothing() {
 
 #[test]
 fn exactly_one_update_of_a_version_wins() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let expecting = |expected| TaskChange {
-        expected_version: Some(expected),
-        ..change("1")
-    };
+    let expecting = |expected| given!(TaskChange, expected_version: expected, ..change("1"));
     team.task_change(expecting(1)).unwrap();
     let refusal = refused(team.task_change(expecting(1)), Code::VersionConflict);
     assert_eq!(refusal.details["version"], 2);
@@ -269,13 +216,9 @@ fn exactly_one_update_of_a_version_wins() {
 
 #[test]
 fn dependencies_of_a_task_in_somebodys_hands_show_once_it_is_given_back() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let blocked = TaskChange {
-        blocked_by: Some(vec!["9".into()]),
-        ..change("1")
-    };
+    let blocked = given!(TaskChange, blocked_by: ["9"], ..change("1"));
     assert_eq!(
         team.task_change(blocked).unwrap().task.status,
         "in_progress"
@@ -289,13 +232,9 @@ fn dependencies_of_a_task_in_somebodys_hands_show_once_it_is_given_back() {
 
 #[test]
 fn a_task_born_of_a_message_is_not_blocked_by_commands() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_assign(assign("1", "dev")).unwrap();
-    let blocked = TaskChange {
-        blocked_by: Some(vec!["9".into()]),
-        ..change("1")
-    };
+    let blocked = given!(TaskChange, blocked_by: ["9"], ..change("1"));
     let changed = team.task_change(blocked).unwrap().task;
     assert_eq!((&*changed.status, changed.version), ("assigned", 2));
     refused(team.task_claim(claim("1", "dev")), Code::BlockedDependency);

@@ -1,33 +1,18 @@
 //! Durable delivery: what is agreed on, what is due when, and that it does not matter who asks, how late or how often.
 
-use crate::world::*;
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Fault, Faulty, Storage};
+use teamlog_engine::storage::Fault;
 use teamlog_team::handle::deadline::Deadline;
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::message::ack::{Ack, AckStatus};
-use teamlog_team::message::dead_letter::{DeadLetterList, Requeue};
-use teamlog_team::message::send::{Require, Send, SendStatus};
-use teamlog_team::{Code, Root, RootOptions, Team};
+use teamlog_team::message::ack::AckStatus;
+use teamlog_team::message::dead_letter::DeadLetterList;
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.
 fn durable(id: &str, seconds: u64, retries: u64) -> Send {
-    Send {
-        message_id: Some(id.into()),
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(seconds),
-            max_retries: Some(retries),
-        }),
-        ..message("lead", "dev")
-    }
+    given!(Send, message_id: id,
+        delivery: given!(Require, ack_timeout_seconds: seconds, max_retries: retries),
+        ..message("lead", "dev"))
 }
 
 fn tick(team: &mut Team) -> (u64, u64) {
@@ -36,11 +21,7 @@ fn tick(team: &mut Team) -> (u64, u64) {
 }
 
 fn ack(team: &mut Team, id: &str) -> AckStatus {
-    let ack = Ack {
-        agent: "dev".into(),
-        message_id: id.into(),
-        actor: None,
-    };
+    let ack = given!(Ack, agent: "dev", message_id: id);
     team.ack(ack).unwrap().status
 }
 
@@ -75,8 +56,7 @@ fn policy(team: &mut Team, id: &str) -> (u64, u64) {
 
 #[test]
 fn an_ack_is_required_by_an_event_of_the_same_group() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let answer = team.send(durable("m1", 60, 2)).unwrap();
     assert_eq!(answer.status, SendStatus::Sent);
     assert_eq!(answer.event.event.kind, "message_sent");
@@ -89,10 +69,7 @@ fn an_ack_is_required_by_an_event_of_the_same_group() {
     assert_eq!(kinds(&mut team)[1..], ["message_sent", "delivery_required"]);
     let all = events(&mut team);
     assert_eq!(all[2]["cause"], all[1]["id"]);
-    assert_eq!(
-        (&all[2]["agent"], &all[2]["actor"]),
-        (&json!("dev"), &json!("lead"))
-    );
+    has!(all[2], {"agent": "dev", "actor": "lead"});
     let same = team.send(durable("m1", 60, 2)).unwrap();
     assert_eq!(same.status, SendStatus::Duplicate);
     assert!(same.delivery.is_none());
@@ -107,13 +84,10 @@ fn an_ack_is_required_by_an_event_of_the_same_group() {
 
 #[test]
 fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
-    let world = World::new();
-    let mut team = world.demo();
-    let send = |id: &str, kind: &str| Send {
-        message_id: Some(id.into()),
-        kind: kind.into(),
-        delivery: Some(Require::default()),
-        ..message("lead", "dev")
+    let (_, mut team) = demo();
+    let send = |id: &str, kind: &str| {
+        given!(Send, message_id: id, kind, delivery: Require::default(),
+            ..message("lead", "dev"))
     };
     team.send(send("m1", "handoff")).unwrap();
     team.send(send("m2", "decision_required")).unwrap();
@@ -123,12 +97,8 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
         ("delivery.handoff.max_retries", "7"),
         ("delivery.shutdown_request.ack_timeout_seconds", "5"),
     ] {
-        team.config_change(ConfigChange {
-            key: key.into(),
-            value: Some(value.into()),
-            actor: None,
-        })
-        .unwrap();
+        team.config_change(given!(ConfigChange, key, value))
+            .unwrap();
     }
     team.send(send("m4", "handoff")).unwrap();
     team.send(send("m5", "decision_required")).unwrap();
@@ -160,8 +130,7 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 
 #[test]
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
     // It began when the clock said noon, whatever the events were stamped.
     world.later(60 * SECOND - 1);
@@ -210,8 +179,7 @@ fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
 
 #[test]
 fn an_ack_closes_the_delivery_in_its_own_group() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
     world.later(61 * SECOND);
     assert_eq!(tick(&mut team), (1, 0));
@@ -229,14 +197,9 @@ fn an_ack_closes_the_delivery_in_its_own_group() {
 
 #[test]
 fn somebody_elses_ack_closes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(durable("m1", 60, 0)).unwrap();
-    let wrong = Ack {
-        agent: "qa".into(),
-        message_id: "m1".into(),
-        actor: None,
-    };
+    let wrong = given!(Ack, agent: "qa", message_id: "m1");
     assert_eq!(team.ack(wrong).unwrap().status, AckStatus::WrongRecipient);
     world.later(61 * SECOND);
     assert_eq!(tick(&mut team), (0, 1));
@@ -244,19 +207,14 @@ fn somebody_elses_ack_closes_nothing() {
 
 #[test]
 fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 1..=3 {
         team.send(durable(&format!("m{n}"), 10 * n, 0)).unwrap();
     }
     world.later(60 * SECOND);
     assert_eq!(tick(&mut team), (0, 3));
     let list = |team: &mut Team, cursor: Option<&str>| {
-        let list = DeadLetterList {
-            agent: Some("dev".into()),
-            limit: Some(2),
-            cursor: cursor.map(str::to_owned),
-        };
+        let list = given!(DeadLetterList, agent: "dev", limit: 2, cursor);
         json(&team.dead_letters(list).unwrap())
     };
     let page = list(&mut team, None);
@@ -273,30 +231,17 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
         (vec![json!("m1")], &Value::Null)
     );
     let letter = rest["dead_letters"][0].clone();
-    assert_eq!(letter["status"], "dead");
-    assert_eq!(letter["message"]["id"], "m1");
-    let other = DeadLetterList {
-        agent: Some("qa".into()),
-        ..DeadLetterList::default()
-    };
+    has!(letter, {"status": "dead", "/message/id": "m1"});
+    let other = given!(DeadLetterList, agent: "qa");
     assert_eq!(team.dead_letters(other).unwrap().count, 0);
 
-    let by_id = Requeue {
-        id: letter["id"].as_str().map(str::to_owned),
-        ..Requeue::default()
-    };
+    let by_id = given!(Requeue, id: letter["id"].as_str().map(str::to_owned));
     let answer = json(&team.requeue(by_id.clone()).unwrap());
     assert_eq!(answer["delivery"]["ack_timeout_seconds"], 10, "as before");
     assert_eq!(answer["event"]["payload"]["requeued"], true);
     refused(team.requeue(by_id.clone()), Code::DeliveryOpen);
-    let by_message = Requeue {
-        message_id: Some("m2".into()),
-        delivery: Require {
-            ack_timeout_seconds: Some(100),
-            max_retries: Some(1),
-        },
-        ..Requeue::default()
-    };
+    let by_message = given!(Requeue, message_id: "m2",
+        delivery: Require { ack_timeout_seconds: Some(100), max_retries: Some(1), });
     team.requeue(by_message).unwrap();
     world.later(11 * SECOND);
     assert_eq!(tick(&mut team), (0, 1), "m1 is dead once more");
@@ -325,20 +270,8 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
         ]
     );
     for (requeue, field) in [
-        (
-            Requeue {
-                id: Some("dlq_x".into()),
-                ..Requeue::default()
-            },
-            "id",
-        ),
-        (
-            Requeue {
-                message_id: Some("m9".into()),
-                ..Requeue::default()
-            },
-            "message_id",
-        ),
+        (given!(Requeue, id: "dlq_x"), "id"),
+        (given!(Requeue, message_id: "m9"), "message_id"),
     ] {
         let refusal = refused(team.requeue(requeue), Code::DeadLetterNotFound);
         assert_eq!(refusal.field.as_deref(), Some(field));
@@ -348,8 +281,7 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
 
 #[test]
 fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..200 {
         team.send(durable(&format!("m{n}"), 10, 1)).unwrap();
     }
@@ -419,18 +351,15 @@ proptest! {
 fn faulty(world: &World) -> (Faulty, Root) {
     let inner: Arc<dyn Storage> = world.memory.clone();
     let faulty = Faulty::new(inner);
-    let options = RootOptions {
-        clock: world.clock.clone(),
-        ..world.root.options().clone()
-    };
+    let options = given!(RootOptions, clock: world.root.options().clock.clone(),
+        ..world.root.options().clone());
     (faulty.clone(), Root::on(Arc::new(faulty), options))
 }
 
 #[test]
 fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
     let told = |death: Option<usize>| {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         for n in 0..3 {
             team.send(durable(&format!("m{n}"), 10, 1)).unwrap();
         }
@@ -473,8 +402,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
 
 #[test]
 fn the_senders_death_loses_nothing() {
-    let world = World::new();
-    let mut sender = world.demo();
+    let (world, mut sender) = demo();
     sender.send(durable("m1", 60, 1)).unwrap();
     drop(sender);
     let mut other = world.root.team("demo").unwrap();
@@ -516,8 +444,7 @@ fn who_waits_is_woken_by_the_ack() {
 
 #[test]
 fn whoever_stops_waiting_is_told_that_the_message_is_open() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let looks = AtomicU64::new(0);
     let twice = Deadline::as_long_as(move || looks.fetch_add(1, Ordering::Relaxed) < 2);
     let answer = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
@@ -546,8 +473,7 @@ fn ack_of(team: &mut Team, id: &str) -> AckStatus {
 
 #[test]
 fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(durable("m0", 10, 0)).unwrap();
     team.send(durable("m1", 10, 1)).unwrap();
     world.later(MINUTE);
@@ -571,13 +497,9 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
 
 #[test]
 fn waiting_for_what_needs_no_ack_is_a_duplicate() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.send(Send {
-        message_id: Some("m1".into()),
-        ..message("lead", "dev")
-    })
-    .unwrap();
+    let (_, mut team) = demo();
+    team.send(given!(Send, message_id: "m1", ..message("lead", "dev")))
+        .unwrap();
     let answer = team
         .send_and_wait(durable("m1", 10, 1), &Deadline::default())
         .unwrap();
@@ -586,8 +508,7 @@ fn waiting_for_what_needs_no_ack_is_a_duplicate() {
 
 #[test]
 fn the_file_of_dead_letters_grows_and_is_mended() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let path = "teams/demo/dead-letter/2026-11-21.jsonl".as_ref();
     let read = || String::from_utf8(world.memory.read(path, 1 << 20).unwrap()).unwrap();
     let die = |team: &mut Team, id: &str| {
@@ -670,8 +591,7 @@ fn the_file_of_dead_letters_grows_and_is_mended() {
 
 #[test]
 fn a_day_ends_and_so_does_its_file() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(durable("m1", 60, 0)).unwrap();
     team.send(durable("m2", 13 * 3600, 0)).unwrap();
     world.later(MINUTE + SECOND);
@@ -691,11 +611,7 @@ fn a_team_without_views_has_no_file_of_dead_letters_until_views_are_wanted() {
     let members = ["lead", "dev"].map(str::to_owned).to_vec();
     world
         .root
-        .init(Init {
-            members,
-            no_views: true,
-            ..Init::of("demo")
-        })
+        .init(given!(Init, members, no_views: true, ..Init::of("demo")))
         .unwrap();
     let mut team = world.root.team("demo").unwrap();
     team.send(durable("m1", 1, 0)).unwrap();
@@ -704,11 +620,7 @@ fn a_team_without_views_has_no_file_of_dead_letters_until_views_are_wanted() {
     tick(&mut team);
     let list = |dir: &str| world.memory.list(format!("teams/demo/{dir}").as_ref());
     assert!(list("dead-letter").is_err() && list("inboxes").is_err());
-    let set = |value: Option<&str>| ConfigChange {
-        key: "views".into(),
-        value: value.map(str::to_owned),
-        actor: None,
-    };
+    let set = |value: Option<&str>| given!(ConfigChange, key: "views", value);
     team.config_change(set(Some("true"))).unwrap();
     assert_eq!(list("dead-letter").unwrap(), ["2026-11-21.jsonl"]);
     assert_eq!(list("inboxes").unwrap(), ["dev.jsonl"]);

@@ -3,23 +3,13 @@
 use crate::claims::{
     after, change, claim, claimed, complete, count, fail, new, status, task, waiting,
 };
+use crate::prelude::*;
 use crate::transitions::{cancel, reopen};
-use crate::world::{SECOND, World, assign, json, kinds, refused, update};
-use serde_json::json;
-use std::collections::BTreeMap;
-use std::io::Cursor;
-use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::list::Tasks;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Team};
 
 #[test]
 fn completing_the_last_dependency_frees_those_that_wait_in_the_same_group() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = claimed(&mut team, new("1"));
     let two = claimed(&mut team, new("2"));
     for deps in [&["1"][..], &["1", "2"], &["1", "404"]] {
@@ -52,8 +42,7 @@ fn completing_the_last_dependency_frees_those_that_wait_in_the_same_group() {
 
 #[test]
 fn a_failed_or_canceled_dependency_frees_nobody() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = claimed(&mut team, new("1"));
     team.task_create(waiting("2", &["1"])).unwrap();
     team.task_finish(fail(&one)).unwrap();
@@ -65,8 +54,7 @@ fn a_failed_or_canceled_dependency_frees_nobody() {
 
 #[test]
 fn who_waits_in_vain_is_told_so_everywhere() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = claimed(&mut team, new("1"));
     team.task_create(new("2")).unwrap();
     team.task_create(new("3")).unwrap();
@@ -79,11 +67,7 @@ fn who_waits_in_vain_is_told_so_everywhere() {
             page.tasks[3].failed_dependencies,
             record.failed_dependencies
         );
-        let show = TaskShow {
-            task_id: "4".to_owned(),
-            ..TaskShow::default()
-        };
-        let shown = team.task_show(show).unwrap();
+        let shown = team.task_show(given!(TaskShow, task_id: "4")).unwrap();
         assert_eq!(shown.failed_dependencies, record.failed_dependencies);
         let status = team.status(Status::default()).unwrap();
         let refusal = refused(team.task_claim(claim("4", "qa")), Code::BlockedDependency);
@@ -104,18 +88,14 @@ fn who_waits_in_vain_is_told_so_everywhere() {
     team.task_reopen(reopen("1")).unwrap();
     assert_eq!(told(&mut team), ["3"]);
     // Whoever needs it no longer waits no longer.
-    let instead = TaskChange {
-        blocked_by: Some(vec!["2".to_owned()]),
-        ..change("4")
-    };
+    let instead = given!(TaskChange, blocked_by: ["2"], ..change("4"));
     team.task_change(instead).unwrap();
     assert!(told(&mut team).is_empty());
 }
 
 #[test]
 fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("bd-1", "dev")).unwrap();
     for deps in [&["bd-1"][..], &["bd-2"], &["bd-1", "bd-2"]] {
         team.task_create(waiting("waits", deps)).unwrap();
@@ -124,10 +104,8 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     // Too late, it completes nothing.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
-        teamlog_team::task::update::TaskUpdate {
-            created_at: Some(now.plus_micros(-back).to_string()),
-            ..update(id, "done")
-        }
+        given!(teamlog_team::task::update::TaskUpdate,
+            created_at: now.plus_micros(-back).to_string(), ..update(id, "done"))
     };
     team.task_update(late("bd-1", 3 * SECOND)).unwrap();
     assert_eq!(status(&mut team, "1"), "blocked");
@@ -152,8 +130,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
 
 #[test]
 fn a_report_that_takes_a_completion_back_blocks_those_that_wait_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("bd-1", "dev")).unwrap();
     team.task_create(waiting("waits", &["bd-1"])).unwrap();
     world.later(SECOND);
@@ -179,8 +156,7 @@ fn a_report_that_takes_a_completion_back_blocks_those_that_wait_again() {
 
 #[test]
 fn a_message_cannot_complete_what_a_claim_governs() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("1")).unwrap();
     team.task_create(waiting("2", &["1"])).unwrap();
     team.task_update(update("1", "done")).unwrap();
@@ -193,17 +169,13 @@ fn a_message_cannot_complete_what_a_claim_governs() {
 
 #[test]
 fn what_an_import_completes_is_free_at_once_and_a_tick_says_so() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(waiting("waits", &["bd-1"])).unwrap();
     world.later(10 * SECOND);
     let line = json!({"id": "m1", "type": "task_update", "from": "dev", "to": "lead", "task_id": "bd-1",
         "priority": "normal", "created_at": "2026-11-21T12:00:05Z", "schema_version": 1,
         "payload": {"status": "done"}});
-    let how = ImportMessages {
-        team: "demo".into(),
-        ..ImportMessages::default()
-    };
+    let how = given!(ImportMessages, team: "demo");
     let imported = world
         .root
         .import_messages(how, &mut Cursor::new(line.to_string()));

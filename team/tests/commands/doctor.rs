@@ -1,25 +1,9 @@
 //! `doctor` on storage that may only be read, beside other handles, and on many kinds of history.
 
-use crate::world::*;
-use std::collections::BTreeMap;
+use crate::prelude::*;
 use std::io;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{
-    Bytes, File, HeldLock, LockError, Memory, Open, Stat, Storage, Watcher,
-};
-use teamlog_team::bootstrap::record::BootstrapRecord;
-use teamlog_team::bootstrap::start::BootstrapStart;
-use teamlog_team::doctor::repair::Repair;
-use teamlog_team::doctor::{DoctorAnswer, DoctorCheck, Health};
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::end::ModeComplete;
-use teamlog_team::mode::start::ModeStart;
-use teamlog_team::mode::write::ModeUpdate;
-use teamlog_team::{Code, Root};
+use teamlog_engine::storage::{Bytes, File, HeldLock, LockError, Open, Stat, Watcher};
+use teamlog_team::doctor::DoctorAnswer;
 
 /// A file system that is mounted to be read.
 #[derive(Debug)]
@@ -71,16 +55,6 @@ impl Storage for ReadOnly {
     }
 }
 
-fn check(root: &Root) -> DoctorAnswer {
-    let check = DoctorCheck {
-        team: "demo".into(),
-        sample_size: 0,
-        program: "teamlog".into(),
-        backups: Vec::new(),
-    };
-    root.doctor_check(check, &mut |_, _| {}).unwrap()
-}
-
 fn turned(answer: &DoctorAnswer) -> BTreeMap<&'static str, Health> {
     let not_healthy = answer
         .checks
@@ -110,10 +84,10 @@ fn a_check_needs_no_right_to_write_whatever_is_wrong() {
         let world = World::new();
         history(&world, format);
         assert_eq!(
-            turned(&check(&world.root)),
+            turned(&doctor(&world.root, "demo")),
             BTreeMap::new(),
             "{:#?}",
-            check(&world.root)
+            doctor(&world.root, "demo")
         );
         let names = world.memory.list(Path::new("teams/demo/events")).unwrap();
         let segment = Path::new("teams/demo/events").join(&names[0]);
@@ -131,8 +105,8 @@ fn a_check_needs_no_right_to_write_whatever_is_wrong() {
             let writable = Root::on(Arc::new(memory.clone()), world.root.options().clone());
             let read_only = Arc::new(ReadOnly(Arc::new(memory)));
             let read_only = Root::on(read_only, world.root.options().clone());
-            let mut expected = turned(&check(&writable));
-            let found = check(&read_only);
+            let mut expected = turned(&doctor(&writable, "demo"));
+            let found = doctor(&read_only, "demo");
             expected.insert("lock", Health::Warn);
             assert_eq!(turned(&found), expected, "{file}: {found:#?}");
         }
@@ -141,20 +115,14 @@ fn a_check_needs_no_right_to_write_whatever_is_wrong() {
 
 #[test]
 fn a_handle_from_before_a_cut_or_a_salvage_sees_what_is_there_now() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for _ in 0..3 {
         team.send(message("lead", "dev")).unwrap();
     }
     let mut other = world.root.team("demo").unwrap();
     assert_eq!(status(&mut other).message_count, 3);
     // The event of the cut takes the seq of the one that went.
-    let cut = Repair {
-        to: 3,
-        yes: true,
-        actor: None,
-    };
-    let answer = team.repair(cut).unwrap();
+    let answer = team.repair(given!(Repair, to: 3, yes: true)).unwrap();
     assert_eq!((answer.status, answer.seq), ("repaired", Some(4)));
     assert_eq!(status(&mut other).message_count, 2);
     assert_eq!(status(&mut team).message_count, 2);
@@ -180,19 +148,14 @@ fn a_handle_from_before_a_cut_or_a_salvage_sees_what_is_there_now() {
     other.send(message("lead", "dev")).unwrap();
     let mut fresh = world.root.team("demo").unwrap();
     assert_eq!(status(&mut fresh).message_count, 2);
-    assert_eq!(turned(&check(&world.root)), BTreeMap::new());
+    assert_eq!(turned(&doctor(&world.root, "demo")), BTreeMap::new());
 }
 
 #[test]
 fn only_the_present_is_repaired() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("lead", "dev")).unwrap();
-    let repair = |to, yes| Repair {
-        to,
-        yes,
-        actor: None,
-    };
+    let repair = |to, yes| given!(Repair, to, yes);
     for to in [0, 3, 99] {
         let refusal = refused(team.repair(repair(to, true)), Code::InvalidInput);
         assert_eq!(refusal.field.as_deref(), Some("to"), "{refusal}");
@@ -201,10 +164,7 @@ fn only_the_present_is_repaired() {
         .root
         .salvage("nobody", None, Rehydrate::default(), &mut |_, _| {});
     refused(unknown, Code::TeamNotFound);
-    let bad = team.repair(Repair {
-        actor: Some("a\nb".into()),
-        ..repair(1, true)
-    });
+    let bad = team.repair(given!(Repair, actor: "a\nb", ..repair(1, true)));
     refused(bad, Code::InvalidInput);
     assert_eq!(events(&mut team).len(), 2);
 }
@@ -243,7 +203,7 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
         let _stop = Stop(&done);
         for _ in 0..10 {
             allowed.fetch_add(STEPS_A_CHECK, Relaxed);
-            let answer = check(&world.root);
+            let answer = doctor(&world.root, "demo");
             for check in answer.checks {
                 let quiet = check.status == Health::Healthy
                     || check.name == "lock"
@@ -252,30 +212,22 @@ fn a_check_beside_a_writer_finds_nothing_wrong() {
             }
         }
     });
-    assert_eq!(turned(&check(&world.root)), BTreeMap::new());
+    assert_eq!(turned(&doctor(&world.root, "demo")), BTreeMap::new());
 }
 
 fn start(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
-    let start = ModeStart {
-        mode: mode.into(),
-        session_id: session.map(str::to_owned),
-        ..ModeStart::default()
-    };
+    let start = given!(ModeStart, mode, session_id: session);
     team.mode_start(start).unwrap();
 }
 
 fn complete(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
-    let complete = ModeComplete {
-        mode: mode.into(),
-        session_id: session.map(str::to_owned),
-        ..ModeComplete::default()
-    };
+    let complete = given!(ModeComplete, mode, session_id: session);
     team.mode_complete(complete).unwrap();
 }
 
 /// How the check of that name ends: its faults, each with its kind, mode and session, and what it recommends.
 fn faults(world: &World, name: &str) -> (Health, Vec<(String, String, String)>, Vec<String>) {
-    let answer = check(&world.root);
+    let answer = doctor(&world.root, "demo");
     let check = answer.checks.into_iter().find(|one| one.name == name);
     let check = check.unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or("root").to_owned();
@@ -296,8 +248,7 @@ fn fault(kind: &str, mode: &str, session: &str) -> (String, String, String) {
 
 #[test]
 fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommended_mends_them() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for session in ["a", "b"] {
         start(&mut team, "forge", Some(session));
     }
@@ -318,19 +269,14 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
     // Nor does a session end for the root what it only hides from itself.
     start(&mut team, "ultrawork", None);
-    let clear = ModeClear {
-        mode: "ultrawork".into(),
-        session_id: Some("b".into()),
-        ..ModeClear::default()
-    };
+    let clear = given!(ModeClear, mode: "ultrawork", session_id: "b");
     team.mode_clear(clear).unwrap();
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
 }
 
 #[test]
 fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mends_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let path = Path::new("teams/demo/modes/sessions/s/skill-active-state.json");
     let read = || {
         let file = world.memory.open(path, Open::Read).unwrap();
@@ -384,8 +330,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
 
 #[test]
 fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     start(&mut team, "ultrawork", None);
     start(&mut team, "blueprint", Some("s"));
     world.later(24 * 60 * MINUTE - SECOND);
@@ -409,11 +354,7 @@ fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
             "teamlog mode clear demo ultrawork --root"
         ]
     );
-    let update = ModeUpdate {
-        mode: "ultrawork".into(),
-        iteration: Some(1),
-        ..ModeUpdate::default()
-    };
+    let update = given!(ModeUpdate, mode: "ultrawork", iteration: 1);
     team.mode_update(update).unwrap();
     let (_, found, _) = faults(&world, "modes");
     assert_eq!(found, [fault("session_state", "blueprint", "s")]);
@@ -421,12 +362,8 @@ fn active_modes_of_which_nothing_is_heard_for_a_day_are_found() {
 
 #[test]
 fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
-    let world = World::new();
-    let mut team = world.demo();
-    let start = BootstrapStart {
-        run: Some("r".into()),
-        domains: Some(vec!["physics".into()]),
-    };
+    let (world, mut team) = demo();
+    let start = given!(BootstrapStart, run: "r", domains: ["physics"]);
     team.bootstrap_start(start).unwrap();
     for (event, data) in [
         (
@@ -440,15 +377,12 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
             r#"{"method":"team_api","members":["obstruction-theorist","synthesizer","physics"]}"#,
         ),
     ] {
-        let record = BootstrapRecord {
-            run: Some("r".into()),
-            event: event.into(),
-            data: serde_json::from_str(data).unwrap(),
-        };
+        let record = given!(BootstrapRecord, run: "r", event, data: serde_json::from_str::<Map<_,
+            _>>(data).unwrap());
         assert!(team.bootstrap_record(record).unwrap().accepted, "{event}");
     }
     let overdue = |world: &World| {
-        let answer = check(&world.root);
+        let answer = doctor(&world.root, "demo");
         let check = answer
             .checks
             .into_iter()

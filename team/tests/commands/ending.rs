@@ -1,47 +1,22 @@
 //! How a team comes to its end: the gate, what is left of it, what works then, and how it is deleted for good.
 
+use crate::prelude::*;
 use crate::workers::{answers, ask, heartbeat, identity, says};
-use crate::world::{
-    SECOND, World, assign, events, json, kinds, message, refused, settled_digest, status, update,
-};
-use serde_json::{Value, json};
-use std::io::Cursor;
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::storage::{Fault, Faulty, Storage};
-use teamlog_team::doctor::DoctorCheck;
-use teamlog_team::import::messages::ImportMessages;
-use teamlog_team::lifecycle::cleanup::{Cleanup, OrphanCleanup};
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::lifecycle::init::Init;
+use teamlog_engine::storage::Fault;
+use teamlog_team::lifecycle::cleanup::Cleanup;
 use teamlog_team::lifecycle::purge::Purge;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::append::Append;
-use teamlog_team::message::nudge::Nudge;
-use teamlog_team::message::read::Read;
-use teamlog_team::message::send::{Require, Send};
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::create::TaskCreate;
 use teamlog_team::worker::status::ReadStatus;
-use teamlog_team::worker::summary::GetSummary;
-use teamlog_team::{Code, Refusal, Root, Team, api};
 
 fn gentle() -> Cleanup {
     Cleanup::default()
 }
 
 fn forced() -> Cleanup {
-    Cleanup {
-        force: true,
-        ..Cleanup::default()
-    }
+    given!(Cleanup, force: true)
 }
 
 fn confirmed() -> Cleanup {
-    Cleanup {
-        confirm_issues: true,
-        ..Cleanup::default()
-    }
+    given!(Cleanup, confirm_issues: true)
 }
 
 /// Refused, and nothing recorded.
@@ -60,8 +35,7 @@ fn task(world: &World, team: &mut Team, id: &str, status: &str) {
 
 #[test]
 fn a_team_with_nothing_left_over_is_closed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     task(&world, &mut team, "1", "completed");
     task(&world, &mut team, "2", "canceled");
     let answer = team.cleanup(gentle()).unwrap();
@@ -80,10 +54,7 @@ fn a_team_with_nothing_left_over_is_closed() {
         last[0]["payload"],
         json!({"forced": false, "allowed": true, "pending": 0, "assigned": 0, "blocked": 0, "in_progress": 0, "failed": 0})
     );
-    assert_eq!(
-        last[1]["payload"],
-        json!({"from": "team-exec", "to": "cancelled"})
-    );
+    has!(last[1], {"payload": {"from": "team-exec", "to": "cancelled"}});
     assert_eq!(last[2]["payload"], json!({"reason": "shutdown"}));
     for event in &last[1..] {
         assert_eq!(event["cause"], last[0]["id"], "{event}");
@@ -96,8 +67,7 @@ fn a_team_with_nothing_left_over_is_closed() {
 
 #[test]
 fn failed_tasks_are_confirmed_first_even_with_work_left_over() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     task(&world, &mut team, "1", "failed");
     task(&world, &mut team, "2", "failed");
     task(&world, &mut team, "3", "in_progress");
@@ -121,8 +91,7 @@ fn work_left_over_holds_a_cleanup_back_whatever_its_state() {
         ("blocked", "pending=0,blocked=1,in_progress=0"),
         ("in_progress", "pending=0,blocked=0,in_progress=1"),
     ] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         task(&world, &mut team, "1", state);
         let refusal = held_back(&mut team, gentle(), Code::ShutdownGateBlocked);
         assert_eq!(
@@ -143,8 +112,7 @@ fn work_left_over_holds_a_cleanup_back_whatever_its_state() {
 
 #[test]
 fn a_rejection_holds_until_the_worker_is_asked_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.request_shutdown(ask("dev")).unwrap();
     team.write_shutdown_ack(answers("dev", "reject", Some("busy")))
         .unwrap();
@@ -163,18 +131,16 @@ fn a_rejection_holds_until_the_worker_is_asked_again() {
 
 #[test]
 fn a_team_can_do_without_the_gate() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     task(&world, &mut team, "1", "failed");
     task(&world, &mut team, "2", "pending");
     team.write_shutdown_ack(answers("dev", "reject", None))
         .unwrap();
     held_back(&mut team, gentle(), Code::ShutdownConfirm);
-    team.config_change(ConfigChange {
-        key: "governance.cleanup_requires_all_workers_inactive".into(),
-        value: Some("false".into()),
-        actor: None,
-    })
+    team.config_change(
+        given!(ConfigChange, key: "governance.cleanup_requires_all_workers_inactive",
+            value: "false"),
+    )
     .unwrap();
     team.cleanup(gentle()).unwrap();
     assert!(kinds(&mut team).contains(&"team_closed".to_owned()));
@@ -182,16 +148,12 @@ fn a_team_can_do_without_the_gate() {
 
 #[test]
 fn an_orphan_is_closed_without_a_gate() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     task(&world, &mut team, "1", "failed");
     let answer = team.orphan_cleanup(OrphanCleanup {}).unwrap();
     assert_eq!(json(&answer)["cleanup_mode"], "orphan_cleanup");
     assert_eq!(kinds(&mut team)[2..], ["phase_changed", "team_closed"]);
-    assert_eq!(
-        events(&mut team)[3]["payload"],
-        json!({"reason": "orphan_cleanup"})
-    );
+    has!(events(&mut team)[3], {"payload": {"reason": "orphan_cleanup"}});
 }
 
 /// A closed team that was full of life.
@@ -200,26 +162,14 @@ fn closed(world: &World) -> Team {
     team.write_identity(identity("dev", 1)).unwrap();
     team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
     team.task_assign(assign("1", "dev")).unwrap();
-    team.send(Send {
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(1),
-            max_retries: Some(0),
-        }),
-        ..message("lead", "dev")
-    })
-    .unwrap();
-    team.task_create(TaskCreate {
-        subject: "held".into(),
-        description: "held".into(),
-        ..TaskCreate::default()
-    })
-    .unwrap();
-    team.task_claim(TaskClaim {
-        task_id: "2".into(),
-        worker: "dev".into(),
-        ..TaskClaim::default()
-    })
-    .unwrap();
+    team.send(given!(Send,
+        delivery: Require { ack_timeout_seconds: Some(1), max_retries: Some(0), },
+        ..message("lead", "dev")))
+        .unwrap();
+    team.task_create(given!(TaskCreate, subject: "held", description: "held"))
+        .unwrap();
+    team.task_claim(given!(TaskClaim, task_id: "2", worker: "dev"))
+        .unwrap();
     team.cleanup(forced()).unwrap();
     team
 }
@@ -238,23 +188,10 @@ fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
         Code::TeamClosed,
     );
     refused(team.request_shutdown(ask("dev")), Code::TeamClosed);
-    refused(
-        team.append(Append {
-            kind: "seen".into(),
-            ..Append::default()
-        }),
-        Code::TeamClosed,
-    );
-    let more = Init {
-        members: vec!["new".into()],
-        ..Init::of("demo")
-    };
+    refused(team.append(given!(Append, kind: "seen")), Code::TeamClosed);
+    let more = given!(Init, members: ["new"], ..Init::of("demo"));
     refused(world.root.init(more), Code::TeamClosed);
-    let import = ImportMessages {
-        team: "demo".into(),
-        restamp: true,
-        ..ImportMessages::default()
-    };
+    let import = given!(ImportMessages, team: "demo", restamp: true);
     let line = r#"{"id":"m","type":"handoff","from":"lead","to":"dev","created_at":"2026-01-01T08:00:00Z","payload":{}}"#;
     let imported = world.root.import_messages(import, &mut Cursor::new(line));
     refused(imported, Code::TeamClosed);
@@ -271,10 +208,7 @@ fn what_is_left_of_a_closed_team_can_be_read_and_not_changed() {
             3
         )
     );
-    let read = Read {
-        agent: "dev".into(),
-        ..Read::default()
-    };
+    let read = given!(Read, agent: "dev");
     assert_eq!(team.read(read).unwrap().messages.len(), 2);
     let worker = ReadStatus {
         worker: "dev".into(),
@@ -296,10 +230,7 @@ fn time_stands_still_in_a_closed_team() {
         (0, None)
     );
     assert_eq!(kinds(&mut team).len(), recorded);
-    let nudge = Nudge {
-        idle_seconds: Some(0),
-        ..Nudge::default()
-    };
+    let nudge = given!(Nudge, idle_seconds: 0);
     refused(team.nudge(nudge), Code::TeamClosed);
 }
 
@@ -327,7 +258,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     team.summary(GetSummary {}).unwrap();
     settled_digest(&mut team);
     assert_eq!(left(), Vec::<String>::new());
-    let report = doctor(&world);
+    let report = json(&doctor(&world.root, "demo"));
     assert_eq!(report["overall_status"], "healthy", "{report:#}");
     // Somebody puts one back.
     world
@@ -336,7 +267,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
         .unwrap();
     let path = Path::new("teams/demo/tasks/1.json");
     world.memory.replace(path, b"{}", false).unwrap();
-    let report = doctor(&world);
+    let report = json(&doctor(&world.root, "demo"));
     let views = report["checks"]
         .as_array()
         .unwrap()
@@ -345,16 +276,6 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     assert_ne!(views.unwrap()["status"], "healthy", "{report:#}");
     settled_digest(&mut team);
     assert_eq!(left(), Vec::<String>::new());
-}
-
-fn doctor(world: &World) -> Value {
-    let check = DoctorCheck {
-        team: "demo".into(),
-        sample_size: 0,
-        program: "teamlog".into(),
-        backups: Vec::new(),
-    };
-    json(&world.root.doctor_check(check, &mut |_, _| {}).unwrap())
 }
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, String> {
@@ -485,8 +406,7 @@ fn every_operation_of_workers_works_through_the_table() {
 
 #[test]
 fn only_a_closed_team_is_purged_and_then_there_is_none() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let purge = Purge {
         team: "demo".into(),
     };

@@ -1,21 +1,9 @@
 //! Following a log, and waiting for what arrives.
 
-use crate::world::{MINUTE, World, assign, message, refused, update};
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
+use crate::prelude::*;
 use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
-use teamlog_engine::Format;
-use teamlog_engine::storage::Storage;
-use teamlog_team::log::append::Append;
-use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::read::Read;
 use teamlog_team::message::wait::{Wait, WaitStatus};
-use teamlog_team::{Code, Failure, Root, RootOptions};
 
 /// No test waits that long, unless it fails.
 const LONG: Duration = Duration::from_secs(30);
@@ -53,22 +41,14 @@ fn take(seqs: &Receiver<u64>, count: usize) -> Vec<u64> {
 #[test]
 fn a_follower_shows_what_is_there_and_then_what_comes() {
     for format in [Format::Jsonl, Format::Binary] {
-        let world = World::new();
-        let mut team = world.team(None, format);
+        let (world, mut team) = team_of(None, format);
         for _ in 0..5 {
             team.send(message("lead", "dev")).unwrap();
         }
         let (all, _) = follower(&world, Tail::default());
-        let last_two = Tail {
-            last: Some(2),
-            ..Tail::default()
-        };
-        let (newest, following) = follower(&world, last_two);
+        let (newest, following) = follower(&world, given!(Tail, last: 2));
         let none = Tail {
-            filter: Replay {
-                kind: Some("message_acked".into()),
-                ..Replay::default()
-            },
+            filter: given!(Replay, kind: "message_acked"),
             // There is none yet; it may begin late.
             last: None,
         };
@@ -82,11 +62,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         assert_eq!(take(&newest, 3), [8, 9, 10]);
         drop(newest);
         let inbox = team.read(of("dev")).unwrap();
-        let ack = Ack {
-            agent: "dev".into(),
-            message_id: inbox.messages[0].id.clone(),
-            actor: None,
-        };
+        let ack = given!(Ack, agent: "dev", message_id: inbox.messages[0].id.clone());
         team.ack(ack).unwrap();
         // Who acks joins first.
         assert_eq!(take(&acks, 1), [12], "others went by");
@@ -99,20 +75,14 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
 }
 
 fn of(agent: &str) -> Read {
-    Read {
-        agent: agent.into(),
-        ..Read::default()
-    }
+    given!(Read, agent)
 }
 
 #[test]
 fn it_goes_on_across_segments_and_midnights() {
     for format in [Format::Jsonl, Format::Binary] {
         let mut world = World::new();
-        let options = RootOptions {
-            segment_bytes_max: 2_000,
-            ..world.root.options().clone()
-        };
+        let options = given!(RootOptions, segment_bytes_max: 2_000, ..world.root.options().clone());
         world.root = Root::on(world.memory.clone(), options);
         let mut team = world.team(None, format);
         let (seqs, _) = follower(&world, Tail::default());
@@ -131,14 +101,9 @@ fn it_goes_on_across_segments_and_midnights() {
 
 #[test]
 fn a_limit_ends_it_and_a_filter_with_an_end_is_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let limited = Tail {
-        filter: Replay {
-            limit: Some(2),
-            from_seq: Some(3),
-            ..Replay::default()
-        },
+        filter: given!(Replay, limit: 2, from_seq: 3),
         last: None,
     };
     let (seqs, following) = follower(&world, limited);
@@ -148,27 +113,12 @@ fn a_limit_ends_it_and_a_filter_with_an_end_is_refused() {
     assert_eq!(following.join().unwrap().unwrap(), 2);
     assert_eq!(take(&seqs, 2), [3, 4]);
     for (field, filter) in [
-        (
-            "to_seq",
-            Replay {
-                to_seq: Some(9),
-                ..Replay::default()
-            },
-        ),
+        ("to_seq", given!(Replay, to_seq: 9)),
         (
             "until",
-            Replay {
-                until: Some(world.root.options().clock.now()),
-                ..Replay::default()
-            },
+            given!(Replay, until: world.root.options().clock.now()),
         ),
-        (
-            "reverse",
-            Replay {
-                reverse: true,
-                ..Replay::default()
-            },
-        ),
+        ("reverse", given!(Replay, reverse: true)),
     ] {
         let tail = Tail { filter, last: None };
         let followed = team.follow(&tail, &mut |_, _| ControlFlow::Continue(()), &mut || {
@@ -184,8 +134,7 @@ fn a_limit_ends_it_and_a_filter_with_an_end_is_refused() {
 #[test]
 fn another_log_in_its_place_ends_it_with_a_word() {
     for cut in [false, true] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         for _ in 0..3 {
             team.send(message("lead", "dev")).unwrap();
         }
@@ -251,8 +200,7 @@ fn known(agent: &str, since: u64) -> Wait {
 
 #[test]
 fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let waiting = wait(&world, known("dev", 1));
     team.send(message("lead", "qa")).unwrap();
     team.send(message("qa", "dev")).unwrap();
@@ -260,10 +208,7 @@ fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
     // It lies there already.
     let again = wait(&world, known("dev", 2));
     assert_eq!(again.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
-    let nothing = Wait {
-        timeout: Some(Duration::from_millis(30)),
-        ..known("dev", 3)
-    };
+    let nothing = given!(Wait, timeout: Duration::from_millis(30), ..known("dev", 3));
     assert_eq!(
         wait(&world, nothing).join().unwrap(),
         (WaitStatus::TimedOut, vec![], 3)
@@ -278,19 +223,14 @@ fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
 
 #[test]
 fn what_others_do_to_a_task_reaches_its_owner_what_it_does_itself_wakes_nobody() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("t1", "dev")).unwrap();
     let since = 2;
     let waiting = wait(&world, known("dev", since));
     // Its own report, a fact about another task, a repetition of something known.
     team.task_update(update("t1", "in_progress")).unwrap();
-    let fact = |task: &str, actor: &str| Append {
-        kind: "ci_run_finished".into(),
-        actor: Some(actor.into()),
-        task_id: Some(task.into()),
-        ..Append::default()
-    };
+    let fact =
+        |task: &str, actor: &str| given!(Append, kind: "ci_run_finished", actor, task_id: task);
     team.append(fact("t2", "ci")).unwrap();
     team.append(fact("t1", "dev")).unwrap();
     thread::sleep(Duration::from_millis(20));
@@ -301,8 +241,7 @@ fn what_others_do_to_a_task_reaches_its_owner_what_it_does_itself_wakes_nobody()
 
 #[test]
 fn a_long_absence_is_caught_up_with_by_pages() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for _ in 0..120 {
         team.send(message("lead", "dev")).unwrap();
         team.send(message("lead", "qa")).unwrap();
@@ -311,10 +250,7 @@ fn a_long_absence_is_caught_up_with_by_pages() {
     let mut since = 0;
     let mut found = Vec::new();
     loop {
-        let deadline = Wait {
-            timeout: Some(Duration::ZERO),
-            ..known("qa", since)
-        };
+        let deadline = given!(Wait, timeout: Duration::ZERO, ..known("qa", since));
         let (status, seqs, last) = wait(&world, deadline).join().unwrap();
         assert!(seqs.len() <= 50);
         found.extend(seqs);

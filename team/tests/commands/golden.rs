@@ -4,16 +4,9 @@
 //! `cargo test -p teamlog-team --test commands golden::make -- --ignored` makes the set of the present version.
 
 use crate::golden_set::made;
-use crate::world::*;
-use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use teamlog_engine::Format;
+use crate::prelude::*;
 use teamlog_engine::reader::Point;
-use teamlog_engine::storage::{Memory, Storage};
-use teamlog_team::log::trace::Trace;
 use teamlog_team::projections::vocabulary::{self, KINDS};
-use teamlog_team::{Code, Team};
 
 /// The set of this version.
 const SET: &str = "teams-v1";
@@ -120,10 +113,7 @@ fn golden_teams_answer_queries() {
         for status in ["completed", "failed", "canceled", "pending"] {
             assert!(statuses.contains(status), "{statuses:?}");
         }
-        let trace = Trace {
-            trace_id: "tr-golden".into(),
-            ..Trace::default()
-        };
+        let trace = given!(Trace, trace_id: "tr-golden");
         assert!(team.trace(trace).unwrap().count > 1);
         let mut past = world
             .root

@@ -1,25 +1,9 @@
 //! How the golden set is made: teams in which every kind of event is written, by commands.
 
-use crate::world::*;
-use serde_json::{Value, json};
+use crate::prelude::*;
 use std::cell::RefCell;
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Memory, Storage};
+use teamlog_team::BackupDir;
 use teamlog_team::backup::restore::Restore;
-use teamlog_team::doctor::repair::Repair;
-use teamlog_team::handle::command::Control;
-use teamlog_team::import::team_chat::ImportTeamChat;
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::append::Append;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::send::{Require, Send};
-use teamlog_team::task::update::TaskUpdate;
-use teamlog_team::{BackupDir, RootOptions, Team, api};
 
 const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
@@ -56,11 +40,8 @@ fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, ap
     let Value::Object(input) = input else {
         panic!("{input} is no object");
     };
-    let control = Control {
-        trace_id: Some("tr-golden".into()),
-        key: (operation == "broadcast").then(|| "key-1".into()),
-        ..Control::default()
-    };
+    let control = given!(Control, trace_id: "tr-golden",
+        key: (operation == "broadcast").then_some("key-1"));
     let found = api::find(operation).unwrap();
     let answered = api::call(&world.root, found, input, control)?;
     Ok(serde_json::from_str(answered.data.get()).unwrap())
@@ -69,25 +50,14 @@ fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, ap
 /// The team in which nearly everything happens, and which is closed in the end.
 fn lived(world: &World, format: Format) {
     let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
-    let init = Init {
-        members,
-        format: Some(format),
-        ..Init::of("golden")
-    };
+    let init = given!(Init, members, format, ..Init::of("golden"));
     world.root.init(init).unwrap();
     world
         .root
-        .init(Init {
-            members: vec!["ops".into()],
-            ..Init::of("golden")
-        })
+        .init(given!(Init, members: ["ops"], ..Init::of("golden")))
         .unwrap();
     let mut team = world.root.team("golden").unwrap();
-    team.append(Append {
-        kind: "weather_seen".into(),
-        ..Append::default()
-    })
-    .unwrap();
+    team.append(given!(Append, kind: "weather_seen")).unwrap();
     sessions(world);
     messages(world, &mut team);
     tasks(world);
@@ -115,33 +85,22 @@ fn sessions(world: &World) {
 }
 
 fn messages(world: &World, team: &mut Team) {
-    let durable = |id: &str, seconds| Send {
-        message_id: Some(id.into()),
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(seconds),
-            max_retries: Some(1),
-        }),
-        cooldown_seconds: Some(60),
-        ..message("lead", "dev")
+    let durable = |id: &str, seconds| {
+        given!(Send, message_id: id,
+            delivery: Require { ack_timeout_seconds: Some(seconds), max_retries: Some(1), },
+            cooldown_seconds: 60, ..message("lead", "dev"))
     };
     team.send(durable("m1", 3_600)).unwrap();
     team.send(durable("m1", 3_600)).unwrap();
     team.send(durable("m2", 5)).unwrap();
     for (agent, id) in [("dev", "m1"), ("dev", "m1"), ("qa", "m1")] {
-        let ack = Ack {
-            agent: agent.into(),
-            message_id: id.into(),
-            actor: None,
-        };
+        let ack = given!(Ack, agent, message_id: id);
         let _ = team.ack(ack);
     }
     world.later(60 * SECOND);
     team.send(durable("m3", 5)).unwrap();
-    let given = Send {
-        created_at: Some("2026-11-20T08:00:00Z".into()),
-        actor: Some("scribe".into()),
-        ..message("qa", "lead")
-    };
+    let given = given!(Send, created_at: "2026-11-20T08:00:00Z", actor: "scribe",
+        ..message("qa", "lead"));
     team.send(given).unwrap();
     let to = |to: &str, body: &str| {
         let sent = json!({"from_worker": "lead", "to_worker": to, "body": body});
@@ -172,17 +131,10 @@ fn messages(world: &World, team: &mut Team) {
     team.tick(Tick::default()).unwrap();
     team.task_assign(assign("born-of-a-message", "dev"))
         .unwrap();
-    let update = TaskUpdate {
-        note: Some("half".into()),
-        ..update("born-of-a-message", "in_progress")
-    };
+    let update = given!(TaskUpdate, note: "half", ..update("born-of-a-message", "in_progress"));
     team.task_update(update).unwrap();
-    team.config_change(ConfigChange {
-        key: "delivery.default.max_retries".into(),
-        value: Some("2".into()),
-        actor: None,
-    })
-    .unwrap();
+    team.config_change(given!(ConfigChange, key: "delivery.default.max_retries", value: "2"))
+        .unwrap();
 }
 
 fn tasks(world: &World) {
@@ -244,13 +196,8 @@ fn tasks(world: &World) {
     call(world, "transition-task-status", input);
     create("held", json!({}));
     claim("held", 86_400_000);
-    let report = TaskUpdate {
-        progress: Some("40%".into()),
-        eta: Some("tomorrow".into()),
-        blocked: Some(true),
-        note: Some("waits for the schema".into()),
-        ..update("held", "blocked")
-    };
+    let report = given!(TaskUpdate, progress: "40%", eta: "tomorrow", blocked: true,
+        note: "waits for the schema", ..update("held", "blocked"));
     team.task_update(report).unwrap();
 }
 
@@ -469,11 +416,8 @@ fn supervised(world: &World, team: &mut Team) {
         "write-shutdown-ack",
         json!({"worker": "dev", "status": "accept"}),
     );
-    let last = Send {
-        message_id: Some("m9".into()),
-        delivery: Some(Require::default()),
-        ..message("lead", "dev")
-    };
+    let last = given!(Send, message_id: "m9", delivery: Require::default(),
+        ..message("lead", "dev"));
     team.send(last).unwrap();
 }
 
@@ -494,11 +438,7 @@ fn told(world: &World, format: Format) {
         memory.create_dir(path.parent().unwrap()).unwrap();
         memory.replace(path, text.as_bytes(), true).unwrap();
     }
-    let import = ImportTeamChat {
-        team: "told".into(),
-        format: Some(format),
-        ..ImportTeamChat::default()
-    };
+    let import = given!(ImportTeamChat, team: "told", format);
     world.root.import_team_chat(&import, &memory).unwrap();
 }
 
@@ -509,10 +449,7 @@ fn moved(world: &World, format: Format) {
         Format::Binary => Format::Jsonl,
     };
     let begun = |name: &str, format: Format| {
-        let init = Init {
-            format: Some(format),
-            ..Init::of(name)
-        };
+        let init = given!(Init, format, ..Init::of(name));
         world.root.init(init).unwrap();
         let mut team = world.root.team(name).unwrap();
         for _ in 0..3 {
@@ -521,11 +458,7 @@ fn moved(world: &World, format: Format) {
         }
         team
     };
-    let cut = Repair {
-        to: 3,
-        yes: true,
-        actor: None,
-    };
+    let cut = given!(Repair, to: 3, yes: true);
     begun("cut", format).repair(cut).unwrap();
     begun("converted", other).convert(format).unwrap();
     let segment = |team: &str| {
@@ -552,10 +485,6 @@ fn moved(world: &World, format: Format) {
     team.send(message("lead", "dev")).unwrap();
     let backup_dir = BackupDir::on(Arc::new(Memory::new()), RootOptions::default());
     begun("kept", format).backup(&backup_dir).unwrap();
-    let restore = Restore {
-        team: "restored".into(),
-        from: Some("kept".into()),
-        ..Restore::default()
-    };
+    let restore = given!(Restore, team: "restored", from: "kept");
     world.root.restore(restore, &backup_dir).unwrap();
 }

@@ -1,17 +1,10 @@
 //! Work at hand: what is ready, what an agent should know, what changed.
 
-use crate::world::{MINUTE, World, assign, json, message, refused, status, update};
-use serde_json::{Value, json};
-use teamlog_engine::Format;
+use crate::prelude::*;
 use teamlog_engine::reader::Point;
 use teamlog_team::log::diff::{Change, Diff, DiffAnswer, InboxChange};
-use teamlog_team::message::prime::{Prime, PrimeAnswer, TOKENS_MAX};
-use teamlog_team::message::send::Send;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::message::prime::{PrimeAnswer, TOKENS_MAX};
 use teamlog_team::usage::tokens;
-use teamlog_team::{Code, Team};
 
 fn ids(tasks: &[teamlog_team::task::listed::Listed]) -> Vec<&str> {
     tasks.iter().map(|task| task.task_id.as_str()).collect()
@@ -19,8 +12,7 @@ fn ids(tasks: &[teamlog_team::task::listed::Listed]) -> Vec<&str> {
 
 #[test]
 fn what_is_ready_comes_by_pages_and_a_cursor_outlives_its_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 1..=5 {
         world.later(MINUTE);
         let mut assignment = assign(&format!("t{n}"), "dev");
@@ -28,11 +20,7 @@ fn what_is_ready_comes_by_pages_and_a_cursor_outlives_its_task() {
         team.task_assign(assignment).unwrap();
     }
     let mut page = |cursor: Option<&str>| {
-        let ready = Ready {
-            agent: Some("dev".into()),
-            limit: Some(2),
-            cursor: cursor.map(Into::into),
-        };
+        let ready = given!(Ready, agent: "dev", limit: 2, cursor);
         team.ready(&ready)
     };
     let first = page(None).unwrap();
@@ -51,20 +39,13 @@ fn what_is_ready_comes_by_pages_and_a_cursor_outlives_its_task() {
     assert_eq!((ids(&third.tasks), third.next_cursor), (vec!["t5"], None));
     refused(page(Some("nothing")), Code::CursorUnknown);
     refused(
-        team.ready(&Ready {
-            agent: Some("stranger".into()),
-            ..Ready::default()
-        }),
+        team.ready(&given!(Ready, agent: "stranger")),
         Code::WorkerNotFound,
     );
 }
 
 fn prime(team: &mut Team, agent: &str) -> PrimeAnswer {
-    let answer = team
-        .prime(&Prime {
-            agent: agent.into(),
-        })
-        .unwrap();
+    let answer = team.prime(&given!(Prime, agent)).unwrap();
     let text = json(&answer).to_string();
     assert!(
         tokens::estimate(&text) < TOKENS_MAX,
@@ -76,33 +57,17 @@ fn prime(team: &mut Team, agent: &str) -> PrimeAnswer {
 
 #[test]
 fn an_agent_wakes_and_knows_its_work_its_mail_and_what_holds_it_up() {
-    let world = World::new();
-    let mut team = world.demo();
-    for (task, deps) in [
-        ("a", vec![]),
-        ("b", vec!["a", "x"]),
-        ("c", vec![]),
-        ("d", vec![]),
-    ] {
-        let deps = deps.into_iter().map(str::to_owned).collect();
-        let assignment = TaskAssign {
-            deps,
-            ..assign(task, "dev")
-        };
+    let (world, mut team) = demo();
+    for (task, deps) in [("a", &[][..]), ("b", &["a", "x"]), ("c", &[]), ("d", &[])] {
+        let assignment = given!(TaskAssign, deps, ..assign(task, "dev"));
         team.task_assign(assignment).unwrap();
         world.later(MINUTE);
     }
     team.task_update(update("a", "in_progress")).unwrap();
-    let stuck = TaskUpdate {
-        note: Some("no key".into()),
-        ..update("d", "blocked")
-    };
+    let stuck = given!(TaskUpdate, note: "no key", ..update("d", "blocked"));
     team.task_update(stuck).unwrap();
-    team.send(Send {
-        message_id: Some("news".into()),
-        ..message("qa", "dev")
-    })
-    .unwrap();
+    team.send(given!(Send, message_id: "news", ..message("qa", "dev")))
+        .unwrap();
     let answer = prime(&mut team, "dev");
     assert_eq!(
         json(&answer.tasks_by_status),
@@ -160,18 +125,12 @@ fn whatever_lies_there_fits_and_says_how_much_was_left_out() {
         let deps = (0..9)
             .map(|dep| format!("{}{dep}", "x.".repeat(55)))
             .collect();
-        let assignment = TaskAssign {
-            subject: "語".repeat(500),
-            deps: if n % 2 == 0 { deps } else { Vec::new() },
-            ..assign(&id, &name)
-        };
+        let assignment = given!(TaskAssign, subject: "語".repeat(500),
+            deps: if n % 2 == 0 { deps } else { Vec::new() }, ..assign(&id, &name));
         team.task_assign(assignment).unwrap();
         world.later(1);
         if n % 5 == 1 {
-            let report = TaskUpdate {
-                from: name.clone(),
-                ..update(&id, "in_progress")
-            };
+            let report = given!(TaskUpdate, from: name.clone(), ..update(&id, "in_progress"));
             team.task_update(report).unwrap();
         }
     }
@@ -199,28 +158,18 @@ fn diff(team: &mut Team, from: u64, to: Option<u64>) -> DiffAnswer {
 
 #[test]
 fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Binary);
+    let (world, mut team) = team_of(None, Format::Binary);
     team.task_assign(assign("t10", "dev")).unwrap();
     let from = status(&mut team).last_seq;
     world.later(MINUTE);
     team.task_assign(assign("t2", "qa")).unwrap();
-    let late = TaskUpdate {
-        created_at: Some("2026-11-21T08:00:00Z".into()),
-        ..update("t10", "failed")
-    };
+    let late = given!(TaskUpdate, created_at: "2026-11-21T08:00:00Z", ..update("t10", "failed"));
     team.task_update(late).unwrap();
     let unchanged = status(&mut team).last_seq;
-    team.task_update(TaskUpdate {
-        note: Some("done at last".into()),
-        ..update("t10", "completed")
-    })
-    .unwrap();
+    team.task_update(given!(TaskUpdate, note: "done at last", ..update("t10", "completed")))
+        .unwrap();
     let first = team
-        .read(teamlog_team::message::read::Read {
-            agent: "dev".into(),
-            ..Default::default()
-        })
+        .read(given!(teamlog_team::message::read::Read, agent: "dev"))
         .unwrap();
     team.ack(teamlog_team::message::ack::Ack {
         agent: "dev".into(),
@@ -293,8 +242,7 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
 
 #[test]
 fn a_difference_comes_by_pages_and_adds_up() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..40 {
         world.later(MINUTE);
         match n % 3 {

@@ -1,31 +1,9 @@
 //! Live equals rebuilt, over random histories of commands by several handles.
 
-use crate::world::{World, message, settled_digest, update};
+use crate::prelude::*;
 use proptest::prelude::*;
-use teamlog_engine::Format;
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::append::Append;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::dead_letter::Requeue;
-use teamlog_team::message::nudge::Nudge;
-use teamlog_team::message::send::{Require, Send};
 use teamlog_team::projections::Status;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::TaskFinish;
-use teamlog_team::task::list::Tasks;
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::release::TaskRelease;
-use teamlog_team::task::renew::TaskRenew;
 use teamlog_team::task::reopen::TaskReopen;
-use teamlog_team::task::update::TaskUpdate;
-use teamlog_team::{Failure, Team};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -177,11 +155,8 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
     };
     match step {
         Step::Send { to, id, cooldown } => {
-            let send = Send {
-                message_id: id.map(|id| format!("m{id}")),
-                cooldown_seconds: cooldown.then_some(2),
-                ..message("a0", &agent(to))
-            };
+            let send = given!(Send, message_id: id.map(|id| format!("m{id}")),
+                cooldown_seconds: cooldown.then_some(2), ..message("a0", &agent(to)));
             team.send(send).map(drop)
         }
         Step::Assign {
@@ -190,35 +165,23 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             deps,
             back,
         } => team
-            .task_assign(TaskAssign {
-                from: "a0".into(),
-                to: agent(to),
-                task_id: task(id),
-                subject: "work".into(),
-                deps: deps.into_iter().map(task).collect(),
-                created_at: earlier(back),
-                ..TaskAssign::default()
-            })
+            .task_assign(
+                given!(TaskAssign, from: "a0", to: agent(to), task_id: task(id), subject: "work",
+                    deps: deps.into_iter().map(task).collect::<Vec<_>>(),
+                    created_at: earlier(back)),
+            )
             .map(drop),
         Step::Update {
             task: id,
             status,
             back,
         } => team
-            .task_update(TaskUpdate {
-                from: "a1".into(),
-                to: "a0".into(),
-                blocked: (status == 1).then_some(true),
-                created_at: earlier(back),
-                ..update(&task(id), Status::ALL[status].name())
-            })
+            .task_update(given!(TaskUpdate, from: "a1", to: "a0",
+                blocked: (status == 1).then_some(true), created_at: earlier(back),
+                ..update(&task(id), Status::ALL[status].name())))
             .map(drop),
         Step::Ack { agent: who, id } => team
-            .ack(Ack {
-                agent: agent(who),
-                message_id: format!("m{id}"),
-                actor: None,
-            })
+            .ack(given!(Ack, agent: agent(who), message_id: format!("m{id}")))
             .map(drop),
         Step::Require {
             to,
@@ -226,50 +189,28 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             seconds,
             retries,
         } => {
-            let send = Send {
-                message_id: Some(format!("m{id}")),
-                delivery: Some(Require {
-                    ack_timeout_seconds: Some(seconds),
-                    max_retries: Some(retries),
-                }),
-                ..message("a0", &agent(to))
-            };
+            let send = given!(Send, message_id: format!("m{id}"),
+                delivery: given!(Require, ack_timeout_seconds: seconds, max_retries: retries),
+                ..message("a0", &agent(to)));
             team.send(send).map(drop)
         }
         Step::Tick => team.tick(Tick::default()).map(drop),
         Step::Requeue { id } => team
-            .requeue(Requeue {
-                message_id: Some(format!("m{id}")),
-                ..Requeue::default()
-            })
+            .requeue(given!(Requeue, message_id: format!("m{id}")))
             .map(drop),
         Step::Nudge => team
-            .nudge(Nudge {
-                idle_seconds: Some(2),
-                cooldown_seconds: Some(3),
-                ..Nudge::default()
-            })
+            .nudge(given!(Nudge, idle_seconds: 2, cooldown_seconds: 3))
             .map(drop),
         Step::Configure { key, value } => team
-            .config_change(ConfigChange {
-                key: KEYS[key].into(),
-                value: value.map(|value| value.to_string()),
-                actor: None,
-            })
+            .config_change(given!(ConfigChange, key: KEYS[key],
+                value: value.map(|value| value.to_string())))
             .map(drop),
         Step::Append { task: id } => team
-            .append(Append {
-                kind: "seen".into(),
-                task_id: Some(task(id)),
-                ..Append::default()
-            })
+            .append(given!(Append, kind: "seen", task_id: task(id)))
             .map(drop),
         Step::Join { agent: who } => world
             .root
-            .init(Init {
-                members: vec![agent(who)],
-                ..Init::of("demo")
-            })
+            .init(given!(Init, members: vec![agent(who)], ..Init::of("demo")))
             .map(drop),
         Step::Later { micros } => {
             world.later(micros);
@@ -280,39 +221,31 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             owner,
             deps,
         } => team
-            .task_create(TaskCreate {
-                task_id: id.map(task),
-                owner: owner.map(agent),
-                blocked_by: Some(deps.into_iter().map(task).collect()),
-                ..crate::claims::new("work")
-            })
+            .task_create(
+                given!(TaskCreate, task_id: id.map(task), owner: owner.map(agent),
+                blocked_by: deps.into_iter().map(task).collect::<Vec<_>>(),
+                ..crate::claims::new("work")),
+            )
             .map(drop),
         Step::Change {
             task: id,
             deps,
             expected,
         } => team
-            .task_change(TaskChange {
+            .task_change(given!(TaskChange,
                 blocked_by: deps.map(|deps| deps.into_iter().map(task).collect()),
-                expected_version: expected,
-                ..crate::claims::change(&task(id))
-            })
+                expected_version: expected, ..crate::claims::change(&task(id))))
             .map(drop),
         Step::Claim {
             task: id,
             worker,
             seconds,
         } => team
-            .task_claim(TaskClaim {
-                lease_ms: Some(seconds * 1_000),
-                ..crate::claims::claim(&task(id), &agent(worker))
-            })
+            .task_claim(given!(TaskClaim, lease_ms: seconds * 1_000,
+                ..crate::claims::claim(&task(id), &agent(worker))))
             .map(drop),
         Step::ClaimNext { worker, seconds } => team
-            .claim_next(ClaimNext {
-                worker: agent(worker),
-                lease_ms: Some(seconds * 1_000),
-            })
+            .claim_next(given!(ClaimNext, worker: agent(worker), lease_ms: seconds * 1_000))
             .map(drop),
         Step::Hold {
             task: id,
@@ -320,17 +253,10 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
             epoch,
         } => hold(team, &task(id), what, epoch),
         Step::Cancel { task: id, force } => team
-            .task_cancel(TaskCancel {
-                task_id: task(id),
-                force,
-                ..TaskCancel::default()
-            })
+            .task_cancel(given!(TaskCancel, task_id: task(id), force))
             .map(drop),
         Step::Retry { task: id } => team
-            .task_reopen(TaskReopen {
-                task_id: task(id),
-                ..TaskReopen::default()
-            })
+            .task_reopen(given!(TaskReopen, task_id: task(id)))
             .map(drop),
         Step::Finish => team.finish(),
         Step::Reopen => {
@@ -352,13 +278,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
     let task_id = id.to_owned();
     match what {
         0 => team
-            .task_renew(TaskRenew {
-                task_id,
-                claim_token,
-                epoch,
-                lease_ms: Some(3_000),
-                ..TaskRenew::default()
-            })
+            .task_renew(given!(TaskRenew, task_id, claim_token, epoch, lease_ms: 3_000))
             .map(drop),
         1 => team
             .task_release(TaskRelease {
@@ -372,37 +292,18 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
             })
             .map(drop),
         _ => team
-            .task_finish(TaskFinish {
-                task_id,
-                from: "in_progress".into(),
-                to: if what == 2 { "completed" } else { "failed" }.into(),
-                claim_token,
-                epoch,
-                result: Some("r".into()),
-                error: Some("e".into()),
-                ..TaskFinish::default()
-            })
+            .task_finish(given!(TaskFinish, task_id, from: "in_progress",
+                to: if what == 2 { "completed" } else { "failed" }, claim_token, epoch, result: "r",
+                error: "e"))
             .map(drop),
     }
 }
 
 /// What must hold of tasks whatever happened.
 fn check(team: &mut Team) {
-    let now = team
-        .tasks(Tasks {
-            limit: Some(0),
-            ..Tasks::default()
-        })
-        .unwrap()
-        .tasks;
+    let now = team.tasks(given!(Tasks, limit: 0)).unwrap().tasks;
     let find = |id: &str| now.iter().find(|task| task.task_id == id);
-    let ready = team
-        .ready(&Ready {
-            limit: Some(0),
-            ..Ready::default()
-        })
-        .unwrap()
-        .tasks;
+    let ready = team.ready(&given!(Ready, limit: 0)).unwrap().tasks;
     for task in &now {
         let id = &task.task_id;
         let open = task

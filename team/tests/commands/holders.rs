@@ -1,15 +1,8 @@
 //! Who may act on a claim: whoever presents its token; with an epoch alone its holder, where it is known who acts.
 
 use crate::claims::{after, claimed, new};
+use crate::prelude::*;
 use crate::transitions::cancel;
-use crate::world::{SECOND, World, json, refused, settled_digest};
-use serde_json::{Value, json};
-use teamlog_team::handle::command::Control;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::finish::TaskFinish;
-use teamlog_team::task::release::TaskRelease;
-use teamlog_team::task::renew::TaskRenew;
-use teamlog_team::{Code, Failure, Team};
 
 /// What is presented of the claim of `dev`, and by whom.
 #[derive(Clone, Default)]
@@ -25,36 +18,22 @@ const WAYS: [&str; 5] = ["complete", "fail", "renew", "release", "cancel"];
 
 /// Presents it; the payload of the event that it led to.
 fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failure> {
-    team.under(Control {
-        actor: shown.actor.map(str::to_owned),
-        ..Control::default()
-    });
+    team.under(given!(Control, actor: shown.actor.map(str::to_owned)));
     let (claim_token, epoch) = (shown.token.map(str::to_owned), shown.epoch);
     let (worker, force) = (shown.worker.map(str::to_owned), shown.force);
     let before = team.head().unwrap().receipt.seq;
     match way {
         "complete" | "fail" => {
             let to = if way == "fail" { "failed" } else { "completed" };
-            team.task_finish(TaskFinish {
-                task_id: "1".into(),
-                from: "in_progress".into(),
-                to: to.into(),
-                claim_token,
-                epoch,
-                worker,
-                force,
-                ..TaskFinish::default()
-            })
+            team.task_finish(
+                given!(TaskFinish, task_id: "1", from: "in_progress", to, claim_token, epoch,
+                    worker, force),
+            )
             .map(drop)?;
         }
-        "renew" => drop(team.task_renew(TaskRenew {
-            task_id: "1".into(),
-            claim_token,
-            epoch,
-            worker,
-            force,
-            ..TaskRenew::default()
-        })?),
+        "renew" => drop(
+            team.task_renew(given!(TaskRenew, task_id: "1", claim_token, epoch, worker, force))?,
+        ),
         "release" => drop(
             team.task_release(TaskRelease {
                 task_id: "1".into(),
@@ -68,21 +47,21 @@ fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failu
                 ..TaskRelease::default()
             })?,
         ),
-        _ => drop(team.task_cancel(TaskCancel {
+        _ => drop(team.task_cancel(given!(
+            TaskCancel,
             claim_token,
             epoch,
             worker,
             force,
             ..cancel("1")
-        })?),
+        ))?),
     }
     Ok(after(team, usize::try_from(before).unwrap()).remove(0))
 }
 
 /// A team in which `dev` holds task 1, and the token of that claim.
 fn held() -> (World, Team, String) {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let token = claimed(&mut team, new("first")).claim_token;
     (world, team, token)
 }
@@ -90,10 +69,7 @@ fn held() -> (World, Team, String) {
 #[test]
 fn an_epoch_that_somebody_else_presents_moves_nothing() {
     let (_world, mut team, _) = held();
-    let guessed = Shown {
-        epoch: Some(1),
-        ..Shown::default()
-    };
+    let guessed = given!(Shown, epoch: 1);
     let before = team.head().unwrap().receipt.seq;
     for way in WAYS {
         for (worker, actor, field) in [
@@ -102,11 +78,7 @@ fn an_epoch_that_somebody_else_presents_moves_nothing() {
             (Some("qa"), Some("dev"), "worker"),
             (Some("dev"), Some("qa"), "actor"),
         ] {
-            let shown = Shown {
-                worker,
-                actor,
-                ..guessed.clone()
-            };
+            let shown = given!(Shown, worker, actor, ..guessed.clone());
             let refusal = refused(present(&mut team, way, &shown), Code::NotHolder);
             // To give a task back somebody must be named in any case.
             if way != "release" || worker.is_some() {
@@ -131,11 +103,7 @@ fn an_epoch_that_somebody_else_presents_moves_nothing() {
 fn a_token_alone_suffices_whoever_presents_it() {
     for way in WAYS {
         let (_world, mut team, token) = held();
-        let shown = Shown {
-            token: Some(&token),
-            actor: Some("qa"),
-            ..Shown::default()
-        };
+        let shown = given!(Shown, token: token.as_str(), actor: "qa");
         let event = present(&mut team, way, &shown).unwrap();
         assert_eq!(event["actor"], "qa", "{way}");
         assert_eq!(event["payload"]["forced"], Value::Null, "{way}");
@@ -147,12 +115,7 @@ fn an_epoch_suffices_for_its_holder_and_where_nobody_knows_who_acts() {
     for way in WAYS {
         for (worker, actor) in [(None, None), (Some("dev"), None), (None, Some("dev"))] {
             let (_world, mut team, _) = held();
-            let shown = Shown {
-                epoch: Some(1),
-                worker,
-                actor,
-                ..Shown::default()
-            };
+            let shown = given!(Shown, epoch: 1, worker, actor);
             let event = present(&mut team, way, &shown).unwrap();
             assert_eq!(event["payload"]["forced"], Value::Null, "{way}");
         }
@@ -163,20 +126,11 @@ fn an_epoch_suffices_for_its_holder_and_where_nobody_knows_who_acts() {
 fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
     for way in WAYS {
         let (_world, mut team, _) = held();
-        let forced = |epoch| Shown {
-            epoch: Some(epoch),
-            actor: Some("qa"),
-            force: true,
-            ..Shown::default()
-        };
+        let forced = |epoch| given!(Shown, epoch, actor: "qa", force: true);
         for wrong in [0, 2, u64::MAX] {
             refused(present(&mut team, way, &forced(wrong)), Code::ClaimConflict);
         }
-        let none = Shown {
-            actor: Some("qa"),
-            force: true,
-            ..Shown::default()
-        };
+        let none = given!(Shown, actor: "qa", force: true);
         // The leader alone ends a claim without presenting it, and only by canceling the task.
         let (worker, code) = match way {
             "cancel" => (Some("qa"), Code::ClaimConflict),
@@ -187,10 +141,7 @@ fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
             refused(present(&mut team, way, &none), Code::ClaimConflict);
         }
         let event = present(&mut team, way, &forced(1)).unwrap();
-        assert_eq!(
-            (&event["actor"], &event["payload"]["forced"]),
-            (&json!("qa"), &json!(true))
-        );
+        has!(event, {"actor": "qa", "/payload/forced": true});
         if way != "cancel" {
             assert_eq!(event["payload"]["worker"], "dev", "{way}");
         }
@@ -201,12 +152,9 @@ fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
 #[test]
 fn a_claim_renewed_by_force_is_answered_without_the_token_unless_it_was_presented() {
     let (_world, mut team, token) = held();
-    let renew = |claim_token: Option<&String>, epoch, force| TaskRenew {
-        task_id: "1".into(),
-        claim_token: claim_token.cloned(),
-        epoch,
-        force,
-        ..TaskRenew::default()
+    let renew = |claim_token: Option<&String>, epoch, force| {
+        given!(TaskRenew, task_id: "1",
+            claim_token: claim_token.cloned(), epoch, force)
     };
     for (renewal, told) in [
         (renew(None, Some(1), true), false),
@@ -224,13 +172,9 @@ fn a_claim_renewed_by_force_is_answered_without_the_token_unless_it_was_presente
 
 #[test]
 fn a_forced_end_without_a_claim_says_nothing_of_force() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let shown = Shown {
-        force: true,
-        ..Shown::default()
-    };
+    let shown = given!(Shown, force: true);
     let event = present(&mut team, "cancel", &shown).unwrap();
     assert_eq!(event["payload"]["forced"], Value::Null);
 }
@@ -239,11 +183,7 @@ fn a_forced_end_without_a_claim_says_nothing_of_force() {
 fn an_override_by_nobody_known_is_not_the_holders_doing() {
     for way in ["complete", "fail", "renew"] {
         let (_world, mut team, _) = held();
-        let shown = Shown {
-            epoch: Some(1),
-            force: true,
-            ..Shown::default()
-        };
+        let shown = given!(Shown, epoch: 1, force: true);
         let event = present(&mut team, way, &shown).unwrap();
         assert_eq!(event["actor"], "teamlog", "{way}");
     }
@@ -251,16 +191,9 @@ fn an_override_by_nobody_known_is_not_the_holders_doing() {
 
 #[test]
 fn a_claim_that_is_not_presented_may_be_forced_by_the_leader_or_once_its_lease_ran_out() {
-    let qa = Shown {
-        actor: Some("qa"),
-        force: true,
-        ..Shown::default()
-    };
+    let qa = given!(Shown, actor: "qa", force: true);
     let (_world, mut team, _) = held();
-    let leader = Shown {
-        actor: Some("leader-fixed"),
-        ..qa
-    };
+    let leader = given!(Shown, actor: "leader-fixed", ..qa);
     let event = present(&mut team, "cancel", &leader).unwrap();
     assert_eq!(event["payload"]["forced"], true);
     let (world, mut team, _) = held();

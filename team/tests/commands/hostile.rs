@@ -1,11 +1,8 @@
 //! Every operation, given what it does not take: each field missing, of another type, unknown, or meant to do harm.
 
+use crate::prelude::*;
 use crate::scenario::{Given, NAMES, mistyped, scenario};
-use crate::world::{World, events, settled_digest};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
-use teamlog_team::handle::command::Control;
 
 /// What a fault may leave behind.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];

@@ -1,19 +1,9 @@
 //! `import`: history from elsewhere, in any order.
 
-use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, status};
-use std::io::Cursor;
-use std::ops::ControlFlow;
-use std::path::Path;
-use teamlog_engine::Format;
-use teamlog_engine::storage::Storage;
+use crate::prelude::*;
+use teamlog_team::Result;
 use teamlog_team::import::events::ImportEvents;
-use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::import::report::ImportAnswer;
-use teamlog_team::message::read::Read;
-use teamlog_team::message::send::Send;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Result, Team};
 
 fn line(id: &str, at: &str, kind: &str, payload: &str) -> String {
     format!(
@@ -35,10 +25,7 @@ fn reported(id: &str, at: &str, status: &str) -> String {
 }
 
 fn import(world: &World, how: ImportMessages, lines: &[String]) -> Result<ImportAnswer> {
-    let how = ImportMessages {
-        team: "demo".into(),
-        ..how
-    };
+    let how = given!(ImportMessages, team: "demo", ..how);
     world
         .root
         .import_messages(how, &mut Cursor::new(lines.join("\n")))
@@ -69,10 +56,7 @@ fn history() -> Vec<String> {
 fn history_lands_in_its_order_at_its_times_on_its_days() {
     for format in [Format::Jsonl, Format::Binary] {
         let world = World::new();
-        let how = ImportMessages {
-            format: Some(format),
-            ..ImportMessages::default()
-        };
+        let how = given!(ImportMessages, format);
         let answer = import(&world, how, &history()).unwrap();
         assert_eq!(
             (answer.status, answer.created, answer.imported),
@@ -98,10 +82,7 @@ fn history_lands_in_its_order_at_its_times_on_its_days() {
         assert_eq!(shown, expected);
         let days = world.memory.list(Path::new("teams/demo/events")).unwrap();
         assert_eq!(days.len(), 3, "{days:?}");
-        let task = TaskShow {
-            task_id: "t1".into(),
-            ..TaskShow::default()
-        };
+        let task = given!(TaskShow, task_id: "t1");
         let task = team.task_show(task).unwrap().task;
         assert_eq!(
             (task.status.name(), task.snapshot_version),
@@ -134,10 +115,7 @@ fn duplicates_and_malformed_lines_are_counted_and_named() {
     );
     lines.push(r#"{"id":"m8","type":"handoff","from":"a","to":"b"}"#.into());
     lines.push(assigned("m7", "2026-01-01T00:00:00Z").replace("\"dev\"", "\"../x\""));
-    let strict = ImportMessages {
-        strict: true,
-        ..ImportMessages::default()
-    };
+    let strict = given!(ImportMessages, strict: true);
     let rejected = import(&world, strict, &lines).unwrap();
     assert_eq!((rejected.status, rejected.imported), ("rejected", 0));
     assert!(world.root.teams().unwrap().is_empty());
@@ -196,10 +174,7 @@ fn what_no_task_can_take_is_a_message_all_the_same_once() {
         line("m4", "2026-01-04T08:00:00Z", "handoff", "{}").replace(r#""tr""#, r#""""#),
     ];
     let world = World::new();
-    let strict = ImportMessages {
-        strict: true,
-        ..ImportMessages::default()
-    };
+    let strict = given!(ImportMessages, strict: true);
     let rejected = import(&world, strict, &lines).unwrap();
     assert_eq!((rejected.status, rejected.imported), ("rejected", 0));
     let answer = import(&world, ImportMessages::default(), &lines).unwrap();
@@ -233,10 +208,7 @@ fn what_no_task_can_take_is_a_message_all_the_same_once() {
     assert_eq!(events(&mut team).len(), all.len());
     // What was exported is read back.
     let text = export(&mut team);
-    let how = ImportEvents {
-        team: "copy".into(),
-        ..ImportEvents::default()
-    };
+    let how = given!(ImportEvents, team: "copy");
     world
         .root
         .import_events(how, &mut Cursor::new(text.clone()))
@@ -266,10 +238,7 @@ fn a_second_import_skips_what_is_known_and_takes_what_is_newer() {
 
     let mut more = history();
     more.push(reported("m4", "2026-01-04T08:00:00Z", "failed"));
-    let strict = ImportMessages {
-        strict: true,
-        ..ImportMessages::default()
-    };
+    let strict = given!(ImportMessages, strict: true);
     assert_eq!(import(&world, strict, &more).unwrap().status, "rejected");
     let answer = import(&world, ImportMessages::default(), &more).unwrap();
     assert_eq!((answer.imported, answer.duplicates), (1, 4));
@@ -280,46 +249,29 @@ fn a_second_import_skips_what_is_known_and_takes_what_is_newer() {
         Code::NotNewer,
     );
     assert_eq!(refusal.details["line"], 6);
-    let restamp = ImportMessages {
-        restamp: true,
-        ..ImportMessages::default()
-    };
+    let restamp = given!(ImportMessages, restamp: true);
     assert_eq!(import(&world, restamp, &more).unwrap().imported, 1);
     let mut team = world.root.team("demo").unwrap();
     let last = events(&mut team).pop().unwrap();
     assert_eq!(last["created_at"], crate::world::NOON);
-    assert_eq!(
-        last["payload"]["message"]["created_at"],
-        "2026-01-04T08:00:00.000000Z"
-    );
+    has!(last, {"/payload/message/created_at": "2026-01-04T08:00:00.000000Z"});
     settled_digest(&mut team);
 }
 
 #[test]
 fn an_import_into_a_team_obeys_its_format_and_its_membership() {
-    let world = World::new();
-    let mut team = world.team(Some(&["lead"]), Format::Jsonl);
-    let binary = ImportMessages {
-        format: Some(Format::Binary),
-        ..ImportMessages::default()
-    };
+    let (world, mut team) = team_of(Some(&["lead"]), Format::Jsonl);
+    let binary = given!(ImportMessages, format: Format::Binary);
     refused(import(&world, binary, &history()), Code::FormatMismatch);
     refused(
         import(&world, ImportMessages::default(), &[]).and_then(|_| {
-            world.root.import_messages(
-                ImportMessages {
-                    team: "-x".into(),
-                    ..ImportMessages::default()
-                },
-                &mut Cursor::new(""),
-            )
+            world
+                .root
+                .import_messages(given!(ImportMessages, team: "-x"), &mut Cursor::new(""))
         }),
         Code::InvalidInput,
     );
-    let restamp = ImportMessages {
-        restamp: true,
-        ..ImportMessages::default()
-    };
+    let restamp = given!(ImportMessages, restamp: true);
     let answer = import(&world, restamp, &history()).unwrap();
     assert_eq!((answer.imported, answer.malformed), (0, 4));
     assert!(
@@ -349,10 +301,7 @@ fn history_may_depend_on_tasks_of_other_trackers_and_live_assignments_may_not() 
     let answer = import(&world, ImportMessages::default(), &[old]).unwrap();
     assert_eq!(answer.imported, 1, "{:?}", answer.problems);
     let mut team = world.root.team("demo").unwrap();
-    let live = TaskAssign {
-        deps: vec!["external:x:1".into()],
-        ..assign("t2", "dev")
-    };
+    let live = given!(TaskAssign, deps: ["external:x:1"], ..assign("t2", "dev"));
     let refusal = refused(team.task_assign(live), Code::InvalidInput);
     assert_eq!(refusal.field.as_deref(), Some("message.payload.deps"));
     settled_digest(&mut team);
@@ -360,16 +309,14 @@ fn history_may_depend_on_tasks_of_other_trackers_and_live_assignments_may_not() 
 
 #[test]
 fn an_export_comes_back_without_loss_in_either_format() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..40 {
         world.later(7);
         team.task_assign(assign(&format!("t{n}"), "dev")).unwrap();
     }
-    team.send(Send {
-        payload: Some(r#"{"text":"ü \u0007 \"q\"","n":1.50}"#.into()),
-        ..message("lead", "qa")
-    })
+    team.send(
+        given!(Send, payload: r#"{"text":"ü \u0007 \"q\"","n":1.50}"#, ..message("lead", "qa")),
+    )
     .unwrap();
     let text = export(&mut team);
     let digest = settled_digest(&mut team);
@@ -391,10 +338,7 @@ fn an_export_comes_back_without_loss_in_either_format() {
         assert_eq!(export(&mut copy), text);
         assert_eq!(settled_digest(&mut copy), digest);
         assert!(copy.verify(None).unwrap().ok);
-        let read = Read {
-            agent: "qa".into(),
-            ..Read::default()
-        };
+        let read = given!(Read, agent: "qa");
         assert_eq!(copy.read(read).unwrap().count, 1);
         refused(
             world.root.import_events(how, &mut text.as_bytes()),
@@ -405,8 +349,7 @@ fn an_export_comes_back_without_loss_in_either_format() {
 
 #[test]
 fn a_broken_export_is_refused_with_its_line_and_leaves_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..3 {
         team.task_assign(assign(&format!("t{n}"), "dev")).unwrap();
     }
@@ -423,10 +366,7 @@ fn a_broken_export_is_refused_with_its_line_and_leaves_nothing() {
         joined(&[lines[0], &lines[1][..40]]),
     ];
     for text in broken {
-        let how = ImportEvents {
-            team: "copy".into(),
-            ..ImportEvents::default()
-        };
+        let how = given!(ImportEvents, team: "copy");
         let refusal = refused(
             world.root.import_events(how, &mut text.as_bytes()),
             Code::InvalidInput,

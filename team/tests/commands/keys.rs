@@ -1,11 +1,7 @@
 //! Idempotency keys: what was answered first is answered again.
 
-use crate::world::{World, events, kinds};
-use serde_json::{Value, json};
-use teamlog_engine::storage::Storage;
+use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
 
 fn call(world: &World, operation: &str, input: Value) -> Result<Value, Fault> {
     let operation = api::find(operation).unwrap();
@@ -22,15 +18,11 @@ fn create(key: &str, subject: &str) -> Value {
 
 #[test]
 fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let first = call(&world, "create-task", create("k-1", "one")).unwrap();
     let recorded = events(&mut team);
     let last = recorded.last().unwrap();
-    assert_eq!(
-        (&last["kind"], &last["key"]),
-        (&json!("response_stored"), &json!("k-1"))
-    );
+    has!(last, {"kind": "response_stored", "key": "k-1"});
     // Much may have changed since.
     let claim = json!({"team_name": "demo", "task_id": first["task"]["id"], "worker": "dev"});
     call(&world, "claim-task", claim).unwrap();
@@ -51,8 +43,7 @@ fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
 
 #[test]
 fn a_key_stands_for_one_request() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     let before = events(&mut team).len();
     for (operation, input) in [
@@ -68,8 +59,7 @@ fn a_key_stands_for_one_request() {
 
 #[test]
 fn what_was_refused_may_be_asked_again_under_its_key() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     let claim = |key: &str, worker: &str| json!({"team_name": "demo", "task_id": "1", "worker": worker, "key": key});
     let held = call(&world, "claim-task", claim("k-2", "dev")).unwrap();
@@ -113,8 +103,7 @@ fn grants(world: &World) -> [(&'static str, Value); 3] {
 
 /// A claim is granted, something happens, and the same is asked again under its key.
 fn asked_again(at: usize, meanwhile: &dyn Fn(&World, &Value)) -> (Value, Result<Value, Fault>) {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let (operation, input) = grants(&world)[at].clone();
     if operation == "renew-task-claim" {
         let claim =
@@ -213,8 +202,7 @@ fn that_nothing_was_ready_is_answered_again() {
 
 #[test]
 fn the_answer_lies_in_the_group_of_its_events() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     let kinds = kinds(&mut team);
     assert_eq!(
@@ -238,8 +226,7 @@ fn the_answer_lies_in_the_group_of_its_events() {
 
 #[test]
 fn an_answer_that_is_too_large_to_keep_is_said_to_have_been_given() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let mut large = create("k-1", "one");
     large["description"] = json!("x".repeat(1_046_000));
     call(&world, "create-task", large.clone()).unwrap();
@@ -253,8 +240,7 @@ fn an_answer_that_is_too_large_to_keep_is_said_to_have_been_given() {
 
 #[test]
 fn a_closed_team_keeps_no_answers_but_that_of_its_closing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let close = json!({"team_name": "demo", "key": "k-1"});
     let closed = call(&world, "orphan-cleanup", close.clone()).unwrap();
     let before = events(&mut team).len();
@@ -269,8 +255,7 @@ fn a_closed_team_keeps_no_answers_but_that_of_its_closing() {
 
 #[test]
 fn what_only_follows_stays_in_the_story_of_its_own_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     for story in [None, Some("story-b")] {
         let mut waits = create(&format!("k-{story:?}"), "waits");

@@ -3,41 +3,17 @@
 use crate::claims::{
     after, change, claim, claimed, complete, count, done, new, status, task, waiting,
 };
-use crate::world::{MINUTE, SECOND, World, json, kinds, refused, settled_digest};
-use serde_json::{Value, json};
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 use teamlog_engine::reader::Point;
-use teamlog_team::lifecycle::cleanup::OrphanCleanup;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::message::prime::Prime;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::list::Tasks;
 use teamlog_team::task::listed::Listed;
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::release::TaskRelease;
-use teamlog_team::task::renew::TaskRenew;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Team};
 
 pub fn release(claimed: &ClaimAnswer) -> TaskRelease {
-    TaskRelease {
-        task_id: claimed.task.id.clone(),
-        worker: "dev".into(),
-        claim_token: Some(claimed.claim_token.clone()),
-        ..TaskRelease::default()
-    }
+    given!(TaskRelease, task_id: claimed.task.id.clone(), worker: "dev",
+        claim_token: claimed.claim_token.clone())
 }
 
 pub fn renew(claimed: &ClaimAnswer) -> TaskRenew {
-    TaskRenew {
-        task_id: claimed.task.id.clone(),
-        claim_token: Some(claimed.claim_token.clone()),
-        ..TaskRenew::default()
-    }
+    given!(TaskRenew, task_id: claimed.task.id.clone(), claim_token: claimed.claim_token.clone())
 }
 
 fn said(events: &[Value]) -> Vec<&str> {
@@ -49,12 +25,8 @@ fn said(events: &[Value]) -> Vec<&str> {
 
 #[test]
 fn a_lease_lasts_as_long_as_was_asked_within_bounds() {
-    let world = World::new();
-    let mut team = world.demo();
-    let lasting = |task: &str, lease_ms| TaskClaim {
-        lease_ms: Some(lease_ms),
-        ..claim(task, "dev")
-    };
+    let (_, mut team) = demo();
+    let lasting = |task: &str, lease_ms| given!(TaskClaim, lease_ms, ..claim(task, "dev"));
     team.task_create(new("1")).unwrap();
     team.task_create(new("2")).unwrap();
     for lease_ms in [0, 999, 86_400_001, u64::MAX] {
@@ -69,14 +41,10 @@ fn a_lease_lasts_as_long_as_was_asked_within_bounds() {
 
 #[test]
 fn a_renewal_prolongs_and_never_shortens() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     world.later(5 * MINUTE);
-    let short = TaskRenew {
-        lease_ms: Some(1_000),
-        ..renew(&held)
-    };
+    let short = given!(TaskRenew, lease_ms: 1_000, ..renew(&held));
     let renewed = team.task_renew(short).unwrap();
     assert_eq!(
         (&renewed.leased_until, renewed.task.version),
@@ -94,28 +62,15 @@ fn a_renewal_prolongs_and_never_shortens() {
 
 #[test]
 fn only_the_holder_renews_what_is_claimed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let wrong = TaskRenew {
-        claim_token: Some("x".into()),
-        ..renew(&held)
-    };
+    let wrong = given!(TaskRenew, claim_token: "x", ..renew(&held));
     refused(team.task_renew(wrong.clone()), Code::ClaimConflict);
-    let nothing = TaskRenew {
-        claim_token: None,
-        ..wrong.clone()
-    };
+    let nothing = given!(TaskRenew, claim_token: None::<String>, ..wrong.clone());
     refused(team.task_renew(nothing), Code::InvalidInput);
-    let unknown = TaskRenew {
-        task_id: "9".into(),
-        ..wrong
-    };
+    let unknown = given!(TaskRenew, task_id: "9", ..wrong);
     refused(team.task_renew(unknown), Code::TaskNotFound);
-    let stale = TaskRenew {
-        expected_version: Some(1),
-        ..renew(&held)
-    };
+    let stale = given!(TaskRenew, expected_version: 1, ..renew(&held));
     refused(team.task_renew(stale), Code::VersionConflict);
     team.task_release(release(&held)).unwrap();
     refused(team.task_renew(renew(&held)), Code::ClaimConflict);
@@ -123,14 +78,10 @@ fn only_the_holder_renews_what_is_claimed() {
 
 #[test]
 fn a_released_task_is_pending_again_which_is_no_completion() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.task_create(waiting("waits", &["1"])).unwrap();
-    let wrong = TaskRelease {
-        claim_token: Some("x".into()),
-        ..release(&held)
-    };
+    let wrong = given!(TaskRelease, claim_token: "x", ..release(&held));
     refused(team.task_release(wrong), Code::ClaimConflict);
     let released = team.task_release(release(&held)).unwrap();
     assert!(released.ok);
@@ -139,50 +90,33 @@ fn a_released_task_is_pending_again_which_is_no_completion() {
     assert_eq!((task.owner, task.claim), (None, None));
     assert_eq!(status(&mut team, "2"), "blocked");
     let event = after(&mut team, 4).pop().unwrap();
-    assert_eq!(
-        event["payload"],
-        json!({"task_id": "1", "worker": "dev", "epoch": 1})
-    );
+    has!(event, {"payload": {"task_id": "1", "worker": "dev", "epoch": 1}});
 }
 
 #[test]
 fn releasing_what_nobody_holds_changes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.task_release(release(&held)).unwrap();
     let before = count(&mut team);
     let again = team.task_release(release(&held)).unwrap();
     assert_eq!((&*again.task.status, again.task.version), ("pending", 3));
-    let anything = TaskRelease {
-        claim_token: Some("x".into()),
-        ..release(&held)
-    };
+    let anything = given!(TaskRelease, claim_token: "x", ..release(&held));
     team.task_release(anything).unwrap();
     assert_eq!(count(&mut team), before);
-    let unknown = TaskRelease {
-        task_id: "9".into(),
-        ..release(&held)
-    };
+    let unknown = given!(TaskRelease, task_id: "9", ..release(&held));
     refused(team.task_release(unknown), Code::TaskNotFound);
     // What is kept for somebody is not given back by anybody.
-    let owned = teamlog_team::task::create::TaskCreate {
-        owner: Some("qa".into()),
-        ..new("owned")
-    };
+    let owned = given!(teamlog_team::task::create::TaskCreate, owner: "qa", ..new("owned"));
     let id = team.task_create(owned).unwrap().task.id;
-    let other = TaskRelease {
-        task_id: id,
-        ..release(&held)
-    };
+    let other = given!(TaskRelease, task_id: id, ..release(&held));
     refused(team.task_release(other), Code::ClaimConflict);
 }
 
 #[test]
 fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
     for round in 0..5 {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         let held = claimed(&mut team, new("first"));
         world.later(15 * MINUTE);
         let code = match round {
@@ -190,18 +124,13 @@ fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
             1 => refused(team.task_release(release(&held)), Code::LeaseExpired).code,
             2 => refused(team.task_renew(renew(&held)), Code::LeaseExpired).code,
             3 => {
-                let cancel = TaskCancel {
-                    task_id: "1".into(),
-                    claim_token: Some(held.claim_token.clone()),
-                    ..TaskCancel::default()
-                };
+                let cancel =
+                    given!(TaskCancel, task_id: "1", claim_token: held.claim_token.clone());
                 refused(team.task_cancel(cancel), Code::LeaseExpired).code
             }
             _ => {
-                let wrong = teamlog_team::task::finish::TaskFinish {
-                    claim_token: Some("x".into()),
-                    ..complete(&held)
-                };
+                let wrong = given!(teamlog_team::task::finish::TaskFinish, claim_token: "x",
+                    ..complete(&held));
                 refused(team.task_finish(wrong), Code::ClaimConflict).code
             }
         };
@@ -211,10 +140,7 @@ fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
             recorded[0]["payload"],
             json!({"task_id": "1", "worker": "dev", "epoch": 1, "leased_until": held.leased_until})
         );
-        assert_eq!(
-            (&recorded[0]["actor"], &recorded[0]["agent"]),
-            (&json!("teamlog"), &json!("dev"))
-        );
+        has!(recorded[0], {"actor": "teamlog", "agent": "dev"});
         let task = team.task_record("1").unwrap();
         assert_eq!(
             (&*task.status, task.owner, task.claim),
@@ -231,8 +157,7 @@ fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
 
 #[test]
 fn the_last_moment_still_counts() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     world.later(15 * MINUTE - 1);
     team.task_finish(complete(&held)).unwrap();
@@ -240,8 +165,7 @@ fn the_last_moment_still_counts() {
 
 #[test]
 fn an_expired_lease_is_taken_over_by_an_event_that_names_the_old_holder() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     claimed(&mut team, new("first"));
     world.later(15 * MINUTE);
     let taken = team.task_claim(claim("1", "qa")).unwrap();
@@ -256,14 +180,10 @@ fn an_expired_lease_is_taken_over_by_an_event_that_names_the_old_holder() {
 #[test]
 fn the_old_holder_hears_the_same_whoever_came_first() {
     for ticked in [false, true] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         let held = claimed(&mut team, new("first"));
-        let by_epoch = teamlog_team::task::finish::TaskFinish {
-            claim_token: None,
-            epoch: Some(1),
-            ..complete(&held)
-        };
+        let by_epoch = given!(teamlog_team::task::finish::TaskFinish, claim_token: None::<String>,
+            epoch: 1, ..complete(&held));
         world.later(15 * MINUTE);
         if ticked {
             team.tick(Tick::default()).unwrap();
@@ -285,25 +205,19 @@ fn the_old_holder_hears_the_same_whoever_came_first() {
 
 #[test]
 fn a_tick_records_leases_that_ran_out_and_says_when_the_next_does() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 1..=3 {
-        let lasting = TaskClaim {
-            lease_ms: Some(n * 60_000),
-            ..claim(&n.to_string(), "dev")
-        };
+        let lasting = given!(TaskClaim, lease_ms: n * 60_000, ..claim(&n.to_string(), "dev"));
         team.task_create(new("some")).unwrap();
         team.task_claim(lasting).unwrap();
     }
     let tick = |team: &mut Team| json(&team.tick(Tick::default()).unwrap());
     let first = tick(&mut team);
-    assert_eq!(first["leases"], json!({"expired": 0}));
-    assert_eq!(first["next_due_at"], "2026-11-21T12:01:00.000000Z");
+    has!(first, {"leases": {"expired": 0}, "next_due_at": "2026-11-21T12:01:00.000000Z"});
     world.later(2 * MINUTE);
     let seq = count(&mut team);
     let second = tick(&mut team);
-    assert_eq!(second["leases"], json!({"expired": 2}));
-    assert_eq!(second["next_due_at"], "2026-11-21T12:03:00.000000Z");
+    has!(second, {"leases": {"expired": 2}, "next_due_at": "2026-11-21T12:03:00.000000Z"});
     let recorded = after(&mut team, seq);
     assert_eq!(
         said(&recorded),
@@ -320,36 +234,27 @@ fn a_tick_records_leases_that_ran_out_and_says_when_the_next_does() {
 
 #[test]
 fn many_leases_run_out_group_by_group() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 1..=300 {
         team.task_create(new("some")).unwrap();
         team.task_claim(claim(&n.to_string(), "dev")).unwrap();
     }
     world.later(15 * MINUTE);
     let ticked = json(&team.tick(Tick::default()).unwrap());
-    assert_eq!(ticked["leases"], json!({"expired": 300}));
-    assert_eq!(ticked["next_due_at"], Value::Null);
+    has!(ticked, {"leases": {"expired": 300}, "next_due_at": null});
 }
 
 #[test]
 fn a_reader_sees_a_lease_that_ran_out_and_records_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     claimed(&mut team, new("first"));
     let shown = |team: &mut Team| {
-        let show = TaskShow {
-            task_id: "1".into(),
-            ..TaskShow::default()
-        };
+        let show = given!(TaskShow, task_id: "1");
         let (record, shown) = (
             json(&team.task_record("1").unwrap()),
             json(&team.task_show(show).unwrap()),
         );
-        let dev = Prime {
-            agent: "dev".into(),
-        };
-        let primed = json(&team.prime(&dev).unwrap());
+        let primed = json(&team.prime(&given!(Prime, agent: "dev")).unwrap());
         let brief = primed["in_progress"]["items"][0].clone();
         assert_eq!(brief["leased_until"], "2026-11-21T12:15:00.000000Z");
         let flags = [&record, &shown, &brief].map(|answer| answer.get("lease_expired").cloned());
@@ -362,39 +267,24 @@ fn a_reader_sees_a_lease_that_ran_out_and_records_nothing() {
         flags,
         [Some(json!(true)), Some(json!(true)), Some(json!(true))]
     );
-    assert_eq!(
-        (&record["status"], &record["claim"]["owner"]),
-        (&json!("in_progress"), &json!("dev"))
-    );
+    has!(record, {"status": "in_progress", "/claim/owner": "dev"});
     assert_eq!(kinds(&mut team).len(), 3);
 }
 
 #[test]
 fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     claimed(&mut team, new("first"));
     team.task_create(new("second")).unwrap();
-    let waits = TaskCreate {
-        blocked_by: Some(vec!["2".into()]),
-        ..new("waits")
-    };
+    let waits = given!(TaskCreate, blocked_by: ["2"], ..new("waits"));
     team.task_create(waits).unwrap();
     let held = (kinds(&mut team).len() as u64, world.clock_at());
     let ready = |team: &mut Team, agent: Option<&str>| {
-        let ready = Ready {
-            agent: agent.map(Into::into),
-            limit: Some(1),
-            cursor: None,
-        };
+        let ready = given!(Ready, agent, limit: 1);
         let first = team.ready(&ready).unwrap();
         let cursor = first.next_cursor.clone();
-        let second = cursor.map(|_| {
-            team.ready(&Ready {
-                cursor: first.next_cursor.clone(),
-                ..ready
-            })
-        });
+        let second =
+            cursor.map(|_| team.ready(&given!(Ready, cursor: first.next_cursor.clone(), ..ready)));
         let pages = [Some(first), second.map(Result::unwrap)];
         let pages = pages.into_iter().flatten().map(|page| json(&page));
         pages.collect::<Vec<_>>()
@@ -410,9 +300,7 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
         named.collect()
     };
     let primed = |team: &mut Team, agent: &str| {
-        let prime = Prime {
-            agent: agent.into(),
-        };
+        let prime = given!(Prime, agent);
         json(&team.prime(&prime).unwrap())["ready"].clone()
     };
     let second = ("2".to_owned(), false);
@@ -429,11 +317,7 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
         assert!(pages.iter().all(|page| page["total"] == 2), "{pages:?}");
     }
     let qa = primed(&mut team, "qa");
-    assert_eq!(
-        (&qa["total"], &qa["items"][0]["task_id"]),
-        (&json!(2), &json!("1"))
-    );
-    assert_eq!(qa["items"][0]["lease_expired"], true);
+    has!(qa, {"total": 2, "/items/0/task_id": "1", "/items/0/lease_expired": true});
     assert_eq!(qa["items"][1].get("lease_expired"), None);
     let seen = team.tasks(Tasks::default()).unwrap();
     let marked = seen.tasks.iter().map(Listed::lease_expired);
@@ -457,10 +341,7 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
     assert_eq!(named(&ready(&mut past, None)), [first, second]);
 
     // What is listed first is what is granted.
-    let next = ClaimNext {
-        worker: "qa".into(),
-        lease_ms: None,
-    };
+    let next = given!(ClaimNext, worker: "qa");
     let granted = team.claim_next(next).unwrap().task.unwrap();
     assert_eq!(json(&granted)["id"], "1");
     settled_digest(&mut team);
@@ -468,15 +349,10 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
 
 #[test]
 fn a_task_whose_lease_ran_out_and_that_waits_for_another_is_not_ready() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(new("first")).unwrap();
     claimed(&mut team, new("second"));
-    let change = TaskChange {
-        task_id: "2".into(),
-        blocked_by: Some(vec!["1".into()]),
-        ..TaskChange::default()
-    };
+    let change = given!(TaskChange, task_id: "2", blocked_by: ["1"]);
     team.task_change(change).unwrap();
     world.later(15 * MINUTE);
     let ready = team.ready(&Ready::default()).unwrap();
@@ -486,8 +362,7 @@ fn a_task_whose_lease_ran_out_and_that_waits_for_another_is_not_ready() {
 
 #[test]
 fn a_lease_outlives_the_handle_and_the_derived_store() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.finish().unwrap();
     drop(team);
@@ -509,14 +384,11 @@ fn a_lease_outlives_the_handle_and_the_derived_store() {
 
 #[test]
 fn what_ran_out_waits_again_for_what_it_waits_for() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let one = done(&mut team, new("1"));
     let held = claimed(&mut team, waiting("2", &[&one]));
-    let more = teamlog_team::task::change::TaskChange {
-        blocked_by: Some(vec![one, "9".into()]),
-        ..crate::claims::change(&held.task.id)
-    };
+    let more = given!(teamlog_team::task::change::TaskChange, blocked_by: vec![one, "9".into()],
+        ..crate::claims::change(&held.task.id));
     team.task_change(more).unwrap();
     world.later(15 * MINUTE);
     let seq = count(&mut team);
@@ -534,20 +406,14 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
 
 #[test]
 fn what_prime_says_to_type_is_said_once_and_only_where_it_is_granted() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let own = claimed(&mut team, new("first")).task.id;
     let waits = claimed(&mut team, new("second")).task.id;
     let third = team.task_create(new("third")).unwrap().task.id;
-    let changed = TaskChange {
-        blocked_by: Some(vec![third]),
-        ..change(&waits)
-    };
+    let changed = given!(TaskChange, blocked_by: vec![third], ..change(&waits));
     team.task_change(changed).unwrap();
     world.later(86_400 * SECOND);
-    let prime = Prime {
-        agent: "dev".into(),
-    };
+    let prime = given!(Prime, agent: "dev");
     let commands = team.prime(&prime).unwrap().commands;
     let said = |id: &str| {
         let line = format!("teamlog task claim demo {id} --worker dev");
@@ -558,8 +424,7 @@ fn what_prime_says_to_type_is_said_once_and_only_where_it_is_granted() {
 
 #[test]
 fn in_a_closed_team_nothing_is_ready_and_nothing_to_type_but_what_reads() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for subject in ["first", "second"] {
         team.task_create(new(subject)).unwrap();
     }
@@ -567,9 +432,7 @@ fn in_a_closed_team_nothing_is_ready_and_nothing_to_type_but_what_reads() {
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     let ready = team.ready(&Ready::default()).unwrap();
     assert_eq!((ready.count, ready.total), (0, 0));
-    let prime = Prime {
-        agent: "dev".into(),
-    };
+    let prime = given!(Prime, agent: "dev");
     for command in team.prime(&prime).unwrap().commands {
         let verb = command.split(' ').nth(1).unwrap();
         assert!(["read", "wait"].contains(&verb) || command.starts_with("teamlog task show"));

@@ -1,19 +1,11 @@
 //! Mail and reports over random histories by several handles, held against a plain model of them.
 
-use crate::world::{World, events, settled_digest};
+use crate::prelude::*;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
-use teamlog_engine::Format;
-use teamlog_team::Team;
 use teamlog_team::log::append_event::AppendEvent;
-use teamlog_team::log::event_type::EventType;
 use teamlog_team::log::read_events::ReadEvents;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::broadcast::Broadcast;
 use teamlog_team::message::mail::Mail;
 use teamlog_team::message::mailbox_list::MailboxList;
-use teamlog_team::message::mailbox_mark::{MarkDelivered, MarkNotified};
-use teamlog_team::message::send_message::SendMessage;
 
 const AGENTS: [&str; 3] = ["a0", "a1", "leader-fixed"];
 /// Those that a broadcast can go to.
@@ -130,11 +122,7 @@ impl Model {
     fn check(&self, team: &mut Team) {
         for (agent, name) in AGENTS.iter().enumerate() {
             for include_delivered in [true, false] {
-                let list = MailboxList {
-                    worker: (*name).into(),
-                    include_delivered: Some(include_delivered),
-                    ..MailboxList::default()
-                };
+                let list = given!(MailboxList, worker: *name, include_delivered);
                 let listed = team.mailbox_list(&list).unwrap().messages;
                 let listed: Vec<_> = listed
                     .into_iter()
@@ -166,20 +154,14 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
             to,
             body: text,
         } => {
-            let send = SendMessage {
-                from_worker: AGENTS[*from].into(),
-                to_worker: AGENTS[*to].into(),
-                body: body(text),
-            };
+            let send = given!(SendMessage, from_worker: AGENTS[*from], to_worker: AGENTS[*to],
+                body: body(text));
             let sent = team.send_message(send).unwrap();
             model.sent(*from, *to, *text, &sent.message);
             assert_eq!(sent.dispatch.message_id, sent.message.message_id);
         }
         Step::Broadcast { from, body: text } => {
-            let broadcast = Broadcast {
-                from_worker: AGENTS[*from].into(),
-                body: body(text),
-            };
+            let broadcast = given!(Broadcast, from_worker: AGENTS[*from], body: body(text));
             let sent = team.broadcast(broadcast).unwrap();
             let to: Vec<usize> = (0..WORKERS).filter(|to| to != from).collect();
             assert_eq!(sent.count, to.len());
@@ -189,10 +171,7 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
         }
         Step::Notified { by, message } => {
             let (message_id, letter) = model.of(*by, *message);
-            let mark = MarkNotified {
-                worker: AGENTS[*by].into(),
-                message_id,
-            };
+            let mark = given!(MarkNotified, worker: AGENTS[*by], message_id);
             assert_eq!(team.mark_notified(mark).unwrap().notified, letter.is_some());
             if let Some(letter) = letter {
                 letter.notified = true;
@@ -200,10 +179,7 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
         }
         Step::Delivered { by, message } => {
             let (message_id, letter) = model.of(*by, *message);
-            let mark = MarkDelivered {
-                worker: AGENTS[*by].into(),
-                message_id,
-            };
+            let mark = given!(MarkDelivered, worker: AGENTS[*by], message_id);
             let marked = team.mark_delivered(mark).unwrap();
             assert_eq!(marked.updated, letter.is_some());
             assert_eq!(
@@ -217,11 +193,7 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
         }
         Step::Acked { by, message } => {
             let (message_id, letter) = model.of(*by, *message);
-            let ack = Ack {
-                agent: AGENTS[*by].into(),
-                message_id,
-                actor: None,
-            };
+            let ack = given!(Ack, agent: AGENTS[*by], message_id);
             team.ack(ack).unwrap();
             if let Some(letter) = letter {
                 letter.delivered = true;
@@ -268,18 +240,9 @@ fn check_events(team: &mut Team) {
     let known: BTreeSet<&String> = all.iter().collect();
     assert_eq!(known.len(), all.len());
     for read in [
-        ReadEvents {
-            wakeable_only: Some(true),
-            ..ReadEvents::default()
-        },
-        ReadEvents {
-            kind: Some(EventType::WorkerIdle),
-            ..ReadEvents::default()
-        },
-        ReadEvents {
-            worker: Some("a0".into()),
-            ..ReadEvents::default()
-        },
+        given!(ReadEvents, wakeable_only: true),
+        given!(ReadEvents, kind: EventType::WorkerIdle),
+        given!(ReadEvents, worker: "a0"),
     ] {
         assert!(ids(team, read).iter().all(|id| known.contains(id)));
     }
@@ -287,13 +250,7 @@ fn check_events(team: &mut Team) {
         let Some(cursor) = all.get(at) else {
             continue;
         };
-        let rest = ids(
-            team,
-            ReadEvents {
-                after_event_id: Some(cursor.clone()),
-                ..ReadEvents::default()
-            },
-        );
+        let rest = ids(team, given!(ReadEvents, after_event_id: cursor.clone()));
         // The first behind a cursor repeats nothing that the reader knows of.
         let behind: Vec<&String> = rest.iter().filter(|id| known.contains(id)).collect();
         assert_eq!(behind, all.iter().skip(at + 1).collect::<Vec<_>>());

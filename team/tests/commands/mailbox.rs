@@ -1,25 +1,13 @@
 //! Mail of brokers: sent once, listed, repeated under a key.
 
-use crate::world::{MINUTE, NOON, World, events, json, kinds, message, refused};
-use serde_json::json;
-use teamlog_engine::Format;
-use teamlog_team::handle::command::Control;
-use teamlog_team::message::broadcast::Broadcast;
+use crate::prelude::*;
 use teamlog_team::message::mail::Mail;
 use teamlog_team::message::mailbox_list::{MailboxList, MailboxListAnswer};
-use teamlog_team::message::mailbox_mark::{
-    MarkDelivered, MarkDeliveredAnswer, MarkNotified, MarkNotifiedAnswer,
-};
-use teamlog_team::message::send::Send;
-use teamlog_team::message::send_message::{SendMessage, SendMessageAnswer};
-use teamlog_team::{Code, Root, Team};
+use teamlog_team::message::mailbox_mark::{MarkDeliveredAnswer, MarkNotifiedAnswer};
+use teamlog_team::message::send_message::SendMessageAnswer;
 
 pub fn mail(from: &str, to: &str, body: &str) -> SendMessage {
-    SendMessage {
-        from_worker: from.into(),
-        to_worker: to.into(),
-        body: body.into(),
-    }
+    given!(SendMessage, from_worker: from, to_worker: to, body)
 }
 
 pub fn send(team: &mut Team, to: &str, body: &str) -> SendMessageAnswer {
@@ -27,26 +15,17 @@ pub fn send(team: &mut Team, to: &str, body: &str) -> SendMessageAnswer {
 }
 
 pub fn told(team: &mut Team, worker: &str, message: &Mail) -> MarkNotifiedAnswer {
-    let mark = MarkNotified {
-        worker: worker.into(),
-        message_id: message.message_id.clone(),
-    };
+    let mark = given!(MarkNotified, worker, message_id: message.message_id.clone());
     team.mark_notified(mark).unwrap()
 }
 
 pub fn delivered(team: &mut Team, worker: &str, message: &Mail) -> MarkDeliveredAnswer {
-    let mark = MarkDelivered {
-        worker: worker.into(),
-        message_id: message.message_id.clone(),
-    };
+    let mark = given!(MarkDelivered, worker, message_id: message.message_id.clone());
     team.mark_delivered(mark).unwrap()
 }
 
 pub fn of(worker: &str) -> MailboxList {
-    MailboxList {
-        worker: worker.into(),
-        ..MailboxList::default()
-    }
+    given!(MailboxList, worker)
 }
 
 pub fn list(team: &mut Team, worker: &str) -> MailboxListAnswer {
@@ -60,18 +39,12 @@ fn bodies(messages: &[Mail]) -> Vec<&str> {
 }
 
 fn under(key: &str, request: &str) -> Control {
-    Control {
-        operation: "op".into(),
-        request: request.into(),
-        key: Some(key.into()),
-        ..Control::default()
-    }
+    given!(Control, operation: "op", request: request.as_bytes().to_vec(), key)
 }
 
 #[test]
 fn mail_lies_in_the_mailbox_and_its_recipient_is_to_be_told() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let answer = send(&mut team, "dev", "  look at 7 \n");
     let id = answer.message.message_id.clone();
     let hyphens = id.match_indices('-').map(|(at, _)| at);
@@ -103,26 +76,18 @@ fn mail_lies_in_the_mailbox_and_its_recipient_is_to_be_told() {
     let [_, sent, asked] = log.as_slice() else {
         panic!("{log:?}");
     };
-    assert_eq!(
-        sent["payload"]["message"]["payload"],
-        json!({"body": "look at 7"})
-    );
+    has!(sent, {"/payload/message/payload": {"body": "look at 7"}});
     assert_eq!(
         (&sent["kind"], &asked["kind"]),
         (&json!("message_sent"), &json!("dispatch_requested"))
     );
     assert_eq!(asked["cause"], sent["id"]);
-    assert_eq!(
-        (&asked["agent"], &asked["message_id"]),
-        (&json!("dev"), &json!(id))
-    );
-    assert_eq!(asked["payload"]["intent"], "pending-mailbox-review");
+    has!(asked, {"agent": "dev", "message_id": id, "/payload/intent": "pending-mailbox-review"});
 }
 
 #[test]
 fn what_lies_there_undelivered_is_not_sent_twice() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let first = send(&mut team, "dev", "a");
     let before = kinds(&mut team);
     world.later(MINUTE);
@@ -171,8 +136,7 @@ fn what_lies_there_undelivered_is_not_sent_twice() {
 
 #[test]
 fn strangers_and_blank_texts_are_refused_and_record_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for (send, code, field) in [
         (
             mail("lead", "stranger", "a"),
@@ -197,14 +161,10 @@ fn strangers_and_blank_texts_are_refused_and_record_nothing() {
 
 #[test]
 fn a_broadcast_goes_to_every_worker_but_the_sender_and_nobody_is_to_be_told() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let lone = send(&mut team, "qa", "all hands");
     let broadcast = |team: &mut Team, from: &str| {
-        team.broadcast(Broadcast {
-            from_worker: from.into(),
-            body: " all hands ".into(),
-        })
+        team.broadcast(given!(Broadcast, from_worker: from, body: " all hands "))
     };
     let answer = broadcast(&mut team, "lead").unwrap();
     let to: Vec<&str> = answer
@@ -223,32 +183,25 @@ fn a_broadcast_goes_to_every_worker_but_the_sender_and_nobody_is_to_be_told() {
     assert_eq!(told.dispatch.reason, "queued_for_hook_dispatch");
     assert_eq!(broadcast(&mut team, "leader-fixed").unwrap().count, 3);
     refused(broadcast(&mut team, "stranger"), Code::WorkerNotFound);
-    let world = World::new();
-    let mut team = world.team(Some(&["leader-fixed", "dev"]), Format::Jsonl);
+    let (_, mut team) = team_of(Some(&["leader-fixed", "dev"]), Format::Jsonl);
     let none = broadcast(&mut team, "dev").unwrap();
     assert_eq!(none.count, 0, "the leader is no worker");
 }
 
 #[test]
 fn a_mailbox_holds_everything_and_pages_towards_older_mail() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for n in 1..=5 {
         send(&mut team, "dev", &format!("b{n}"));
     }
-    team.send(Send {
-        message_id: Some("h1".into()),
-        task_id: Some("t1".into()),
-        trace_id: Some("tr".into()),
-        payload: Some(r#"{"files":["a"],"body":"over to you"}"#.into()),
-        ..message("qa", "dev")
-    })
+    team.send(
+        given!(Send, message_id: "h1", task_id: "t1", trace_id: "tr",
+            payload: r#"{"files":["a"],"body":"over to you"}"#, ..message("qa", "dev")),
+    )
     .unwrap();
-    team.send(Send {
-        message_id: Some("h2".into()),
-        payload: Some(r#"{"files":["a"]}"#.into()),
-        ..message("qa", "dev")
-    })
+    team.send(
+        given!(Send, message_id: "h2", payload: r#"{"files":["a"]}"#, ..message("qa", "dev")),
+    )
     .unwrap();
     let all = list(&mut team, "dev");
     assert_eq!(
@@ -283,12 +236,8 @@ fn a_mailbox_holds_everything_and_pages_towards_older_mail() {
     let mut pages = Vec::new();
     let mut cursor = None;
     loop {
-        let page = MailboxList {
-            include_delivered: Some(false),
-            limit: Some(2),
-            cursor: cursor.take(),
-            ..of("dev")
-        };
+        let page = given!(MailboxList, include_delivered: false, limit: 2, cursor: cursor.take(),
+            ..of("dev"));
         let page = team.mailbox_list(&page).unwrap();
         pages.push(bodies(&page.messages).join(" "));
         cursor = page.next_cursor;
@@ -298,23 +247,16 @@ fn a_mailbox_holds_everything_and_pages_towards_older_mail() {
     }
     assert_eq!(pages, ["b5 over to you", "b3 b4", "b1"]);
     assert_eq!(list(&mut team, "dev").count, 7, "delivered mail stays");
-    let with = MailboxList {
-        include_delivered: Some(true),
-        ..of("dev")
-    };
+    let with = given!(MailboxList, include_delivered: true, ..of("dev"));
     assert_eq!(team.mailbox_list(&with).unwrap().count, 7);
     assert_eq!(list(&mut team, "nobody").count, 0);
-    let astray = MailboxList {
-        cursor: Some("h1".into()),
-        ..of("qa")
-    };
+    let astray = given!(MailboxList, cursor: "h1", ..of("qa"));
     refused(team.mailbox_list(&astray), Code::CursorUnknown);
 }
 
 #[test]
 fn the_same_key_gets_the_first_answer_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.under(under("k1", "send"));
     let first = send(&mut team, "dev", "a");
     assert_eq!(send(&mut team, "dev", "a"), first);
@@ -330,10 +272,7 @@ fn the_same_key_gets_the_first_answer_again() {
     assert!(!nothing.notified);
     assert_eq!(told(&mut team, "qa", &first.message), nothing);
     team.under(under("k5", "broadcast"));
-    let broadcast = Broadcast {
-        from_worker: "lead".into(),
-        body: "all".into(),
-    };
+    let broadcast = given!(Broadcast, from_worker: "lead", body: "all");
     let sent = team.broadcast(broadcast.clone()).unwrap();
     assert_eq!(team.broadcast(broadcast).unwrap(), sent);
     team.under(under("k1", "another"));
@@ -343,13 +282,8 @@ fn the_same_key_gets_the_first_answer_again() {
 
 #[test]
 fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Jsonl);
-    team.under(Control {
-        trace_id: Some("tr".into()),
-        actor: Some("bridge".into()),
-        ..Control::default()
-    });
+    let (_, mut team) = team_of(None, Format::Jsonl);
+    team.under(given!(Control, trace_id: "tr", actor: "bridge"));
     let sent = send(&mut team, "dev", "a");
     told(&mut team, "dev", &sent.message);
     delivered(&mut team, "dev", &sent.message);
@@ -374,10 +308,7 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
         ]
     );
     for event in &log[1..] {
-        assert_eq!(
-            (&event["trace_id"], &event["actor"]),
-            (&json!("tr"), &json!("bridge"))
-        );
+        has!(event, {"trace_id": "tr", "actor": "bridge"});
     }
     team.under(Control::default());
     assert_eq!(
@@ -389,18 +320,14 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
     let last = events(&mut team).pop().unwrap();
     assert_eq!(last["actor"], "teamlog", "nobody says who told it");
     let answer = team
-        .broadcast(Broadcast {
-            from_worker: "newcomer".into(),
-            body: "hello".into(),
-        })
+        .broadcast(given!(Broadcast, from_worker: "newcomer", body: "hello"))
         .unwrap();
     assert_eq!(answer.count, 2, "who joins by it gets none");
 }
 
 #[test]
 fn polling_costs_the_same_however_much_was_delivered() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let mut round = |count: usize| {
         for n in 0..count {
             let sent = send(&mut team, "dev", &format!("b{n}"));
@@ -413,10 +340,7 @@ fn polling_costs_the_same_however_much_was_delivered() {
             .team("demo")
             .unwrap();
         let before = calls();
-        let undelivered = MailboxList {
-            include_delivered: Some(false),
-            ..of("dev")
-        };
+        let undelivered = given!(MailboxList, include_delivered: false, ..of("dev"));
         assert_eq!(
             bodies(&fresh.mailbox_list(&undelivered).unwrap().messages),
             ["left"]
@@ -435,10 +359,7 @@ fn a_broadcast_that_no_group_can_hold_is_refused_whole() {
     let names: Vec<String> = (0..8).map(|n| format!("w{n}")).collect();
     let members: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut team = world.team(Some(&members), Format::Jsonl);
-    let broadcast = Broadcast {
-        from_worker: "leader-fixed".into(),
-        body: "x".repeat(900 << 10),
-    };
+    let broadcast = given!(Broadcast, from_worker: "leader-fixed", body: "x".repeat(900 << 10));
     refused(team.broadcast(broadcast), Code::TooLarge);
     assert_eq!(kinds(&mut team), ["team_created"]);
 }

@@ -1,20 +1,12 @@
 //! What becomes of mail: its marks, and the requests to tell its recipients.
 
 use crate::mailbox::{delivered, list, mail, send, told};
-use crate::world::{MINUTE, World, events, json, kinds, message, settled_digest};
-use serde_json::{Value, json};
-use std::time::Duration;
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::mailbox_mark::{MarkDelivered, MarkNotified};
-use teamlog_team::message::send::{Require, Send};
+use crate::prelude::*;
 use teamlog_team::message::wait::Wait;
 
 #[test]
 fn the_leaders_mail_lies_in_its_mailbox_and_an_ack_makes_room_for_the_same_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let first = team
         .send_message(mail("dev", "leader-fixed", "done"))
         .unwrap();
@@ -24,11 +16,7 @@ fn the_leaders_mail_lies_in_its_mailbox_and_an_ack_makes_room_for_the_same_again
         .send_message(mail("dev", "leader-fixed", "done"))
         .unwrap();
     assert_eq!(again.dispatch.transport, "mailbox");
-    let ack = Ack {
-        agent: "leader-fixed".into(),
-        message_id: first.message.message_id.clone(),
-        actor: None,
-    };
+    let ack = given!(Ack, agent: "leader-fixed", message_id: first.message.message_id.clone());
     team.ack(ack).unwrap();
     let listed = list(&mut team, "leader-fixed");
     assert!(listed.messages[0].delivered_at.is_some(), "{listed:?}");
@@ -46,8 +34,7 @@ fn the_leaders_mail_lies_in_its_mailbox_and_an_ack_makes_room_for_the_same_again
 
 #[test]
 fn marks_know_nothing_of_each_other_and_the_first_stays() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let mail = send(&mut team, "dev", "a").message;
     world.later(MINUTE);
     assert!(told(&mut team, "dev", &mail).notified);
@@ -62,15 +49,9 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
         ("dev", "none"),
         ("nobody", "none"),
     ] {
-        let mark = MarkNotified {
-            worker: worker.into(),
-            message_id: id.into(),
-        };
+        let mark = given!(MarkNotified, worker, message_id: id);
         assert!(!team.mark_notified(mark).unwrap().notified);
-        let mark = MarkDelivered {
-            worker: worker.into(),
-            message_id: id.into(),
-        };
+        let mark = given!(MarkDelivered, worker, message_id: id);
         assert_eq!(
             json(&team.mark_delivered(mark).unwrap()),
             json!({
@@ -87,8 +68,7 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
 
 #[test]
 fn a_delivery_brings_the_request_to_its_end() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let sent = send(&mut team, "dev", "a");
     let id = sent.message.message_id.as_str();
     let request = sent.dispatch.request_id.unwrap();
@@ -147,18 +127,11 @@ fn a_delivery_brings_the_request_to_its_end() {
 
 #[test]
 fn a_request_fails_with_its_message_and_a_delivery_does_not_mend_it() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.send(Send {
-        kind: "message".into(),
-        payload: Some(r#"{"body":"a"}"#.into()),
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(60),
-            max_retries: Some(0),
-        }),
-        ..message("lead", "dev")
-    })
-    .unwrap();
+    let (world, mut team) = demo();
+    team.send(given!(Send, kind: "message", payload: r#"{"body":"a"}"#,
+        delivery: Require { ack_timeout_seconds: Some(60), max_retries: Some(0), },
+        ..message("lead", "dev")))
+        .unwrap();
     let first = send(&mut team, "dev", "a");
     let request = first.dispatch.request_id.unwrap();
     world.later(2 * MINUTE);
@@ -172,10 +145,7 @@ fn a_request_fails_with_its_message_and_a_delivery_does_not_mend_it() {
         (&failed["kind"], &failed["cause"]),
         (&json!("dispatch_failed"), &dead["id"])
     );
-    assert_eq!(
-        failed["payload"],
-        json!({"request_id": request, "reason": "ack_timeout"})
-    );
+    has!(failed, {"payload": {"request_id": request, "reason": "ack_timeout"}});
     let marked = delivered(&mut team, "dev", &first.message);
     assert_eq!((marked.updated, marked.dispatch_updated), (true, false));
     assert_eq!(marked.dispatch_request_id.as_ref(), Some(&request));
@@ -189,18 +159,12 @@ fn a_request_fails_with_its_message_and_a_delivery_does_not_mend_it() {
 
 #[test]
 fn undelivered_mail_whose_request_failed_is_told_of_again() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.send(Send {
-        kind: "message".into(),
-        message_id: Some("m1".into()),
-        payload: Some(r#"{"body":"a"}"#.into()),
-        delivery: Some(Require {
-            ack_timeout_seconds: Some(60),
-            max_retries: Some(0),
-        }),
-        ..message("lead", "dev")
-    })
+    let (world, mut team) = demo();
+    team.send(
+        given!(Send, kind: "message", message_id: "m1", payload: r#"{"body":"a"}"#,
+            delivery: Require { ack_timeout_seconds: Some(60), max_retries: Some(0), },
+            ..message("lead", "dev")),
+    )
     .unwrap();
     let first = send(&mut team, "dev", "a");
     assert_eq!(first.message.message_id, "m1");
@@ -220,13 +184,9 @@ fn undelivered_mail_whose_request_failed_is_told_of_again() {
 
 #[test]
 fn marks_and_requests_wake_nobody_but_the_mail_does() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let sent = send(&mut team, "dev", "a").message;
-    team.under(Control {
-        actor: Some("bridge".into()),
-        ..Control::default()
-    });
+    team.under(given!(Control, actor: "bridge"));
     told(&mut team, "dev", &sent);
     delivered(&mut team, "dev", &sent);
     let wait = Wait {

@@ -6,6 +6,10 @@
     reason = "a helper of tests may panic as tests do"
 )]
 
+#[macro_use]
+#[path = "../../../projections/tests/state/given.rs"]
+mod given;
+
 mod appending;
 mod artifacts;
 mod bootstrap;
@@ -59,6 +63,7 @@ mod newer;
 mod nudges;
 mod operations;
 mod past;
+mod prelude;
 mod prompt_corpus;
 mod prompts;
 mod public_tool;

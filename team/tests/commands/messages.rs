@@ -1,50 +1,29 @@
 //! Messages: sent, read, acknowledged.
 
-use crate::world::{MINUTE, SECOND, World, events, json, kinds, message, refused};
-use std::sync::Arc;
+use crate::prelude::*;
 use teamlog_engine::event_id::IdSource;
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::message::ack::{Ack, AckStatus};
-use teamlog_team::message::read::Read;
-use teamlog_team::message::send::{Send, SendStatus};
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::task::update::TaskUpdate;
-use teamlog_team::{Code, Root, RootOptions};
+use teamlog_team::message::ack::AckStatus;
 
 fn ack(agent: &str, id: &str) -> Ack {
-    Ack {
-        agent: agent.into(),
-        message_id: id.into(),
-        actor: None,
-    }
+    given!(Ack, agent, message_id: id)
 }
 
 fn named(id: &str) -> Send {
-    Send {
-        message_id: Some(id.into()),
-        ..message("lead", "dev")
-    }
+    given!(Send, message_id: id, ..message("lead", "dev"))
 }
 
 fn inbox(agent: &str) -> Read {
-    Read {
-        agent: agent.into(),
-        ..Read::default()
-    }
+    given!(Read, agent)
 }
 
 #[test]
 fn a_sent_message_lies_in_the_inbox_and_its_event_carries_every_ref() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let sent = team
-        .send(Send {
-            task_id: Some("t1".into()),
-            trace_id: Some("tr_1".into()),
-            priority: Some("high".into()),
-            payload: Some(r#"{"body":"hello"}"#.into()),
-            ..message("lead", "dev")
-        })
+        .send(
+            given!(Send, task_id: "t1", trace_id: "tr_1", priority: "high",
+                payload: r#"{"body":"hello"}"#, ..message("lead", "dev")),
+        )
         .unwrap();
     assert_eq!(sent.status, SendStatus::Sent);
     let id = &sent.message.id;
@@ -72,14 +51,9 @@ fn a_sent_message_lies_in_the_inbox_and_its_event_carries_every_ref() {
 
 #[test]
 fn a_known_id_is_a_duplicate_and_the_stored_message_stays() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let first = team.send(named("m1")).unwrap();
-    let again = Send {
-        payload: Some(r#"{"body":"other"}"#.into()),
-        to: "qa".into(),
-        ..named("m1")
-    };
+    let again = given!(Send, payload: r#"{"body":"other"}"#, to: "qa", ..named("m1"));
     let second = team.send(again).unwrap();
     assert_eq!(second.status, SendStatus::Duplicate);
     assert_eq!(second.message, first.message);
@@ -104,10 +78,8 @@ impl IdSource for Stuck {
 #[test]
 fn a_generated_id_never_meets_a_known_one() {
     let world = World::new();
-    let options = RootOptions {
-        ids: Arc::new(Stuck),
-        ..world.root.options().clone()
-    };
+    let options = given!(RootOptions, ids: Arc::new(Stuck) as Arc<dyn IdSource>,
+        ..world.root.options().clone());
     let root = Root::on(world.memory.clone(), options);
     root.init(Init::of("demo")).unwrap();
     let mut team = root.team("demo").unwrap();
@@ -124,40 +96,22 @@ fn a_generated_id_never_meets_a_known_one() {
 
 #[test]
 fn the_cooldown_swallows_a_repetition_and_says_for_how_long() {
-    let world = World::new();
-    let mut team = world.demo();
-    let nudge = Send {
-        cooldown_seconds: Some(60),
-        task_id: Some("t1".into()),
-        ..message("lead", "dev")
-    };
+    let (world, mut team) = demo();
+    let nudge = given!(Send, cooldown_seconds: 60, task_id: "t1", ..message("lead", "dev"));
     assert_eq!(team.send(nudge.clone()).unwrap().status, SendStatus::Sent);
     world.later(10 * SECOND - SECOND / 2);
     let swallowed = team.send(nudge.clone()).unwrap();
     assert_eq!(swallowed.status, SendStatus::Suppressed);
     let answer = json(&swallowed);
-    assert_eq!(answer["reason"], "cooldown");
-    assert_eq!(answer["cooldown_remaining_seconds"], 51);
-    assert_eq!(answer["event"]["kind"], "message_suppressed");
+    has!(answer, {"reason": "cooldown", "cooldown_remaining_seconds": 51,
+        "/event/kind": "message_suppressed"});
     assert_eq!(team.read(inbox("dev")).unwrap().count, 1);
 
     let elsewhere = [
-        Send {
-            to: "qa".into(),
-            ..nudge.clone()
-        },
-        Send {
-            task_id: Some("t2".into()),
-            ..nudge.clone()
-        },
-        Send {
-            kind: "message".into(),
-            ..nudge.clone()
-        },
-        Send {
-            cooldown_seconds: None,
-            ..nudge.clone()
-        },
+        given!(Send, to: "qa", ..nudge.clone()),
+        given!(Send, task_id: "t2", ..nudge.clone()),
+        given!(Send, kind: "message", ..nudge.clone()),
+        given!(Send, cooldown_seconds: None, ..nudge.clone()),
     ];
     for other in elsewhere {
         assert_eq!(team.send(other).unwrap().status, SendStatus::Sent);
@@ -168,22 +122,15 @@ fn the_cooldown_swallows_a_repetition_and_says_for_how_long() {
 
 #[test]
 fn a_retry_within_the_cooldown_is_a_duplicate_and_a_clock_that_ran_back_does_not_lengthen_it() {
-    let world = World::new();
-    let mut team = world.demo();
-    let nudge = Send {
-        cooldown_seconds: Some(60),
-        ..named("m1")
-    };
+    let (world, mut team) = demo();
+    let nudge = given!(Send, cooldown_seconds: 60, ..named("m1"));
     team.send(nudge.clone()).unwrap();
     assert_eq!(
         team.send(nudge.clone()).unwrap().status,
         SendStatus::Duplicate
     );
     world.later(-30 * MINUTE);
-    let other = Send {
-        message_id: Some("m2".into()),
-        ..nudge
-    };
+    let other = given!(Send, message_id: "m2", ..nudge);
     assert_eq!(
         team.send(other).unwrap().cooldown_remaining_seconds,
         Some(60)
@@ -192,8 +139,7 @@ fn a_retry_within_the_cooldown_is_a_duplicate_and_a_clock_that_ran_back_does_not
 
 #[test]
 fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
-    let world = World::new();
-    let mut closed = world.demo();
+    let (_, mut closed) = demo();
     let refusal = refused(closed.send(message("lead", "eve")), Code::WorkerNotFound);
     assert_eq!(refusal.field.as_deref(), Some("message.to"));
     assert_eq!(
@@ -207,8 +153,7 @@ fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
     closed.send(message("dev", "leader-fixed")).unwrap();
     assert_eq!(kinds(&mut closed).len(), 3, "refusals write nothing");
 
-    let world = World::new();
-    let mut open = world.team(None, Default::default());
+    let (_, mut open) = team_of(None, Default::default());
     open.send(message("lead", "eve")).unwrap();
     let status = crate::world::status(&mut open);
     assert!(
@@ -221,103 +166,62 @@ fn strangers_are_refused_in_a_closed_team_and_join_an_open_one() {
 
 #[test]
 fn broken_envelopes_are_refused_by_field_value_and_rule() {
-    let world = World::new();
-    let mut team = world.team(None, Default::default());
+    let (_, mut team) = team_of(None, Default::default());
     let base = message("lead", "dev");
     let cases = [
         (
-            Send {
-                from: "a/b".into(),
-                ..base.clone()
-            },
+            given!(Send, from: "a/b", ..base.clone()),
             "message.from",
             "path separator",
         ),
         (
-            Send {
-                to: "a..b".into(),
-                ..base.clone()
-            },
+            given!(Send, to: "a..b", ..base.clone()),
             "message.to",
             "traversal token",
         ),
+        (given!(Send, to: "-dev", ..base.clone()), "message.to", "-"),
         (
-            Send {
-                to: "-dev".into(),
-                ..base.clone()
-            },
-            "message.to",
-            "-",
-        ),
-        (
-            Send {
-                task_id: Some("ü".into()),
-                ..base.clone()
-            },
+            given!(Send, task_id: "ü", ..base.clone()),
             "message.task_id",
             "^[A-Za-z0-9._-]+$",
         ),
         (
-            Send {
-                task_id: Some("-t".into()),
-                ..base.clone()
-            },
+            given!(Send, task_id: "-t", ..base.clone()),
             "message.task_id",
             "-",
         ),
         (
-            Send {
-                kind: "gossip".into(),
-                ..base.clone()
-            },
+            given!(Send, kind: "gossip", ..base.clone()),
             "message.type",
             "task_assign",
         ),
         (
-            Send {
-                priority: Some("urgent".into()),
-                ..base.clone()
-            },
+            given!(Send, priority: "urgent", ..base.clone()),
             "message.priority",
             "critical",
         ),
         (
-            Send {
-                payload: Some("[1]".into()),
-                ..base.clone()
-            },
+            given!(Send, payload: "[1]", ..base.clone()),
             "message.payload",
             "object",
         ),
         (
-            Send {
-                payload: Some("{\"a\":1,\"a\":2}".into()),
-                ..base.clone()
-            },
+            given!(Send, payload: "{\"a\":1,\"a\":2}", ..base.clone()),
             "message.payload",
             "a",
         ),
         (
-            Send {
-                message_id: Some("a\nb".into()),
-                ..base.clone()
-            },
+            given!(Send, message_id: "a\nb", ..base.clone()),
             "message.id",
             "control",
         ),
         (
-            Send {
-                created_at: Some("yesterday".into()),
-                ..base.clone()
-            },
+            given!(Send, created_at: "yesterday", ..base.clone()),
             "message.created_at",
             "yesterday",
         ),
         (
-            Send {
-                actor: Some("a\u{7f}".into()),
-                ..base.clone()
-            },
+            given!(Send, actor: "a\u{7f}", ..base.clone()),
             "actor",
             "control",
         ),
@@ -328,12 +232,8 @@ fn broken_envelopes_are_refused_by_field_value_and_rule() {
         assert!(refusal.message.contains(said), "{refusal}");
         assert!(refusal.message.contains(field), "{refusal}");
     }
-    let mistyped = Send {
-        kind: "task_update".into(),
-        task_id: Some("t1".into()),
-        payload: Some(r#"{"status":3}"#.into()),
-        ..base
-    };
+    let mistyped = given!(Send, kind: "task_update", task_id: "t1", payload: r#"{"status":3}"#,
+        ..base);
     let refusal = refused(team.send(mistyped), Code::InvalidInput);
     assert!(refusal.message.contains("status"), "{refusal}");
     assert_eq!(kinds(&mut team), ["team_created"]);
@@ -341,33 +241,19 @@ fn broken_envelopes_are_refused_by_field_value_and_rule() {
 
 #[test]
 fn what_no_task_can_take_is_sent_and_the_answer_says_so() {
-    let world = World::new();
-    let mut team = world.demo();
-    let assigned = Send {
-        kind: "task_assign".into(),
-        trace_id: Some(String::new()),
-        payload: Some(r#"{"subject":"which?"}"#.into()),
-        ..message("lead", "dev")
-    };
+    let (_, mut team) = demo();
+    let assigned = given!(Send, kind: "task_assign", trace_id: String::new(),
+        payload: r#"{"subject":"which?"}"#, ..message("lead", "dev"));
     let answer = team.send(assigned).unwrap();
     assert_eq!(
         json(&answer.not_applied),
         serde_json::json!({"task_id": "no_task_id"})
     );
     assert_eq!(answer.message.trace_id, None);
-    let finished = TaskUpdate {
-        note: Some("really".into()),
-        ..crate::world::update("t1", "finished")
-    };
+    let finished = given!(TaskUpdate, note: "really", ..crate::world::update("t1", "finished"));
     let answer = team.task_update(finished).unwrap();
-    assert_eq!(
-        json(&answer)["not_applied"],
-        serde_json::json!({"status": "unknown_status"})
-    );
-    let show = TaskShow {
-        task_id: "t1".into(),
-        ..TaskShow::default()
-    };
+    has!(json(&answer), {"not_applied": {"status": "unknown_status"}});
+    let show = given!(TaskShow, task_id: "t1");
     let task = json(&team.task_show(show).unwrap())["task"].clone();
     let found = [
         &task["status"],
@@ -388,12 +274,8 @@ fn what_no_task_can_take_is_sent_and_the_answer_says_so() {
 
 #[test]
 fn a_time_more_than_five_minutes_ahead_is_refused() {
-    let world = World::new();
-    let mut team = world.demo();
-    let at = |text: &str| Send {
-        created_at: Some(text.into()),
-        ..message("lead", "dev")
-    };
+    let (_, mut team) = demo();
+    let at = |text: &str| given!(Send, created_at: text, ..message("lead", "dev"));
     team.send(at("2026-11-21T12:05:00Z")).unwrap();
     team.send(at("1999-01-01T00:00:00+02:00")).unwrap();
     let refusal = refused(
@@ -405,13 +287,9 @@ fn a_time_more_than_five_minutes_ahead_is_refused() {
 
 #[test]
 fn a_message_that_is_too_large_for_an_event_is_refused_and_the_team_goes_on() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let body = "x".repeat(1 << 20);
-    let huge = Send {
-        payload: Some(format!(r#"{{"body":"{body}"}}"#)),
-        ..message("lead", "dev")
-    };
+    let huge = given!(Send, payload: format!(r#"{{"body":"{body}"}}"#), ..message("lead", "dev"));
     refused(team.send(huge), Code::TooLarge);
     team.send(message("lead", "dev")).unwrap();
     assert_eq!(kinds(&mut team), ["team_created", "message_sent"]);
@@ -419,13 +297,8 @@ fn a_message_that_is_too_large_for_an_event_is_refused_and_the_team_goes_on() {
 
 #[test]
 fn acks_count_once_and_only_from_the_recipient() {
-    let world = World::new();
-    let mut team = world.demo();
-    let sent = Send {
-        trace_id: Some("tr".into()),
-        task_id: Some("t1".into()),
-        ..named("m1")
-    };
+    let (_, mut team) = demo();
+    let sent = given!(Send, trace_id: "tr", task_id: "t1", ..named("m1"));
     team.send(sent).unwrap();
     let wrong = team.ack(ack("qa", "m1")).unwrap();
     assert_eq!(
@@ -455,18 +328,13 @@ fn acks_count_once_and_only_from_the_recipient() {
         ]
     );
     let event = &events(&mut team)[3];
-    assert_eq!(
-        (&event["trace_id"], &event["task_id"]),
-        (&"tr".into(), &"t1".into())
-    );
-    assert_eq!(event["actor"], "dev");
+    has!(event, {"trace_id": "tr", "task_id": "t1", "actor": "dev"});
     assert_eq!(crate::world::status(&mut team).unread_counts["dev"], 0);
 }
 
 #[test]
 fn reading_pages_towards_older_messages_and_the_last_page_has_no_cursor() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for n in 1..=7 {
         team.send(named(&format!("m{n}"))).unwrap();
         team.send(message("lead", "qa")).unwrap();
@@ -475,12 +343,7 @@ fn reading_pages_towards_older_messages_and_the_last_page_has_no_cursor() {
         team.ack(ack("dev", &format!("m{n}"))).unwrap();
     }
     let mut page = |unread, cursor: Option<&str>| {
-        let read = Read {
-            agent: "dev".into(),
-            unread,
-            limit: Some(3),
-            cursor: cursor.map(str::to_owned),
-        };
+        let read = given!(Read, agent: "dev", unread, limit: 3, cursor);
         let page = team.read(read).unwrap();
         let ids: Vec<String> = page
             .messages
@@ -498,23 +361,16 @@ fn reading_pages_towards_older_messages_and_the_last_page_has_no_cursor() {
     assert_eq!(page(false, Some("m2")), ("m1".into(), None));
     assert_eq!(page(true, None), ("m4 m5 m7".into(), Some("m4".into())));
     assert_eq!(page(true, Some("m4")), ("m1 m3".into(), None));
-    let all = Read {
-        limit: Some(0),
-        ..inbox("dev")
-    };
+    let all = given!(Read, limit: 0, ..inbox("dev"));
     assert_eq!(team.read(all).unwrap().count, 7);
 }
 
 #[test]
 fn a_cursor_of_another_inbox_or_of_nothing_is_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.send(named("m1")).unwrap();
     for (agent, cursor) in [("dev", "m2"), ("qa", "m1")] {
-        let read = Read {
-            cursor: Some(cursor.into()),
-            ..inbox(agent)
-        };
+        let read = given!(Read, cursor, ..inbox(agent));
         refused(team.read(read), Code::CursorUnknown);
     }
 }

@@ -1,15 +1,9 @@
 //! Commands on modes, as tests give them.
 
-use crate::world::{events, json};
-use serde_json::{Map, Value};
-use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::end::{ModeCancel, ModeComplete};
+use crate::prelude::*;
+use teamlog_team::Result;
+use teamlog_team::mode::end::ModeCancel;
 use teamlog_team::mode::rules::shown::ModeAnswer;
-use teamlog_team::mode::show::{ModeList, ModeShow};
-use teamlog_team::mode::start::ModeStart;
-use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Result, Team};
 
 pub fn fields(value: Value) -> Map<String, Value> {
     match value {
@@ -24,45 +18,27 @@ pub fn session(session: &str) -> Option<String> {
 
 /// Starts a mode; `""` is the root.
 pub fn start(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
-    team.mode_start(ModeStart {
-        mode: mode.name().into(),
-        session_id: session(at),
-        ..ModeStart::default()
-    })
+    team.mode_start(given!(ModeStart, mode: mode.name(), session_id: session(at)))
 }
 
 pub fn write(team: &mut Team, mode: Mode, at: &str, state: Value) -> Result<ModeAnswer> {
-    team.mode_write(ModeWrite {
-        mode: mode.name().into(),
-        session_id: session(at),
-        state: Some(fields(state)),
-        ..ModeWrite::default()
-    })
+    team.mode_write(
+        given!(ModeWrite, mode: mode.name(), session_id: session(at), state: fields(state)),
+    )
 }
 
 pub fn update(team: &mut Team, mode: Mode, at: &str, set: Value) -> Result<ModeAnswer> {
-    team.mode_update(ModeUpdate {
-        mode: mode.name().into(),
-        session_id: session(at),
-        set: Some(fields(set)),
-        ..ModeUpdate::default()
-    })
+    team.mode_update(
+        given!(ModeUpdate, mode: mode.name(), session_id: session(at), set: fields(set)),
+    )
 }
 
 pub fn complete(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
-    team.mode_complete(ModeComplete {
-        mode: mode.name().into(),
-        session_id: session(at),
-        note: None,
-    })
+    team.mode_complete(given!(ModeComplete, mode: mode.name(), session_id: session(at)))
 }
 
 pub fn cancel(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
-    team.mode_cancel(ModeCancel {
-        mode: mode.name().into(),
-        session_id: session(at),
-        reason: None,
-    })
+    team.mode_cancel(given!(ModeCancel, mode: mode.name(), session_id: session(at)))
 }
 
 pub fn cancel_or_complete(team: &mut Team, mode: Mode, at: &str, done: bool) -> Result<ModeAnswer> {
@@ -73,27 +49,17 @@ pub fn cancel_or_complete(team: &mut Team, mode: Mode, at: &str, done: bool) -> 
 }
 
 pub fn clear(team: &mut Team, mode: Mode, at: &str) -> Value {
-    let clear = ModeClear {
-        mode: mode.name().into(),
-        session_id: session(at),
-        all_sessions: false,
-    };
+    let clear = given!(ModeClear, mode: mode.name(), session_id: session(at), all_sessions: false);
     json(&team.mode_clear(clear).unwrap())
 }
 
 pub fn show(team: &mut Team, mode: Mode, at: &str) -> Value {
-    let show = ModeShow {
-        mode: mode.name().into(),
-        session_id: session(at),
-    };
+    let show = given!(ModeShow, mode: mode.name(), session_id: session(at));
     json(&team.mode_show(show).unwrap())["mode"].clone()
 }
 
 pub fn active(team: &mut Team, at: &str) -> Vec<Mode> {
-    let list = ModeList {
-        session_id: session(at),
-        ..ModeList::default()
-    };
+    let list = given!(ModeList, session_id: session(at));
     team.mode_list(list).unwrap().active_modes
 }
 

@@ -3,12 +3,8 @@
 use crate::mode_calls::{
     active, cancel, complete, kinds_of, recorded, session, show, start, update, write,
 };
-use crate::world::{MINUTE, NOON, World, json, kinds, refused};
-use serde_json::json;
-use teamlog_team::mode::end::{ModeComplete, ModeFail};
-use teamlog_team::mode::prompt::ModePrompt;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Team};
+use crate::prelude::*;
+use teamlog_team::mode::end::ModeFail;
 
 #[test]
 fn each_way_to_end_says_so_in_every_field() {
@@ -16,15 +12,13 @@ fn each_way_to_end_says_so_in_every_field() {
         (Mode::Ultraqa, "complete"),
         (Mode::DeepInterview, "completed"),
     ] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, mode, "s1").unwrap();
         let done = team
-            .mode_complete(ModeComplete {
-                mode: mode.name().into(),
-                session_id: session("s1"),
-                note: Some("all green".into()),
-            })
+            .mode_complete(
+                given!(ModeComplete, mode: mode.name(), session_id: session("s1"),
+                    note: "all green"),
+            )
             .unwrap();
         let state = &done.shown.state;
         assert_eq!(done.active_modes, []);
@@ -47,8 +41,7 @@ fn each_way_to_end_says_so_in_every_field() {
             ]
         );
     }
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
     let blank = ModeFail {
         mode: "team".into(),
@@ -57,10 +50,7 @@ fn each_way_to_end_says_so_in_every_field() {
     };
     refused(team.mode_fail(blank.clone()), Code::InvalidInput);
     let failed = team
-        .mode_fail(ModeFail {
-            error: Some("no workers".into()),
-            ..blank
-        })
+        .mode_fail(given!(ModeFail, error: "no workers", ..blank))
         .unwrap();
     let state = &failed.shown.state;
     assert_eq!(
@@ -107,8 +97,7 @@ fn each_way_to_end_says_so_in_every_field() {
 
 #[test]
 fn what_is_not_active_neither_ends_nor_changes() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     complete(&mut team, Mode::Forge, "").unwrap();
     let new = recorded(&mut team, |team| {
@@ -134,14 +123,10 @@ fn what_is_not_active_neither_ends_nor_changes() {
 
 #[test]
 fn who_acts_in_a_session_changes_its_state_else_that_of_the_root() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
     let answer = json(&update(&mut team, Mode::Team, "s1", json!({"iteration": 2})).unwrap());
-    assert_eq!(
-        (&answer["scope"], &answer["state"]["iteration"]),
-        (&json!("root"), &json!(2))
-    );
+    has!(answer, {"scope": "root", "/state/iteration": 2});
     write(&mut team, Mode::Team, "s1", json!({"active": false})).unwrap();
     // The session has a state of its own by now, which is over.
     refused(complete(&mut team, Mode::Team, "s1"), Code::ModeNotActive);
@@ -157,8 +142,7 @@ fn who_acts_in_a_session_changes_its_state_else_that_of_the_root() {
 #[test]
 fn canceling_forge_takes_the_ultrawork_along_that_it_is_linked_to() {
     for linked in [true, false] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, Mode::Ultrawork, "s2").unwrap();
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         start(&mut team, Mode::Forge, "s1").unwrap();
@@ -193,8 +177,7 @@ fn canceling_forge_takes_the_ultrawork_along_that_it_is_linked_to() {
 #[test]
 fn forge_takes_its_ultrawork_along_however_it_is_canceled() {
     for by in ["update", "write"] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, Mode::Forge, "s1").unwrap();
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         let linked = json!({"linked_ultrawork": true});
@@ -237,14 +220,10 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
         }),
     ];
     for (exit, status, kind, end) in ends {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         let begun = start(&mut team, Mode::DeepInterview, "s1").unwrap();
         let lock = &begun.shown.state["input_lock"];
-        assert_eq!(
-            (&lock["active"], &lock["acquired_at"]),
-            (&json!(true), &json!(NOON))
-        );
+        has!(lock, {"active": true, "acquired_at": NOON});
         assert_eq!(lock["blocked_inputs"].as_array().unwrap().len(), 8);
         let question = json!({"obligation_id": "q1", "status": "pending"});
         // Asked beside it, so that it stays active.
@@ -275,11 +254,7 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
 #[test]
 fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_takes_over() {
     let prompt = |team: &mut Team, text: &str| {
-        let prompt = ModePrompt {
-            text: text.into(),
-            session_id: session("s1"),
-            ..ModePrompt::default()
-        };
+        let prompt = given!(ModePrompt, text, session_id: session("s1"));
         team.mode_prompt(prompt).unwrap()
     };
     for (exit, take) in [
@@ -287,8 +262,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         ("handoff", "$forge x"),
         ("abort", "$cancel"),
     ] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, Mode::DeepInterview, "s1").unwrap();
         let question = json!({"obligation_id": "q1", "status": "pending"});
         let set = json!({"question_enforcement": question});
@@ -310,8 +284,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         assert_eq!(state["question_enforcement"]["status"], "cleared");
         assert_eq!(state["question_enforcement"]["clear_reason"], exit);
         if exit == "abort" {
-            assert_eq!(state["current_phase"], "completing");
-            assert_eq!(state["lifecycle_outcome"], "userinterlude");
+            has!(state, {"current_phase": "completing", "lifecycle_outcome": "userinterlude"});
         }
         assert_eq!(prompt(&mut team, "yes").blocked_input, None);
     }

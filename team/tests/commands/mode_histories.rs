@@ -2,21 +2,11 @@
 //! say what states say, live equals rebuilt, and a group is there as a whole or not at all.
 
 use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
-use crate::world::{World, events, json, kinds, settled_digest};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Fault, Faulty};
-use teamlog_team::doctor::{DoctorCheck, Health};
-use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::prompt::ModePrompt;
+use teamlog_engine::storage::Fault;
 use teamlog_team::mode::rules::transition::reachable;
-use teamlog_team::mode::show::ModeList;
 use teamlog_team::mode::state::StateRead;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Root, Team};
 
 const SESSIONS: [&str; 4] = ["", "s1", "s2", "s3"];
 
@@ -82,11 +72,7 @@ fn take(world: &World, team: &mut Team, step: Step) {
     let denied = match step {
         Step::Start(mode, at) => start(team, mode, SESSIONS[at]).is_err(),
         Step::Prompt(text, at) => {
-            let prompt = ModePrompt {
-                text: PROMPTS[text].into(),
-                session_id: session(SESSIONS[at]),
-                ..ModePrompt::default()
-            };
+            let prompt = given!(ModePrompt, text: PROMPTS[text], session_id: session(SESSIONS[at]));
             team.mode_prompt(prompt).is_err()
         }
         Step::Write(mode, at, what) => {
@@ -101,11 +87,7 @@ fn take(world: &World, team: &mut Team, step: Step) {
             false
         }
         Step::ClearAll(mode) => {
-            let all = ModeClear {
-                mode: mode.name().into(),
-                session_id: None,
-                all_sessions: true,
-            };
+            let all = given!(ModeClear, mode: mode.name(), all_sessions: true);
             team.mode_clear(all).unwrap();
             false
         }
@@ -131,21 +113,13 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
         let mut set = found.clone();
         set.sort();
         assert!(sets.contains(&set), "{at:?} reached {found:?}");
-        let own = ModeList {
-            all_sessions: true,
-            active: true,
-            limit: Some(0),
-            ..ModeList::default()
-        };
+        let own = given!(ModeList, all_sessions: true, active: true, limit: 0);
         let own = team.mode_list(own).unwrap().modes.into_iter();
         let own: Vec<Mode> = own
             .filter(|state| state.session_id == session(at))
             .map(|state| state.mode)
             .collect();
-        let read = StateRead {
-            mode: "skill-active".into(),
-            session_id: session(at),
-        };
+        let read = given!(StateRead, mode: "skill-active", session_id: session(at));
         let list = json(&team.state_read(read).unwrap());
         let of_session =
             list["session_id"] == at || (at.is_empty() && list["session_id"].is_null());
@@ -183,13 +157,7 @@ proptest! {
             take(&world, &mut team, step);
             check(&mut team, &sets);
         }
-        let doctor = DoctorCheck {
-            team: "demo".into(),
-            sample_size: 0,
-            program: "teamlog".into(),
-            backups: Vec::new(),
-        };
-        let report = world.root.doctor_check(doctor, &mut |_, _| {}).unwrap();
+        let report = doctor(&world.root, "demo");
         // What somebody left behind is worth a look, and no fault.
         let left = |name: &str, status: Health| name == "modes" && status == Health::Warn;
         let well = |name: &str, status: Health| status == Health::Healthy || left(name, status);
@@ -258,13 +226,7 @@ fn a_hand_off_that_is_stopped_anywhere_happened_wholly_or_not_at_all() {
             }
             // Whoever comes next goes on, and the files say what the states say.
             start(&mut team, Mode::Ultrawork, "s1").unwrap();
-            let check = DoctorCheck {
-                team: "demo".into(),
-                sample_size: 0,
-                program: "teamlog".into(),
-                backups: Vec::new(),
-            };
-            let report = root.doctor_check(check, &mut |_, _| {}).unwrap();
+            let report = doctor(&root, "demo");
             assert!(
                 report
                     .checks

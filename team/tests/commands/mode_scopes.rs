@@ -3,16 +3,8 @@
 use crate::mode_calls::{
     active, clear, complete, fields, recorded, session, show, start, update, write,
 };
-use crate::world::{World, events, json, kinds, refused, settled_digest};
-use serde_json::{Value, json};
-use teamlog_engine::storage::Storage;
-use teamlog_team::mode::clear::ModeClear;
-use teamlog_team::mode::prompt::ModePrompt;
-use teamlog_team::mode::show::{ModeList, ModeShow};
+use crate::prelude::*;
 use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
-use teamlog_team::mode::write::ModeWrite;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Team};
 
 fn list(team: &mut Team, list: ModeList) -> (Vec<String>, Option<String>) {
     let answer = team.mode_list(list).unwrap();
@@ -30,8 +22,7 @@ fn list(team: &mut Team, list: ModeList) -> (Vec<String>, Option<String>) {
 
 #[test]
 fn a_session_sees_its_own_states_and_else_those_of_the_root() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
     start(&mut team, Mode::Forge, "s1").unwrap();
     write(
@@ -42,28 +33,13 @@ fn a_session_sees_its_own_states_and_else_those_of_the_root() {
     )
     .unwrap();
     assert_eq!(show(&mut team, Mode::Team, "")["active"], true);
-    assert_eq!(
-        show(&mut team, Mode::Team, "s1")["active"],
-        false,
-        "the session wins"
-    );
-    assert_eq!(
-        show(&mut team, Mode::Team, "s2")["active"],
-        true,
-        "that of the root"
-    );
+    has!(show(&mut team, Mode::Team, "s1"), {"active": false}, "the session wins");
+    has!(show(&mut team, Mode::Team, "s2"), {"active": true}, "that of the root");
     let shown = team
-        .mode_show(ModeShow {
-            mode: "team".into(),
-            session_id: session("s1"),
-        })
+        .mode_show(given!(ModeShow, mode: "team", session_id: session("s1")))
         .unwrap();
     assert_eq!(json(&shown)["hidden"]["scope"], "root");
-    let of = |at: &str, active: bool| ModeList {
-        session_id: session(at),
-        active,
-        ..ModeList::default()
-    };
+    let of = |at: &str, active: bool| given!(ModeList, session_id: session(at), active);
     assert_eq!(list(&mut team, of("s1", false)).0, ["s1/team", "s1/forge"]);
     assert_eq!(list(&mut team, of("s1", true)).0, ["s1/forge"]);
     assert_eq!(list(&mut team, of("s2", false)).0, ["root/team"]);
@@ -83,33 +59,22 @@ fn views(team: &mut Team, at: &str) -> Vec<Vec<Mode>> {
     };
     let shown = |team: &mut Team| {
         let is_active = |mode: &Mode| {
-            let shown = team.mode_show(ModeShow {
-                mode: mode.name().into(),
-                session_id: session(at),
-            });
+            let shown =
+                team.mode_show(given!(ModeShow, mode: mode.name(), session_id: session(at)));
             shown.is_ok_and(|shown| shown.mode.active)
         };
         Mode::ALL.into_iter().filter(is_active).collect()
     };
     let statuses = team
-        .state_get_status(StateGetStatus {
-            mode: None,
-            session_id: session(at),
-        })
+        .state_get_status(given!(StateGetStatus, session_id: session(at)))
         .unwrap()
         .statuses;
     let on = statuses.into_iter().filter(|(_, status)| status.active);
     let listed = team
-        .state_list_active(StateListActive {
-            session_id: session(at),
-        })
+        .state_list_active(given!(StateListActive, session_id: session(at)))
         .unwrap()
         .active_modes;
-    let rows = ModeList {
-        session_id: session(at),
-        active: true,
-        ..ModeList::default()
-    };
+    let rows = given!(ModeList, session_id: session(at), active: true);
     vec![
         sorted(active(team, at)),
         named(list(team, rows).0),
@@ -133,18 +98,14 @@ fn what_ended_in_a_session_starts_there_again_beside_that_of_the_root() {
             |team, mode| drop(start(team, mode, "s1").unwrap()),
             |team, mode| drop(write(team, mode, "s1", json!({"active": true})).unwrap()),
             |team, mode| {
-                let prompt = ModePrompt {
-                    text: format!("${mode} again"),
-                    session_id: session("s1"),
-                    ..ModePrompt::default()
-                };
+                let prompt = given!(ModePrompt, text: format!("${mode} again"),
+                    session_id: session("s1"));
                 team.mode_prompt(prompt).unwrap();
             },
             |team, mode| drop(start(team, mode, "s1").unwrap()),
         ];
         for (number, way) in ways.into_iter().enumerate() {
-            let world = World::new();
-            let mut team = world.demo();
+            let (_, mut team) = demo();
             start(&mut team, mode, "s1").unwrap();
             start(&mut team, mode, "").unwrap();
             match number {
@@ -175,17 +136,13 @@ fn what_ended_in_a_session_starts_there_again_beside_that_of_the_root() {
 
 #[test]
 fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_same() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     clear(&mut team, Mode::Forge, "s1");
     start(&mut team, Mode::Ultrawork, "s1").unwrap();
     seen(&mut team, "s1", &[Mode::Ultrawork]);
     let skills = team
-        .state_read(StateRead {
-            mode: "skill-active".into(),
-            session_id: session("s1"),
-        })
+        .state_read(given!(StateRead, mode: "skill-active", session_id: session("s1")))
         .unwrap();
     let listed = skills.fields["active_skills"].as_array().unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
@@ -199,15 +156,10 @@ fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_s
 
 #[test]
 fn what_a_prompt_starts_for_everybody_counts_where_it_was_typed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     write(&mut team, Mode::Team, "s1", json!({"active": true})).unwrap();
     complete(&mut team, Mode::Team, "s1").unwrap();
-    let prompt = ModePrompt {
-        text: "$team go".into(),
-        session_id: session("s1"),
-        ..ModePrompt::default()
-    };
+    let prompt = given!(ModePrompt, text: "$team go", session_id: session("s1"));
     let told = team.mode_prompt(prompt).unwrap();
     assert_eq!(told.active_skills, [Mode::Team]);
     seen(&mut team, "s1", &[Mode::Team]);
@@ -217,18 +169,14 @@ fn what_a_prompt_starts_for_everybody_counts_where_it_was_typed() {
 
 #[test]
 fn all_sessions_come_by_pages() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for at in ["s1", "s2", "s3", ""] {
         start(&mut team, Mode::Ultrawork, at).unwrap();
     }
     complete(&mut team, Mode::Ultrawork, "s2").unwrap();
-    let page = |cursor: Option<&str>, active: bool| ModeList {
-        all_sessions: true,
-        active,
-        limit: Some(2),
-        cursor: cursor.map(str::to_owned),
-        ..ModeList::default()
+    let page = |cursor: Option<&str>, active: bool| {
+        given!(ModeList, all_sessions: true,
+            active, limit: 2, cursor)
     };
     let (first, next) = list(&mut team, page(None, false));
     assert_eq!(first, ["root/ultrawork", "s1/ultrawork", "s2/ultrawork"]);
@@ -242,50 +190,26 @@ fn all_sessions_come_by_pages() {
 
 #[test]
 fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let nothing = recorded(&mut team, |team| {
         let cleared = clear(team, Mode::Forge, "s1");
-        assert_eq!(
-            (&cleared["cleared"], &cleared["removed"]),
-            (&json!(true), &json!(0))
-        );
+        has!(cleared, {"cleared": true, "removed": 0});
     });
     assert!(nothing.is_empty());
     start(&mut team, Mode::Forge, "s1").unwrap();
     let cleared = clear(&mut team, Mode::Forge, "s1");
-    assert_eq!(
-        (&cleared["removed"], &cleared["tombstone"]),
-        (&json!(1), &json!(false))
-    );
-    assert_eq!(
-        cleared["paths"],
-        json!(["teams/demo/modes/sessions/s1/forge-state.json"])
-    );
+    has!(cleared, {"removed": 1, "tombstone": false,
+        "paths": ["teams/demo/modes/sessions/s1/forge-state.json"]});
     refused(
-        team.mode_show(ModeShow {
-            mode: "forge".into(),
-            session_id: session("s1"),
-        }),
+        team.mode_show(given!(ModeShow, mode: "forge", session_id: session("s1"))),
         Code::ModeNotFound,
     );
     start(&mut team, Mode::Forge, "").unwrap();
     // With no state of its own the session gets a tombstone, too.
     assert_eq!(clear(&mut team, Mode::Forge, "s1")["tombstone"], true);
     let tombstone = show(&mut team, Mode::Forge, "s1");
-    assert_eq!(
-        (
-            &tombstone["current_phase"],
-            &tombstone["active"],
-            &tombstone["state"]["session_id"]
-        ),
-        (&json!("cleared"), &json!(false), &json!("s1"))
-    );
-    assert_eq!(
-        show(&mut team, Mode::Forge, "")["active"],
-        true,
-        "the root is left alone"
-    );
+    has!(tombstone, {"current_phase": "cleared", "active": false, "/state/session_id": "s1"});
+    has!(show(&mut team, Mode::Forge, ""), {"active": true}, "the root is left alone");
     let again = recorded(&mut team, |team| drop(clear(team, Mode::Forge, "s1")));
     assert!(again.is_empty(), "it was cleared");
     // A write over a tombstone takes nothing of it along.
@@ -295,22 +219,14 @@ fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
 
 #[test]
 fn clearing_all_sessions_takes_the_root_and_every_session() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for at in ["s1", "s2", ""] {
         start(&mut team, Mode::Ultrawork, at).unwrap();
     }
     start(&mut team, Mode::Forge, "s2").unwrap();
-    let all = ModeClear {
-        mode: "ultrawork".into(),
-        session_id: None,
-        all_sessions: true,
-    };
+    let all = given!(ModeClear, mode: "ultrawork", all_sessions: true);
     let cleared = json(&team.mode_clear(all.clone()).unwrap());
-    assert_eq!(
-        (&cleared["removed"], &cleared["active_modes"]),
-        (&json!(3), &json!([]))
-    );
+    has!(cleared, {"removed": 3, "active_modes": []});
     assert_eq!(
         active(&mut team, "s2"),
         [Mode::Forge],
@@ -318,10 +234,7 @@ fn clearing_all_sessions_takes_the_root_and_every_session() {
     );
     assert_eq!(active(&mut team, "s1"), []);
     refused(
-        team.mode_clear(ModeClear {
-            session_id: session("s1"),
-            ..all
-        }),
+        team.mode_clear(given!(ModeClear, session_id: session("s1"), ..all)),
         Code::InvalidInput,
     );
     settled_digest(&mut team);
@@ -329,8 +242,7 @@ fn clearing_all_sessions_takes_the_root_and_every_session() {
 
 #[test]
 fn clearing_an_interview_releases_its_lock_in_the_story() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::DeepInterview, "s1").unwrap();
     clear(&mut team, Mode::DeepInterview, "s1");
     let all = kinds(&mut team);
@@ -344,26 +256,17 @@ fn clearing_an_interview_releases_its_lock_in_the_story() {
 }
 
 pub fn read(team: &mut Team, mode: &str, at: &str) -> Value {
-    let read = StateRead {
-        mode: mode.into(),
-        session_id: session(at),
-    };
+    let read = given!(StateRead, mode, session_id: session(at));
     json(&team.state_read(read).unwrap())
 }
 
 fn state_write(mode: &str, at: &str, of: Value) -> ModeWrite {
-    ModeWrite {
-        mode: mode.into(),
-        session_id: session(at),
-        fields: fields(of),
-        state: None,
-    }
+    given!(ModeWrite, mode, session_id: session(at), fields: fields(of))
 }
 
 #[test]
 fn the_state_operations_answer_what_the_files_hold() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     assert_eq!(
         read(&mut team, "forge", ""),
         json!({"exists": false, "mode": "forge"})
@@ -387,15 +290,10 @@ fn the_state_operations_answer_what_the_files_hold() {
         let file: Value = serde_json::from_slice(&file).unwrap();
         assert_eq!(read(&mut team, mode, "s1"), file);
     }
-    let active = StateListActive {
-        session_id: session("s1"),
-    };
+    let active = given!(StateListActive, session_id: session("s1"));
     let active = json(&team.state_list_active(active).unwrap());
     assert_eq!(active, json!({"active_modes": ["forge"]}));
-    let get = |mode: Option<&str>| StateGetStatus {
-        mode: mode.map(str::to_owned),
-        session_id: session("s1"),
-    };
+    let get = |mode: Option<&str>| given!(StateGetStatus, mode, session_id: session("s1"));
     let statuses = json(&team.state_get_status(get(None)).unwrap())["statuses"].clone();
     let names: Vec<&String> = statuses.as_object().unwrap().keys().collect();
     assert_eq!(
@@ -403,21 +301,14 @@ fn the_state_operations_answer_what_the_files_hold() {
         ["blueprint", "forge"],
         "the list only where it is asked for"
     );
-    assert_eq!(
-        (
-            &statuses["forge"]["active"],
-            &statuses["forge"]["phase"],
-            &statuses["blueprint"]["phase"]
-        ),
-        (&json!(true), &json!("starting"), &json!("completed"))
-    );
+    has!(statuses, {"/forge/active": true, "/forge/phase": "starting",
+        "/blueprint/phase": "completed"});
     assert_eq!(statuses["forge"]["data"], read(&mut team, "forge", "s1"));
     let list = json(&team.state_get_status(get(Some("skill-active"))).unwrap());
     assert_eq!(list["statuses"]["skill-active"]["phase"], "starting");
-    let clear = |mode: &str, all_sessions: bool| ModeClear {
-        mode: mode.into(),
-        session_id: (!all_sessions).then(|| "s1".into()),
-        all_sessions,
+    let clear = |mode: &str, all_sessions: bool| {
+        given!(ModeClear, mode,
+        session_id: (!all_sessions).then_some("s1"), all_sessions)
     };
     assert_eq!(
         json(&team.state_clear(clear("blueprint", false)).unwrap()),
@@ -433,8 +324,7 @@ fn the_state_operations_answer_what_the_files_hold() {
 
 #[test]
 fn a_name_that_is_no_mode_is_refused_before_any_path_is_built() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for (name, code, said) in [
         ("..", Code::InvalidInput, "must not contain \"..\""),
         (
@@ -454,10 +344,7 @@ fn a_name_that_is_no_mode_is_refused_before_any_path_is_built() {
         ),
         ("", Code::UnsupportedMode, "Unsupported workflow mode: "),
     ] {
-        let read = StateRead {
-            mode: name.into(),
-            session_id: None,
-        };
+        let read = given!(StateRead, mode: name);
         let refusal = refused(team.state_read(read), code);
         assert!(refusal.message.contains(said), "{refusal}");
         refused(team.state_write(state_write(name, "", json!({}))), code);
@@ -467,8 +354,7 @@ fn a_name_that_is_no_mode_is_refused_before_any_path_is_built() {
 
 #[test]
 fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "s1").unwrap();
     start(&mut team, Mode::Ultrawork, "s1").unwrap();
     let written = team
@@ -484,10 +370,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
         "teams/demo/modes/sessions/s1/skill-active-state.json"
     );
     let list = read(&mut team, "skill-active", "s1");
-    assert_eq!(
-        (&list["keyword"], &list["skill"], &list["phase"]),
-        (&json!("ulw"), &json!("ultrawork"), &json!("starting"))
-    );
+    has!(list, {"keyword": "ulw", "skill": "ultrawork", "phase": "starting"});
     assert_eq!(
         list["active_skills"].as_array().unwrap().len(),
         2,
@@ -529,11 +412,8 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
     after["seq"] = whole["seq"].clone();
     after["updated_at"] = whole["updated_at"].clone();
     assert_eq!(after, whole);
-    let clear = ModeClear {
-        mode: "skill-active".into(),
-        session_id: session("s1"),
-        all_sessions: false,
-    };
+    let clear = given!(ModeClear, mode: "skill-active", session_id: session("s1"),
+        all_sessions: false);
     team.state_clear(clear).unwrap();
     let list = read(&mut team, "skill-active", "s1");
     assert_eq!((list.get("keyword"), &list["active"]), (None, &json!(true)));
@@ -541,8 +421,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
 
 #[test]
 fn a_state_that_was_read_can_be_written_back() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Autopilot, "s1").unwrap();
     update(
         &mut team,
@@ -564,15 +443,12 @@ fn a_state_that_was_read_can_be_written_back() {
 
 #[test]
 fn what_a_session_cleared_for_itself_is_not_listed_as_active_there() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Team, "").unwrap();
     start(&mut team, Mode::Forge, "").unwrap();
     clear(&mut team, Mode::Team, "a");
     let listed = |team: &mut Team, at: &str| {
-        let list = StateListActive {
-            session_id: session(at),
-        };
+        let list = given!(StateListActive, session_id: session(at));
         team.state_list_active(list).unwrap().active_modes
     };
     assert_eq!(listed(&mut team, "a"), [Mode::Forge]);
@@ -583,13 +459,8 @@ fn what_a_session_cleared_for_itself_is_not_listed_as_active_there() {
 
 #[test]
 fn the_first_of_those_that_are_listed_stands_for_a_session() {
-    let world = World::new();
-    let mut team = world.demo();
-    let prompt = ModePrompt {
-        text: "$team $forge x".into(),
-        session_id: session("a"),
-        ..ModePrompt::default()
-    };
+    let (_, mut team) = demo();
+    let prompt = given!(ModePrompt, text: "$team $forge x", session_id: session("a"));
     team.mode_prompt(prompt).unwrap();
     let list = read(&mut team, "skill-active", "a");
     assert_eq!(
@@ -608,13 +479,9 @@ fn the_first_of_those_that_are_listed_stands_for_a_session() {
 
 #[test]
 fn where_a_caller_stands_becomes_no_field_of_a_state() {
-    let world = World::new();
-    let mut team = world.demo();
-    let written = team.mode_write(ModeWrite {
-        mode: "ultrawork".into(),
-        fields: fields(json!({"workingDirectory": "/somewhere", "k": 1})),
-        ..ModeWrite::default()
-    });
+    let (_, mut team) = demo();
+    let written = team.mode_write(given!(ModeWrite, mode: "ultrawork",
+        fields: fields(json!({"workingDirectory": "/somewhere", "k": 1}))));
     let state = written.unwrap().shown.state;
     assert_eq!(
         (state.get("workingDirectory"), &state["k"]),

@@ -3,17 +3,10 @@
 use crate::mode_calls::{
     active, complete, kinds_of, recorded, session, show, start, update, write,
 };
-use crate::world::{MINUTE, World, events, refused, settled_digest};
-use serde_json::json;
-use teamlog_team::lifecycle::cleanup::OrphanCleanup;
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::mode::prompt::ModePrompt;
+use crate::prelude::*;
 use teamlog_team::mode::sessions::{
     ModeEndSession, ModeSessions, SessionEndedAnswer, SessionShown,
 };
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Team};
 
 const HOUR: i64 = 60 * MINUTE;
 
@@ -30,12 +23,8 @@ fn one(team: &mut Team, id: &str) -> SessionShown {
 }
 
 fn prompt(team: &mut Team, text: &str, at: &str) {
-    team.mode_prompt(ModePrompt {
-        text: text.into(),
-        session_id: session(at),
-        ..ModePrompt::default()
-    })
-    .unwrap();
+    team.mode_prompt(given!(ModePrompt, text, session_id: session(at)))
+        .unwrap();
 }
 
 fn end(team: &mut Team, id: &str) -> SessionEndedAnswer {
@@ -55,8 +44,7 @@ fn a_session_that_was_abandoned_holds_up_nobody() {
         |team| prompt(team, "$team go", "s-new"),
     ];
     for (number, way) in ways.into_iter().enumerate() {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         start(&mut team, Mode::Autopilot, "s-old").unwrap();
         world.later(24 * HOUR - MINUTE);
         let refusal = refused(start(&mut team, Mode::Team, ""), Code::ModeDenied);
@@ -69,26 +57,21 @@ fn a_session_that_was_abandoned_holds_up_nobody() {
         let new = recorded(&mut team, way);
         assert_eq!(kinds_of(&new)[..2], ["mode_canceled", "mode_session_ended"]);
         let seen = before.last_seen_at.clone();
-        assert_eq!(
-            new[1]["payload"],
-            json!({"session_id": "s-old", "reason": "stale", "last_seen_at": seen})
-        );
+        has!(new[1], {"payload": {"session_id": "s-old", "reason": "stale", "last_seen_at": seen}});
         assert_eq!(active(&mut team, ""), [Mode::Team], "way {number}");
         let after = one(&mut team, "s-old");
         assert!(after.ended_at.is_some() && !after.live);
         assert_eq!(after.last_seen_at, before.last_seen_at);
         assert_eq!(after.active_modes, []);
         let state = show(&mut team, Mode::Autopilot, "s-old");
-        assert_eq!(state["active"], false);
-        assert_eq!(state["state"]["lifecycle_outcome"], "userinterlude");
+        has!(state, {"active": false, "/state/lifecycle_outcome": "userinterlude"});
         settled_digest(&mut team);
     }
 }
 
 #[test]
 fn a_session_that_lives_is_asked_beside_one_that_was_abandoned() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     start(&mut team, Mode::Autopilot, "s-old").unwrap();
     world.later(25 * HOUR);
     start(&mut team, Mode::Autopilot, "s-new").unwrap();
@@ -108,8 +91,7 @@ fn a_session_that_lives_is_asked_beside_one_that_was_abandoned() {
 
 #[test]
 fn one_that_is_in_nobodys_way_goes_on_however_long_it_is_silent() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     start(&mut team, Mode::Forge, "s-old").unwrap();
     world.later(48 * HOUR);
     start(&mut team, Mode::Team, "").unwrap();
@@ -131,8 +113,7 @@ fn whatever_is_done_in_a_session_is_a_sign_of_life() {
         |team| drop(update(team, Mode::Autopilot, "s-1", json!({"iteration": 3})).unwrap()),
     ];
     for (number, sign) in signs.into_iter().enumerate() {
-        let world = World::new();
-        let mut team = world.demo();
+        let (world, mut team) = demo();
         start(&mut team, Mode::Autopilot, "s-1").unwrap();
         // Others' doings are none, and reading is none.
         world.later(20 * HOUR);
@@ -154,8 +135,7 @@ fn whatever_is_done_in_a_session_is_a_sign_of_life() {
 
 #[test]
 fn a_sign_that_changes_nothing_is_recorded_now_and_then_and_where_it_matters() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let hourly = |team: &mut Team, minutes: i64| {
         let new = recorded(team, |team| {
             for _ in 0..minutes {
@@ -180,8 +160,7 @@ fn a_sign_that_changes_nothing_is_recorded_now_and_then_and_where_it_matters() {
 
 #[test]
 fn a_session_that_is_ended_cancels_what_is_active_in_it_once() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     start(&mut team, Mode::Ultrawork, "s-1").unwrap();
     start(&mut team, Mode::Ultrawork, "").unwrap();
@@ -224,29 +203,22 @@ fn a_session_that_is_ended_cancels_what_is_active_in_it_once() {
 
 #[test]
 fn an_interview_that_waits_ends_with_its_session() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     prompt(&mut team, "$brief me", "s-1");
     let question = json!({"question_enforcement": {"obligation_id": "q", "status": "pending"}});
     write(&mut team, Mode::DeepInterview, "s-1", question).unwrap();
     assert_eq!(show(&mut team, Mode::DeepInterview, "s-1")["active"], false);
     end(&mut team, "s-1");
     let state = show(&mut team, Mode::DeepInterview, "s-1")["state"].clone();
-    assert_eq!(state["input_lock"]["active"], false);
-    assert_eq!(state["question_enforcement"]["status"], "cleared");
+    has!(state, {"/input_lock/active": false, "/question_enforcement/status": "cleared"});
     settled_digest(&mut team);
 }
 
 #[test]
 fn how_long_a_session_may_be_silent_is_a_setting() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.config_change(ConfigChange {
-        key: "modes.session_stale_seconds".into(),
-        value: Some("120".into()),
-        actor: None,
-    })
-    .unwrap();
+    let (world, mut team) = demo();
+    team.config_change(given!(ConfigChange, key: "modes.session_stale_seconds", value: "120"))
+        .unwrap();
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     world.later(2 * MINUTE);
     refused(start(&mut team, Mode::Team, ""), Code::ModeDenied);
@@ -256,8 +228,7 @@ fn how_long_a_session_may_be_silent_is_a_setting() {
 
 #[test]
 fn sessions_come_by_pages_and_are_the_same_when_rebuilt() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     for at in ["s-1", "s-2", "s-3"] {
         start(&mut team, Mode::Ultrawork, at).unwrap();
     }
@@ -285,8 +256,7 @@ fn sessions_come_by_pages_and_are_the_same_when_rebuilt() {
 
 #[test]
 fn closing_the_team_ends_its_sessions_and_what_waits_in_them() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     prompt(&mut team, "$brief me", "s-1");
     let question = json!({"question_enforcement": {"obligation_id": "q", "status": "pending"}});
     write(&mut team, Mode::DeepInterview, "s-1", question).unwrap();
@@ -297,8 +267,7 @@ fn closing_the_team_ends_its_sessions_and_what_waits_in_them() {
         assert!(session.ended_at.is_some() && session.active_modes.is_empty());
     }
     let state = show(&mut team, Mode::DeepInterview, "s-1")["state"].clone();
-    assert_eq!(state["input_lock"]["active"], false);
-    assert_eq!(state["question_enforcement"]["status"], "cleared");
+    has!(state, {"/input_lock/active": false, "/question_enforcement/status": "cleared"});
     let before = events(&mut team).len();
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     assert_eq!(events(&mut team).len(), before, "once is enough");

@@ -2,10 +2,9 @@
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes it anew.
 
-use std::path::Path;
+use crate::prelude::*;
 use teamlog_team::mode::rules::prompt::{gate, keyword};
-use teamlog_team::mode::rules::transition::{Denial, Kind, Review, Transition, decide, reachable};
-use teamlog_team::projections::mode::Mode;
+use teamlog_team::mode::rules::transition::{Denial, Kind, Transition, decide, reachable};
 
 const BEGIN: &str = "<!-- sets: ";
 const END: &str = "<!-- /sets -->";

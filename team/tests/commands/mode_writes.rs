@@ -3,28 +3,16 @@
 use crate::mode_calls::{
     active, cancel, complete, fields, kinds_of, recorded, show, start, update, write,
 };
-use crate::world::{NOON, World, events, kinds, refused};
-use serde_json::{Value, json};
-use teamlog_team::handle::command::Control;
+use crate::prelude::*;
 use teamlog_team::mode::rules::transition::Kind;
-use teamlog_team::mode::show::ModeShow;
-use teamlog_team::mode::write::{ModeUpdate, ModeWrite};
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Failure};
 
 #[test]
 fn an_update_changes_what_it_says_and_may_end_the_mode() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     let new = recorded(&mut team, |team| {
-        let change = ModeUpdate {
-            mode: "forge".into(),
-            current_phase: Some("verify".into()),
-            iteration: Some(3),
-            set: Some(fields(json!({"note": "n", "run_outcome": "continued"}))),
-            ..ModeUpdate::default()
-        };
+        let change = given!(ModeUpdate, mode: "forge", current_phase: "verify", iteration: 3,
+            set: fields(json!({"note": "n", "run_outcome": "continued"})));
         let answer = team.mode_update(change).unwrap();
         assert_eq!(answer.warnings.len(), 1, "{:?}", answer.warnings);
         assert!(answer.changed);
@@ -39,11 +27,7 @@ fn an_update_changes_what_it_says_and_may_end_the_mode() {
         assert!(!answer.changed);
     });
     assert_eq!(same.len(), 0, "nothing is different");
-    let take = |fields: &[&str]| ModeUpdate {
-        mode: "forge".into(),
-        unset: Some(fields.iter().map(|field| (*field).to_owned()).collect()),
-        ..ModeUpdate::default()
-    };
+    let take = |fields: &[&str]| given!(ModeUpdate, mode: "forge", unset: fields);
     let answer = team.mode_update(take(&["note", "nothing"])).unwrap();
     assert_eq!(answer.shown.state.get("note"), None);
     for kept in ["active", "mode", "updated_at"] {
@@ -97,8 +81,7 @@ fn an_update_changes_what_it_says_and_may_end_the_mode() {
 
 #[test]
 fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
     let new = recorded(&mut team, |team| {
         let answer = write(team, Mode::Forge, "s1", json!({"note": 1})).unwrap();
@@ -106,14 +89,10 @@ fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
             (answer.kind, answer.shown.active),
             (Kind::AutoComplete, true)
         );
-        assert_eq!(answer.shown.state["run_outcome"], "continue");
-        assert_eq!(answer.shown.state["current_phase"], "starting");
+        has!(answer.shown.state, {"run_outcome": "continue", "current_phase": "starting"});
     });
     assert_eq!(kinds_of(&new).last(), Some(&"mode_started"));
-    assert_eq!(
-        new[1]["payload"]["set"]["transition_source"],
-        "state-operations"
-    );
+    has!(new[1], {"/payload/set/transition_source": "state-operations"});
     let new = recorded(&mut team, |team| {
         let refusal = refused(
             write(team, Mode::Autopilot, "s1", json!({})),
@@ -161,12 +140,8 @@ fn a_write_makes_active_what_it_does_not_end_by_the_same_rules() {
         kinds(&mut team).last().map(String::as_str),
         Some("mode_completed")
     );
-    let beside = ModeWrite {
-        mode: "forge".into(),
-        fields: fields(json!({"a": 1, "b": 1})),
-        state: Some(fields(json!({"b": 2}))),
-        ..ModeWrite::default()
-    };
+    let beside = given!(ModeWrite, mode: "forge", fields: fields(json!({"a": 1, "b": 1})),
+        state: fields(json!({"b": 2})));
     let state = team.mode_write(beside).unwrap().shown.state;
     assert_eq!((&state["a"], &state["b"]), (&json!(1), &json!(2)));
 }
@@ -180,20 +155,16 @@ fn a_note_on_a_state_that_is_over_leaves_its_outcome_and_a_resumption_begins_ane
         ("askuserQuestion", "blocked_on_user"),
         ("finished", "finish"),
     ] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, Mode::Ultraqa, "s1").unwrap();
         let ended = json!({"lifecycle_outcome": outcome});
         update(&mut team, Mode::Ultraqa, "s1", ended).unwrap();
         let noted = write(&mut team, Mode::Ultraqa, "s1", json!({"note": 1})).unwrap();
         let state = &noted.shown.state;
-        assert_eq!(state["lifecycle_outcome"], outcome);
-        assert_eq!(state["run_outcome"], run);
-        assert_eq!(state["active"], false);
+        has!(state, {"lifecycle_outcome": outcome, "run_outcome": run, "active": false});
     }
     for mode in Mode::ALL {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         start(&mut team, mode, "").unwrap();
         complete(&mut team, mode, "").unwrap();
         let again = write(&mut team, mode, "", json!({"active": true})).unwrap();
@@ -204,15 +175,10 @@ fn a_note_on_a_state_that_is_over_leaves_its_outcome_and_a_resumption_begins_ane
 
 #[test]
 fn events_of_a_mode_belong_to_its_session_and_story_and_a_key_counts_once() {
-    let world = World::new();
-    let mut team = world.demo();
-    let control = |key: &str, trace: Option<&str>| Control {
-        operation: "mode-start".into(),
-        request: key.as_bytes().to_vec(),
-        key: Some(key.into()),
-        trace_id: trace.map(str::to_owned),
-        actor: Some("dev".into()),
-        ..Control::default()
+    let (_, mut team) = demo();
+    let control = |key: &str, trace: Option<&str>| {
+        given!(Control, operation: "mode-start", request: key.as_bytes().to_vec(), key,
+            trace_id: trace, actor: "dev")
     };
     team.under(control("k1", Some("tr_1")));
     let first = start(&mut team, Mode::Blueprint, "s1").unwrap();
@@ -245,8 +211,7 @@ fn events_of_a_mode_belong_to_its_session_and_story_and_a_key_counts_once() {
 
 #[test]
 fn a_closed_team_takes_no_mode_and_shows_them_all() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     let forced = serde_json::from_value(json!({"force": true})).unwrap();
     team.cleanup(forced).unwrap();
@@ -258,10 +223,7 @@ fn a_closed_team_takes_no_mode_and_shows_them_all() {
         refused(outcome, Code::TeamClosed);
     }
     let ended = show(&mut team, Mode::Forge, "");
-    assert_eq!(
-        (&ended["active"], &ended["current_phase"]),
-        (&json!(false), &json!("cancelled"))
-    );
+    has!(ended, {"active": false, "current_phase": "cancelled"});
     assert!(matches!(
         team.mode_show(ModeShow { mode: "team".into(), session_id: None }),
         Err(Failure::Refused(refusal)) if refusal.code == Code::ModeNotFound

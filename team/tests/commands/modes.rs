@@ -3,15 +3,9 @@
 use crate::mode_calls::{
     active, build, clear, complete, fields, kinds_of, recorded, session, show, start, update, write,
 };
-use crate::world::{MINUTE, NOON, World, json, refused, settled_digest};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use teamlog_team::mode::explain::ModeExplain;
-use teamlog_team::mode::prompt::ModePrompt;
-use teamlog_team::mode::rules::transition::{self, Kind, Review};
-use teamlog_team::mode::start::ModeStart;
-use teamlog_team::mode::write::ModeWrite;
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Team};
+use teamlog_team::mode::rules::transition::{self, Kind};
 
 #[test]
 fn every_reachable_set_meets_every_mode_in_every_scope_as_decided() {
@@ -19,8 +13,7 @@ fn every_reachable_set_meets_every_mode_in_every_scope_as_decided() {
         for requested in Mode::ALL {
             let told = transition::decide(&set, requested, Review::Unknown);
             for (there, at) in [("", ""), ("s1", "s1"), ("", "s1"), ("s1", "")] {
-                let world = World::new();
-                let mut team = world.demo();
+                let (_, mut team) = demo();
                 build(&mut team, &set, there);
                 meet(&mut team, &told, there, at);
             }
@@ -101,8 +94,7 @@ fn meet(team: &mut Team, told: &transition::Transition, there: &str, at: &str) {
 
 #[test]
 fn what_hands_over_is_completed_with_its_audit_in_one_group() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     start(&mut team, Mode::Blueprint, "").unwrap();
     world.later(MINUTE);
     let new = recorded(&mut team, |team| {
@@ -111,10 +103,7 @@ fn what_hands_over_is_completed_with_its_audit_in_one_group() {
             answer.message.as_deref(),
             Some("mode transiting: blueprint -> team")
         );
-        assert_eq!(
-            answer.shown.state["transition_message"],
-            "mode transiting: blueprint -> team"
-        );
+        has!(answer.shown.state, {"transition_message": "mode transiting: blueprint -> team"});
         assert_eq!(answer.shown.path, "teams/demo/modes/team-state.json");
     });
     assert_eq!(
@@ -143,17 +132,13 @@ fn what_hands_over_is_completed_with_its_audit_in_one_group() {
     );
     let blueprint = show(&mut team, Mode::Blueprint, "");
     assert_eq!(blueprint["active"], false);
-    assert_eq!(
-        blueprint["state"]["started_at"], NOON,
-        "what was known stays"
-    );
+    has!(blueprint, {"/state/started_at": NOON}, "what was known stays");
     settled_digest(&mut team);
 }
 
 #[test]
 fn a_survivor_at_the_root_ends_with_the_state_of_the_session() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
     // The root gets a copy, as by a caller without a session.
     start(&mut team, Mode::Blueprint, "").unwrap();
@@ -185,20 +170,13 @@ fn a_survivor_at_the_root_ends_with_the_state_of_the_session() {
     );
     assert_eq!(active(&mut team, "s1"), [Mode::Forge]);
     assert_eq!(active(&mut team, ""), []);
-    assert_eq!(
-        show(&mut team, Mode::Blueprint, "")["current_phase"],
-        "completed"
-    );
-    assert_eq!(
-        show(&mut team, Mode::Blueprint, "s1")["current_phase"],
-        "completed"
-    );
+    has!(show(&mut team, Mode::Blueprint, ""), {"current_phase": "completed"});
+    has!(show(&mut team, Mode::Blueprint, "s1"), {"current_phase": "completed"});
 }
 
 #[test]
 fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_end() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
     start(&mut team, Mode::Ultraqa, "s2").unwrap();
     let new = recorded(&mut team, |team| {
@@ -224,10 +202,7 @@ fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_
             answer.message.as_deref(),
             Some("mode transiting: blueprint -> team")
         );
-        assert_eq!(
-            answer.shown.state["transition_message"],
-            "mode transiting: blueprint -> team"
-        );
+        has!(answer.shown.state, {"transition_message": "mode transiting: blueprint -> team"});
     });
     assert_eq!(
         kinds_of(&new),
@@ -244,8 +219,7 @@ fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_
 
 #[test]
 fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     start(&mut team, Mode::Team, "s1").unwrap();
     write(
@@ -257,11 +231,7 @@ fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
     .unwrap();
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     assert_eq!(refusal.details["denial"], "rollback");
-    assert_eq!(
-        refusal.details["current"],
-        json!(["forge", "team"]),
-        "in the order of their activation"
-    );
+    has!(refusal.details, {"current": ["forge", "team"]}, "in the order of their activation");
     for part in [
         "Cannot start blueprint: forge and team are already active.",
         "Execution-to-planning rollback auto-complete is not allowed. First clear current state first and retry if this action is intended.",
@@ -297,8 +267,7 @@ fn a_review_that_is_clean_leaves_no_way_back_to_the_plan() {
     ] {
         for at in ["", "s1"] {
             for nested in [true, false] {
-                let world = World::new();
-                let mut team = world.demo();
+                let (_, mut team) = demo();
                 start(&mut team, Mode::Autopilot, at).unwrap();
                 let set = match nested {
                     true => json!({"state": {"review_verdict": verdict}}),
@@ -321,8 +290,7 @@ fn a_review_that_is_clean_leaves_no_way_back_to_the_plan() {
 
 #[test]
 fn a_mode_that_is_active_already_is_answered_and_nothing_happens() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Forge, "").unwrap();
     update(
         &mut team,
@@ -344,18 +312,10 @@ fn a_mode_that_is_active_already_is_answered_and_nothing_happens() {
 
 #[test]
 fn a_start_takes_fields_and_replaces_an_old_state() {
-    let world = World::new();
-    let mut team = world.demo();
-    let begin = ModeStart {
-        mode: "forge".into(),
-        task_description: Some("mend it".into()),
-        current_phase: Some("Execute".into()),
-        max_iterations: Some(7),
-        set: Some(fields(
-            json!({"lane": {"a": 1}, "seq": 9, "mode": "team", "updated_at": "x"}),
-        )),
-        ..ModeStart::default()
-    };
+    let (_, mut team) = demo();
+    let begin = given!(ModeStart, mode: "forge", task_description: "mend it",
+        current_phase: "Execute", max_iterations: 7,
+        set: fields(json!({"lane": {"a": 1}, "seq": 9, "mode": "team", "updated_at": "x"})));
     let answer = json(&team.mode_start(begin).unwrap());
     assert_eq!(
         answer["state"],
@@ -376,8 +336,7 @@ fn a_start_takes_fields_and_replaces_an_old_state() {
 
 #[test]
 fn a_start_that_breaks_a_rule_completes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "").unwrap();
     let new = recorded(&mut team, |team| {
         for set in [
@@ -388,11 +347,7 @@ fn a_start_that_breaks_a_rule_completes_nothing() {
             json!({"lifecycle_outcome": "nonsense"}),
             json!({"deep": deep(70)}),
         ] {
-            let begin = ModeStart {
-                mode: "forge".into(),
-                set: Some(fields(set.clone())),
-                ..ModeStart::default()
-            };
+            let begin = given!(ModeStart, mode: "forge", set: fields(set.clone()));
             refused(team.mode_start(begin), Code::InvalidInput);
         }
         let big = "x".repeat(256 << 10);
@@ -405,10 +360,7 @@ fn a_start_that_breaks_a_rule_completes_nothing() {
             ("Forge", "use forge"),
             ("skill-active", "one of"),
         ] {
-            let begin = ModeStart {
-                mode: mode.into(),
-                ..ModeStart::default()
-            };
+            let begin = given!(ModeStart, mode);
             let refusal = refused(team.mode_start(begin), Code::UnsupportedMode);
             assert_eq!(
                 refusal.message,
@@ -420,11 +372,7 @@ fn a_start_that_breaks_a_rule_completes_nothing() {
             let refusal = refused(start(team, Mode::Forge, evil), Code::InvalidInput);
             assert_eq!(refusal.field.as_deref(), Some("session_id"));
         }
-        let empty = ModeStart {
-            mode: "forge".into(),
-            session_id: Some(String::new()),
-            ..ModeStart::default()
-        };
+        let empty = given!(ModeStart, mode: "forge", session_id: String::new());
         refused(team.mode_start(empty), Code::InvalidInput);
     });
     assert_eq!(kinds_of(&new), [""; 0]);
@@ -438,8 +386,7 @@ fn deep(levels: usize) -> Value {
 #[test]
 fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     let message = "mode transiting: blueprint -> team";
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
     let explained = team
         .mode_explain(ModeExplain {
@@ -450,11 +397,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     assert_eq!(explained.kind, Kind::AutoComplete);
     assert_eq!(explained.auto_completed, [Mode::Blueprint]);
     assert_eq!(explained.message.as_deref(), Some(message));
-    let prompt = ModePrompt {
-        text: "$team do it".into(),
-        session_id: session("s2"),
-        ..ModePrompt::default()
-    };
+    let prompt = given!(ModePrompt, text: "$team do it", session_id: session("s2"));
     let told = team.mode_prompt(prompt).unwrap();
     assert_eq!(told.auto_completed, [Mode::Blueprint]);
     assert_eq!(told.transition_messages, [message]);
@@ -472,10 +415,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
         let told = match by_state {
             false => write(&mut team, Mode::Team, "", json!({})).unwrap().message,
             true => {
-                let write = ModeWrite {
-                    mode: "team".into(),
-                    ..ModeWrite::default()
-                };
+                let write = given!(ModeWrite, mode: "team");
                 team.state_write(write).unwrap().transition
             }
         };
@@ -487,8 +427,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
 
 #[test]
 fn a_denial_names_each_session_that_is_in_the_way() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     start(&mut team, Mode::Ultraqa, "s1").unwrap();
     start(&mut team, Mode::Autopilot, "-a").unwrap();
     let refusal = refused(start(&mut team, Mode::Forge, ""), Code::ModeDenied);
@@ -503,28 +442,16 @@ fn a_denial_names_each_session_that_is_in_the_way() {
     }
     assert_eq!(refusal.details["sessions"], json!(["-a", "s1"]));
     // A prompt that starts for everybody says the same.
-    let prompt = ModePrompt {
-        text: "$team do it".into(),
-        session_id: session("s1"),
-        ..ModePrompt::default()
-    };
+    let prompt = given!(ModePrompt, text: "$team do it", session_id: session("s1"));
     let denied = refused(team.mode_prompt(prompt), Code::ModeDenied);
     for part in ["--session s1`", "--session=-a`"] {
         assert!(denied.message.contains(part), "{part}: {denied}");
     }
     // In one session the refusal says which.
-    let asked = ModePrompt {
-        text: "$blueprint x".into(),
-        session_id: session("s1"),
-        ..ModePrompt::default()
-    };
+    let asked = given!(ModePrompt, text: "$blueprint x", session_id: session("s1"));
     let denied = refused(team.mode_prompt(asked), Code::ModeDenied);
     assert_eq!(denied.details["session_id"], "s1");
-    let asked = ModePrompt {
-        text: "$autopilot $forge x".into(),
-        session_id: session("s3"),
-        ..ModePrompt::default()
-    };
+    let asked = given!(ModePrompt, text: "$autopilot $forge x", session_id: session("s3"));
     let denied = refused(team.mode_prompt(asked), Code::ModeDenied);
     assert_eq!(denied.details["session_id"], "s3");
     let opening = "Cannot activate forge: the same prompt asks for autopilot. Unsupported";

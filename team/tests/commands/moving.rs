@@ -1,15 +1,9 @@
 //! Converting, backing up and restoring a team: the same state, and whatever a restore is stopped at, no team or all of it.
 
-use crate::world::{
-    World, assign, events, json, kinds, message, refused, settled_digest, status, update,
-};
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use crate::prelude::*;
+use teamlog_engine::storage::Fault;
+use teamlog_team::BackupDir;
 use teamlog_team::backup::restore::Restore;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::{BackupDir, Code, Root, RootOptions, Team};
 
 /// A team with tasks, messages and an ack.
 fn lived(world: &World, format: Format) -> Team {
@@ -22,12 +16,7 @@ fn lived(world: &World, format: Format) -> Team {
     }
     let sent = team.send(message("dev", "qa")).unwrap();
     let id = json(&sent)["message"]["id"].as_str().unwrap().to_owned();
-    team.ack(Ack {
-        agent: "qa".into(),
-        message_id: id,
-        ..Ack::default()
-    })
-    .unwrap();
+    team.ack(given!(Ack, agent: "qa", message_id: id)).unwrap();
     team
 }
 
@@ -49,10 +38,7 @@ fn said(team: &mut Team) -> serde_json::Value {
 }
 
 fn restore(team: &str) -> Restore {
-    Restore {
-        team: team.into(),
-        ..Restore::default()
-    }
+    given!(Restore, team)
 }
 
 #[test]
@@ -101,10 +87,7 @@ fn a_restored_team_says_what_the_backup_held() {
         world.root.restore(restore("nobody"), &backup_dir),
         Code::BackupNotFound,
     );
-    let copy = Restore {
-        from: Some("demo".into()),
-        ..restore("copy")
-    };
+    let copy = given!(Restore, from: "demo", ..restore("copy"));
     let answer = world.root.restore(copy, &backup_dir).unwrap();
     assert!(!answer.same_log);
     assert_eq!(answer.last_seq, first.seq + 1);
@@ -163,10 +146,7 @@ fn a_restore_that_is_stopped_anywhere_leaves_no_team_or_the_whole_one() {
         let (_, backup_dir) = backup_dir();
         team.backup(&backup_dir).unwrap();
         let digest = settled_digest(&mut team);
-        let how = Restore {
-            from: Some("demo".into()),
-            ..restore(name)
-        };
+        let how = given!(Restore, from: "demo", ..restore(name));
         let (mut none, mut whole) = (0, 0);
         for call in 0.. {
             let memory = Memory::new();

@@ -1,38 +1,22 @@
 //! Logs that a newer teamlog wrote: what is not known is said to be so, what comes before it is read, nothing is written.
 
-use crate::world::*;
-use serde_json::Map;
-use std::path::Path;
+use crate::prelude::*;
 use teamlog_engine::reader::Point;
-use teamlog_engine::storage::Storage;
-use teamlog_engine::{Durability, Error, Format, Json, Log, LogOptions, NewEvent, RefKind};
-use teamlog_team::api;
+use teamlog_engine::{Error, Json, Log, LogOptions, NewEvent};
 use teamlog_team::failure::code_of;
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::log::replay::Replay;
-use teamlog_team::message::send::Send;
 
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
 /// A team with three messages of one story, and behind them an event as a later version might write it.
 fn of_a_newer_version(format: Format, kind: &'static str, schema_version: u32) -> World {
-    let world = World::new();
-    let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+    let (world, mut team) = team_of(Some(&["lead", "dev", "qa"]), format);
     for _ in 0..3 {
         world.later(SECOND);
-        let told = Send {
-            trace_id: Some("tr".into()),
-            ..message("lead", "dev")
-        };
+        let told = given!(Send, trace_id: "tr", ..message("lead", "dev"));
         team.send(told).unwrap();
     }
     drop(team);
-    let options = LogOptions {
-        clock: world.clock.clone(),
-        ..LogOptions::default()
-    };
+    let options = given!(LogOptions, clock: world.root.options().clock.clone());
     let log = Log::open(world.memory.clone(), Path::new("teams/demo"), options).unwrap();
     let payload = Json::of(&serde_json::json!({"name": "anew", "message": 7})).unwrap();
     let mut newer = NewEvent::new(kind, "lead", payload).with_ref(RefKind::Trace, "tr");
@@ -106,23 +90,16 @@ fn a_log_of_a_newer_teamlog_says_so_and_reads_up_to_there() {
             team.replay(replay, each).unwrap();
             seqs
         };
-        let story = Replay {
-            trace_id: Some("tr".into()),
-            ..Replay::default()
-        };
+        let story = given!(Replay, trace_id: "tr");
         assert_eq!(replayed(story), [2, 3, 4, 5]);
-        let late = Replay {
-            since: Some(time("2026-11-21T12:00:02.5Z")),
-            ..Replay::default()
-        };
+        let late = given!(Replay, since: time("2026-11-21T12:00:02.5Z"));
         assert_eq!(replayed(late), [4, 5]);
     }
 }
 
 #[test]
 fn a_foreign_event_of_any_kind_and_version_is_none_of_a_newer_teamlog() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let log = team.log().clone();
     let mut foreign = NewEvent::new(
         "team_renamed",

@@ -1,12 +1,7 @@
 //! Nudges: who has mail and does nothing, once per cooldown.
 
-use crate::world::*;
-use serde_json::json;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::nudge::{Nudge, NudgeAnswer};
-use teamlog_team::message::prime::Prime;
-use teamlog_team::message::send::Send;
-use teamlog_team::{Code, Team};
+use crate::prelude::*;
+use teamlog_team::message::nudge::NudgeAnswer;
 
 fn nudge(team: &mut Team) -> NudgeAnswer {
     team.nudge(Nudge::default()).unwrap()
@@ -18,8 +13,7 @@ fn names(answer: &NudgeAnswer) -> Vec<&str> {
 
 #[test]
 fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("dev", "qa")).unwrap();
     team.send(message("lead", "dev")).unwrap();
     let answer = nudge(&mut team);
@@ -33,11 +27,8 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
     let sent = events(&mut team).pop().unwrap();
     assert_eq!(sent["actor"], "leader-fixed");
     assert_eq!(sent["seq"], answer.nudged[0].seq.unwrap());
-    assert_eq!(sent["payload"]["message"]["type"], "agent_wakeup_required");
-    assert_eq!(
-        sent["payload"]["message"]["payload"],
-        json!({"reason": "unread", "unread": 1})
-    );
+    has!(sent, {"/payload/message/type": "agent_wakeup_required",
+        "/payload/message/payload": {"reason": "unread", "unread": 1}});
 
     world.later(5 * MINUTE + SECOND);
     let answer = nudge(&mut team);
@@ -53,12 +44,7 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
     );
     world.later(30 * MINUTE);
     let before = kinds(&mut team).len();
-    let dry = team
-        .nudge(Nudge {
-            dry_run: true,
-            ..Nudge::default()
-        })
-        .unwrap();
+    let dry = team.nudge(given!(Nudge, dry_run: true)).unwrap();
     let reminded: Vec<&str> = dry.reminded.iter().map(|agent| &*agent.agent).collect();
     assert_eq!(reminded, ["dev", "qa"]);
     assert_eq!(
@@ -70,15 +56,10 @@ fn an_idle_agent_with_mail_is_nudged_once_per_cooldown() {
 
 #[test]
 fn who_read_its_mail_is_left_alone_also_with_wake_ups_unread() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let id = team.send(message("lead", "qa")).unwrap().message.id;
     assert_eq!(names(&nudge(&mut team)), ["qa"]);
-    let ack = Ack {
-        agent: "qa".into(),
-        message_id: id,
-        actor: None,
-    };
+    let ack = given!(Ack, agent: "qa", message_id: id);
     team.ack(ack).unwrap();
     world.later(60 * MINUTE);
     let answer = nudge(&mut team);
@@ -90,18 +71,11 @@ fn who_read_its_mail_is_left_alone_also_with_wake_ups_unread() {
 
 #[test]
 fn who_says_that_it_is_idle_is_until_it_says_something_else() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.send(message("lead", "qa")).unwrap();
-    let idle = Send {
-        kind: "idle_notification".into(),
-        ..message("qa", "lead")
-    };
+    let idle = given!(Send, kind: "idle_notification", ..message("qa", "lead"));
     team.send(idle).unwrap();
-    let terms = Nudge {
-        cooldown_seconds: Some(0),
-        ..Nudge::default()
-    };
+    let terms = given!(Nudge, cooldown_seconds: 0);
     let answer = team.nudge(terms.clone()).unwrap();
     assert_eq!(names(&answer), ["qa"], "its own event is a moment old");
     let since = time(answer.nudged[0].idle_since.as_deref().unwrap());
@@ -116,8 +90,7 @@ fn who_says_that_it_is_idle_is_until_it_says_something_else() {
 
 #[test]
 fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("dev", "lead")).unwrap();
     team.send(message("lead", "dev")).unwrap();
     world.later(MINUTE + SECOND);
@@ -128,11 +101,7 @@ fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
         actor: None,
     };
     team.config_change(change).unwrap();
-    let by = |actor: &str, idle| Nudge {
-        idle_seconds: idle,
-        actor: Some(actor.into()),
-        ..Nudge::default()
-    };
+    let by = |actor: &str, idle| given!(Nudge, idle_seconds: idle, actor);
     assert_eq!(team.nudge(by("lead", Some(61))).unwrap().count, 0);
     let answer = team.nudge(by("lead", None)).unwrap();
     assert_eq!(names(&answer), ["dev"], "who nudges is awake");
@@ -143,16 +112,11 @@ fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
 
 #[test]
 fn many_agents_are_nudged_in_groups_with_ids_of_their_own() {
-    let world = World::new();
-    let mut team = world.team(None, teamlog_engine::Format::Jsonl);
+    let (_, mut team) = team_of(None, teamlog_engine::Format::Jsonl);
     for n in 0..230 {
         team.send(message("lead", &format!("a{n:03}"))).unwrap();
     }
-    let by = Nudge {
-        actor: Some("watcher".into()),
-        ..Nudge::default()
-    };
-    let answer = team.nudge(by).unwrap();
+    let answer = team.nudge(given!(Nudge, actor: "watcher")).unwrap();
     assert_eq!(answer.count, 230);
     let mut ids: Vec<_> = answer
         .nudged
@@ -170,8 +134,7 @@ fn many_agents_are_nudged_in_groups_with_ids_of_their_own() {
 
 #[test]
 fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let real = team.send(message("lead", "qa")).unwrap().message.id;
     let first = nudge(&mut team).nudged[0].message_id.clone().unwrap();
     for round in 0..12 {
@@ -183,8 +146,7 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
         assert_eq!(reminded.message_id.as_ref(), Some(&first));
         let recorded = events(&mut team).pop().unwrap();
         assert_eq!(recorded["seq"], reminded.seq.unwrap());
-        assert_eq!(recorded["kind"], "message_suppressed");
-        assert_eq!(recorded["payload"]["reason"], "unread");
+        has!(recorded, {"kind": "message_suppressed", "/payload/reason": "unread"});
         let again = nudge(&mut team);
         assert_eq!(
             (again.count, again.reminded.len(), again.skipped.cooling),
@@ -199,11 +161,7 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
     assert!(primed.unread.items[1].is_wakeup());
 
     // Read, it makes room for the next one.
-    let ack = Ack {
-        agent: "qa".into(),
-        message_id: first,
-        actor: None,
-    };
+    let ack = given!(Ack, agent: "qa", message_id: first);
     team.ack(ack).unwrap();
     world.later(16 * MINUTE);
     let answer = nudge(&mut team);
@@ -213,14 +171,10 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
 
 #[test]
 fn wake_ups_of_older_versions_come_behind_the_mail_they_hide() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let real = team.send(message("lead", "qa")).unwrap().message.id;
     for _ in 0..70 {
-        let wake_up = Send {
-            kind: "agent_wakeup_required".into(),
-            ..message("lead", "qa")
-        };
+        let wake_up = given!(Send, kind: "agent_wakeup_required", ..message("lead", "qa"));
         team.send(wake_up).unwrap();
     }
     let primed = team.prime(&Prime { agent: "qa".into() }).unwrap();

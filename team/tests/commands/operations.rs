@@ -1,14 +1,9 @@
 //! Every operation of the contract in random order: live equals rebuilt, refusals record nothing but their facts, and
 //! a key answers again what it answered first.
 
-use crate::world::{NOON, World, assign, events, settled_digest, update};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
-use teamlog_engine::Format;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
-use teamlog_team::bootstrap::events::EVENTS;
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
 
 /// What a fault may leave behind.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];

@@ -1,35 +1,16 @@
 //! A team at a point of its past: every query as it was answered then.
 
-use crate::world::{MINUTE, World, assign, json, message, refused, settled_digest, status, update};
-use serde_json::Value;
+use crate::prelude::*;
+use teamlog_engine::Clock;
 use teamlog_engine::reader::Point;
-use teamlog_engine::storage::Storage;
-use teamlog_engine::{Clock, Format};
 use teamlog_team::handle::past;
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::message::read::Read;
-use teamlog_team::task::list::Tasks;
-use teamlog_team::task::ready::Ready;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Team};
 
 /// What every query answers, as JSON.
 fn answers(team: &mut Team) -> Vec<Value> {
-    let trace = Trace {
-        trace_id: "tr".into(),
-        ..Trace::default()
-    };
-    let read = Read {
-        agent: "dev".into(),
-        ..Read::default()
-    };
-    let show = TaskShow {
-        task_id: "t1".into(),
-        history: true,
-        ..TaskShow::default()
-    };
+    let trace = given!(Trace, trace_id: "tr");
+    let read = given!(Read, agent: "dev");
+    let show = given!(TaskShow, task_id: "t1", history: true);
     let shown = match team.task_show(show) {
         Ok(answer) => json(&answer),
         Err(failure) => failure.to_string().into(),
@@ -54,8 +35,7 @@ fn answers(team: &mut Team) -> Vec<Value> {
 #[test]
 fn every_query_answers_as_it_did_then() {
     for format in [Format::Jsonl, Format::Binary] {
-        let world = World::new();
-        let mut team = world.team(None, format);
+        let (world, mut team) = team_of(None, format);
         let mut then = Vec::new();
         for n in 0..120_u64 {
             world.later(7 * MINUTE);
@@ -104,8 +84,7 @@ fn every_query_answers_as_it_did_then() {
 
 #[test]
 fn a_seq_within_a_group_counts_without_the_rest_of_it() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Jsonl);
+    let (world, mut team) = team_of(None, Format::Jsonl);
     // The first who sends joins: two events in one group.
     team.send(message("lead", "dev")).unwrap();
     let mut past = world.root.team("demo").unwrap().at(Point::Seq(2)).unwrap();
@@ -116,8 +95,7 @@ fn a_seq_within_a_group_counts_without_the_rest_of_it() {
 
 #[test]
 fn now_is_the_time_of_the_point() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("t1", "dev")).unwrap();
     let sent = world.clock.now();
     world.later(600 * MINUTE);
@@ -134,8 +112,7 @@ fn now_is_the_time_of_the_point() {
 
 #[test]
 fn a_point_that_is_none_is_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("lead", "dev")).unwrap();
     let now = world.clock.now();
     for (point, said) in [
@@ -181,8 +158,7 @@ fn a_point_that_is_none_is_refused() {
 
 #[test]
 fn the_past_cannot_be_changed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("lead", "dev")).unwrap();
     team.send(message("lead", "dev")).unwrap();
     let mut past = world.root.team("demo").unwrap().at(Point::Seq(2)).unwrap();
@@ -198,8 +174,7 @@ fn the_past_cannot_be_changed() {
 
 #[test]
 fn a_damaged_run_leaves_the_past_right() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..200 {
         team.task_assign(assign(&format!("t{}", n % 9), "dev"))
             .unwrap();

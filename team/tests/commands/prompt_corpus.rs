@@ -1,13 +1,8 @@
 //! What people type: prompts that must start nothing, and prompts that must start the right thing.
 
 use crate::mode_calls::{complete, start};
-use crate::world::{World, events};
-use std::collections::BTreeSet;
-use teamlog_team::Team;
-use teamlog_team::lifecycle::config::ConfigChange;
-use teamlog_team::mode::prompt::ModePrompt;
+use crate::prelude::*;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
-use teamlog_team::projections::mode::Mode;
 
 const NOTHING: &str = include_str!("../data/prompts-start-nothing.txt");
 const SOMETHING: &str = include_str!("../data/prompts-start.txt");
@@ -28,22 +23,14 @@ fn something() -> Vec<(String, String)> {
 }
 
 fn told(team: &mut Team, text: &str, at: &str) -> PromptAnswer {
-    let asked = ModePrompt {
-        text: text.into(),
-        session_id: Some(at.into()),
-        ..ModePrompt::default()
-    };
+    let asked = given!(ModePrompt, text, session_id: at);
     team.mode_prompt(asked)
         .unwrap_or_else(|failure| panic!("{text:?}: {failure}"))
 }
 
 fn trigger(team: &mut Team, value: &str) {
-    team.config_change(ConfigChange {
-        key: "modes.trigger".into(),
-        value: Some(value.into()),
-        actor: None,
-    })
-    .unwrap();
+    team.config_change(given!(ConfigChange, key: "modes.trigger", value))
+        .unwrap();
 }
 
 #[test]
@@ -58,8 +45,7 @@ fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
 
 #[test]
 fn ordinary_prose_starts_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     // Beside a mode that goes with every other one, so that no denial could hide a start.
     start(&mut team, Mode::Ultrawork, "busy").unwrap();
     let before = events(&mut team);
@@ -109,8 +95,7 @@ fn active(answer: &PromptAnswer) -> String {
 #[test]
 fn what_is_meant_starts_what_is_meant() {
     for (modes, prompt) in something() {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         let answer = told(&mut team, &prompt, "s-1");
         assert_eq!(active(&answer), modes, "{prompt:?}");
     }
@@ -119,8 +104,7 @@ fn what_is_meant_starts_what_is_meant() {
 #[test]
 fn where_only_tokens_may_no_phrase_starts_anything() {
     for (modes, prompt) in something() {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         trigger(&mut team, "tokens");
         let answer = told(&mut team, &prompt, "s-1");
         let wanted = if prompt.contains('$') { &*modes } else { "" };

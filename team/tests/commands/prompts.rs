@@ -2,23 +2,15 @@
 
 use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;
-use crate::world::{World, events, json, kinds, refused, settled_digest};
-use serde_json::{Value, json};
-use teamlog_team::handle::command::Control;
+use crate::prelude::*;
+use teamlog_team::Result;
 use teamlog_team::mode::explain::{ModeExplain, explain};
 use teamlog_team::mode::outcome::ModeOutcome;
-use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
-use teamlog_team::mode::rules::transition::{self, Kind, Review, Transition};
-use teamlog_team::projections::mode::Mode;
-use teamlog_team::{Code, Result, Team, api};
+use teamlog_team::mode::rules::transition::{self, Kind, Transition};
 
 fn prompt(team: &mut Team, text: &str, at: &str) -> Result<PromptAnswer> {
-    team.mode_prompt(ModePrompt {
-        text: text.into(),
-        session_id: session(at),
-        ..ModePrompt::default()
-    })
+    team.mode_prompt(given!(ModePrompt, text, session_id: session(at)))
 }
 
 fn modes(names: &str) -> Vec<Mode> {
@@ -184,11 +176,7 @@ fn the_sessions_plan_hands_over_to_everybodys_team_in_one_group() {
     };
     team.mode_prompt(asked).unwrap();
     let plan = show(&mut team, Mode::Blueprint, "s-1")["state"].clone();
-    assert_eq!(plan["current_phase"], "planning");
-    assert_eq!(
-        (&plan["thread_id"], &plan["turn_id"]),
-        (&json!("th-1"), &json!("tu-1"))
-    );
+    has!(plan, {"current_phase": "planning", "thread_id": "th-1", "turn_id": "tu-1"});
 
     let before = kinds(&mut team).len();
     let answer = prompt(&mut team, "$team $forge x", "s-1").unwrap();
@@ -230,17 +218,10 @@ fn the_sessions_plan_hands_over_to_everybodys_team_in_one_group() {
         assert_eq!(plan[field], value, "{field}");
     }
     let started = show(&mut team, Mode::Team, "s-1");
-    assert_eq!(
-        (&started["scope"], &started["active"]),
-        (&json!("root"), &json!(true))
-    );
-    assert_eq!(
-        started["state"]["transition_message"],
-        "mode transiting: blueprint -> team"
-    );
+    has!(started, {"scope": "root", "active": true,
+        "/state/transition_message": "mode transiting: blueprint -> team"});
     let skills = read(&mut team, "skill-active", "s-1");
-    assert_eq!(skills["keyword"], "$team");
-    assert_eq!(skills["requested_skills"], json!(["team", "forge"]));
+    has!(skills, {"keyword": "$team", "requested_skills": ["team", "forge"]});
     assert_eq!(skills.get("deferred_skills"), None);
     assert_eq!(skills.get("thread_id"), None, "that of the prompt before");
     let listed: Vec<&Value> = skills["active_skills"]
@@ -284,12 +265,8 @@ fn an_interview_locks_input_until_it_is_called_off_or_handed_over() {
         assert_eq!(answer.input_lock, None);
         assert_eq!(answer.canceled.is_some(), exit == "abort");
         let state = show(&mut team, Mode::DeepInterview, "s-1")["state"].clone();
-        assert_eq!(
-            (&state["active"], &state["current_phase"]),
-            (&json!(false), &json!(phase))
-        );
-        assert_eq!(state["input_lock"]["exit_reason"], exit);
-        assert_eq!(state["input_lock"]["active"], false);
+        has!(state, {"active": false, "current_phase": phase, "/input_lock/exit_reason": exit,
+            "/input_lock/active": false});
         assert_eq!(prompt(&mut team, "yes", "s-1").unwrap().blocked_input, None);
         settled_digest(&mut team);
     }
@@ -332,10 +309,7 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     assert_eq!(json(&answer.gate)["reason"], "approved");
     let bypassed = |event: &Value| event["kind"] == "mode_gate_bypassed";
     let told = events(&mut team).into_iter().rfind(bypassed).unwrap();
-    assert_eq!(
-        told["payload"],
-        json!({"session_id": "s-1", "reason": "approved", "skills": ["forge"]})
-    );
+    has!(told, {"payload": {"session_id": "s-1", "reason": "approved", "skills": ["forge"]}});
 
     complete(&mut team, Mode::Forge, "s-1").unwrap();
     let answer = prompt(&mut team, "team", "s-1").unwrap();
@@ -370,19 +344,11 @@ fn going_on_keeps_what_is_active_as_it_is() {
 fn a_key_is_answered_again_and_a_trace_marks_the_whole_group() {
     let world = World::new();
     let mut team = with(&world, "", "");
-    let asked = ModePrompt {
-        text: "$team $forge x".into(),
-        session_id: session("s-1"),
-        ..ModePrompt::default()
-    };
-    team.under(Control {
-        operation: "mode-prompt".into(),
-        request: b"r".to_vec(),
-        key: Some("k-1".into()),
-        trace_id: Some("tr-1".into()),
-        actor: Some("dev".into()),
-        ..Control::default()
-    });
+    let asked = given!(ModePrompt, text: "$team $forge x", session_id: session("s-1"));
+    team.under(
+        given!(Control, operation: "mode-prompt", request: b"r".to_vec(), key: "k-1",
+            trace_id: "tr-1", actor: "dev"),
+    );
     let before = kinds(&mut team).len();
     let first = team.mode_prompt(asked.clone()).unwrap();
     let after = events(&mut team);
@@ -390,11 +356,7 @@ fn a_key_is_answered_again_and_a_trace_marks_the_whole_group() {
     assert_eq!(events(&mut team), after);
     for event in &after[before..] {
         if event["kind"] != "response_stored" {
-            assert_eq!(
-                (&event["trace_id"], &event["actor"]),
-                (&json!("tr-1"), &json!("dev")),
-                "{event}"
-            );
+            has!(event, {"trace_id": "tr-1", "actor": "dev"}, "{event}");
         }
     }
 }
@@ -411,17 +373,13 @@ fn through_the_api_a_denial_is_the_failure_with_the_same_details() {
     let asked = json!({"team_name": "demo", "text": "$blueprint x"});
     let fault = call("mode-prompt", asked).unwrap_err();
     assert_eq!(fault.code, "mode_denied");
-    assert_eq!(fault.details["active_skills"], json!(["team"]));
-    assert_eq!(fault.details["denial"], "rollback");
+    has!(fault.details, {"active_skills": ["team"], "denial": "rollback"});
     let told = call(
         "mode-explain",
         json!({"team_name": "demo", "mode": "blueprint"}),
     )
     .unwrap();
-    assert_eq!(
-        (&told["kind"], &told["denial"]),
-        (&json!("deny"), &json!("rollback"))
-    );
+    has!(told, {"kind": "deny", "denial": "rollback"});
     let done = call(
         "mode-prompt",
         json!({"team_name": "demo", "text": "$forge x", "session_id": "s-1"}),
@@ -433,19 +391,13 @@ fn through_the_api_a_denial_is_the_failure_with_the_same_details() {
         json!({"team_name": "demo", "mode": "forge", "session_id": "s-1"}),
     )
     .unwrap();
-    assert_eq!(
-        (&read["terminal"], &read["run_outcome"]),
-        (&json!(false), &json!("continue"))
-    );
+    has!(read, {"terminal": false, "run_outcome": "continue"});
     let read = call(
         "mode-outcome",
         json!({"team_name": "demo", "state": {"run_outcome": "done"}}),
     )
     .unwrap();
-    assert_eq!(
-        (&read["lifecycle_outcome"], &read["evidence"]),
-        (&json!("finished"), &json!("run_outcome"))
-    );
+    has!(read, {"lifecycle_outcome": "finished", "evidence": "run_outcome"});
     for (name, input, code) in [
         ("mode-outcome", json!({}), "invalid_input"),
         (

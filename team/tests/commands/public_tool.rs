@@ -5,17 +5,10 @@
 //! writes directories, and says what the tool answers about them. One such directory lies in `fixtures/team-chat-v1` with
 //! its answers.
 
-use crate::world::{World, events, json, settled_digest, status};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Map, Value, json as value};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use teamlog_engine::storage::{Memory, Storage};
-use teamlog_team::Team;
-use teamlog_team::import::team_chat::{ChatAnswer, ImportTeamChat};
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::task::show::TaskShow;
+use serde_json::json as value;
+use teamlog_team::import::team_chat::ChatAnswer;
 
 const AGENTS: [&str; 4] = ["lead", "dev", "qa", "ops"];
 
@@ -51,11 +44,8 @@ struct Tool {
 
 impl Tool {
     fn new() -> Tool {
-        let inboxes = AGENTS.iter().map(|agent| (agent.to_string(), Vec::new()));
-        Tool {
-            inboxes: inboxes.collect(),
-            ..Tool::default()
-        }
+        let inboxes = AGENTS.map(|agent| (agent.to_string(), Vec::new()));
+        given!(Tool, inboxes: BTreeMap::from(inboxes))
     }
 
     fn event(&mut self, kind: &str, at: &str, message: Option<&Value>, payload: Value) {
@@ -397,10 +387,7 @@ fn put(memory: &Memory, files: &BTreeMap<String, String>) {
 fn import(world: &World, files: &BTreeMap<String, String>) -> ChatAnswer {
     let source = Memory::new();
     put(&source, files);
-    let import = ImportTeamChat {
-        team: "old".into(),
-        ..ImportTeamChat::default()
-    };
+    let import = given!(ImportTeamChat, team: "old");
     world.root.import_team_chat(&import, &source).unwrap()
 }
 
@@ -423,10 +410,7 @@ fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     }
     assert_eq!(json(&answer.counts.not_applied), expected["not_applied"]);
     for (id, task) in expected["tasks"].as_object().unwrap() {
-        let show = TaskShow {
-            task_id: id.clone(),
-            ..TaskShow::default()
-        };
+        let show = given!(TaskShow, task_id: id.clone());
         let ours = json(&team.task_show(show).unwrap())["task"].clone();
         for (field, expected) in task["here"].as_object().unwrap() {
             match field.ends_with("_at") {
@@ -440,10 +424,7 @@ fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
         }
     }
     for (trace, expected) in expected["traces"].as_object().unwrap() {
-        let ask = Trace {
-            trace_id: trace.clone(),
-            ..Trace::default()
-        };
+        let ask = given!(Trace, trace_id: trace.clone());
         let found = json(&team.trace(ask).unwrap());
         let mut found: Vec<(String, i64)> = found["events"]
             .as_array()

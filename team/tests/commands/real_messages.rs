@@ -1,18 +1,11 @@
 //! Real history, where it is at hand: imported, listed, traced, rebuilt.
 
-use crate::world::json;
+use crate::prelude::*;
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
-use teamlog_engine::Format;
-use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::message::prime::{Prime, TOKENS_MAX};
-use teamlog_team::task::list::Tasks;
+use teamlog_team::message::prime::TOKENS_MAX;
 use teamlog_team::usage::tokens;
-use teamlog_team::{Root, RootOptions};
 
 fn messages() -> Option<PathBuf> {
     let beside =
@@ -29,12 +22,7 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
     for format in [Format::Jsonl, Format::Binary] {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::open(dir.path(), RootOptions::default()).unwrap();
-        let import = ImportMessages {
-            team: "real".into(),
-            format: Some(format),
-            no_views: true,
-            ..ImportMessages::default()
-        };
+        let import = given!(ImportMessages, team: "real", format, no_views: true);
         let source = File::open(&path).unwrap();
         let answer = root
             .import_messages(import, &mut BufReader::with_capacity(1 << 20, source))
@@ -46,35 +34,18 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
         );
 
         let mut team = root.team("real").unwrap();
-        let status = team
-            .status(Status {
-                digest: true,
-                ..Status::default()
-            })
-            .unwrap();
+        let status = team.status(given!(Status, digest: true)).unwrap();
         assert_eq!(status.task_count, 17_415);
         assert_eq!(status.events, 35_441);
         assert_eq!(status.unread_counts.len(), 160);
         assert_eq!(status.unread_counts.values().sum::<u64>(), 35_440);
-        let everything = Tasks {
-            limit: Some(0),
-            ..Tasks::default()
-        };
+        let everything = given!(Tasks, limit: 0);
         assert_eq!(team.tasks(everything).unwrap().count, 17_415);
-        let trace = team
-            .trace(Trace {
-                trace_id: "tr_bd-1".into(),
-                ..Trace::default()
-            })
-            .unwrap();
+        let trace = team.trace(given!(Trace, trace_id: "tr_bd-1")).unwrap();
         assert!(trace.count >= 2 && trace.events.iter().all(|event| !event.marks.superseded));
         let mut most = 0;
         for agent in team.status(Status::default()).unwrap().unread_counts.keys() {
-            let primed = team
-                .prime(&Prime {
-                    agent: agent.clone(),
-                })
-                .unwrap();
+            let primed = team.prime(&given!(Prime, agent: agent.clone())).unwrap();
             most = most.max(tokens::estimate(&json(&primed).to_string()));
         }
         eprintln!(

@@ -1,13 +1,6 @@
 //! `replay`: events in order, by any filter.
 
-use crate::world::{MINUTE, NOON, SECOND, World, assign, events, json, refused, time, update};
-use std::ops::ControlFlow;
-use teamlog_engine::Format;
-use teamlog_team::log::replay::Replay;
-use teamlog_team::log::trace::Trace;
-use teamlog_team::message::ack::Ack;
-use teamlog_team::task::update::TaskUpdate;
-use teamlog_team::{Code, Team};
+use crate::prelude::*;
 
 /// An open team with 39 assignments, two a minute; every fourth of trace `tr_0` … `tr_3`.
 fn story(world: &World, format: Format) -> Team {
@@ -48,76 +41,23 @@ fn every_filter_agrees_with_a_filter_over_everything() {
         let text = |value: &str| Some(value.to_string());
         let filters = [
             Replay::default(),
-            Replay {
-                from_seq: Some(17),
-                ..Replay::default()
-            },
-            Replay {
-                to_seq: Some(9),
-                ..Replay::default()
-            },
-            Replay {
-                from_seq: Some(9),
-                to_seq: Some(9),
-                ..Replay::default()
-            },
-            Replay {
-                from_seq: Some(30),
-                to_seq: Some(9),
-                ..Replay::default()
-            },
-            Replay {
-                from_seq: Some(99),
-                ..Replay::default()
-            },
-            Replay {
-                since: Some(time("2026-11-21T12:05:00Z")),
-                ..Replay::default()
-            },
-            Replay {
-                until: Some(time("2026-11-21T12:05:00Z")),
-                ..Replay::default()
-            },
-            Replay {
-                until: Some(time("2026-11-21T11:00:00Z")),
-                ..Replay::default()
-            },
-            Replay {
-                since: Some(time("2027-01-01T00:00:00Z")),
-                ..Replay::default()
-            },
-            Replay {
-                kind: text("message_sent"),
-                ..Replay::default()
-            },
-            Replay {
-                actor: text("teamlog"),
-                ..Replay::default()
-            },
-            Replay {
-                trace_id: text("tr_2"),
-                ..Replay::default()
-            },
-            Replay {
-                task_id: text("t3"),
-                from_seq: Some(12),
-                ..Replay::default()
-            },
-            Replay {
-                agent: text("qa"),
-                task_id: text("t3"),
-                ..Replay::default()
-            },
-            Replay {
-                agent: text("nobody"),
-                ..Replay::default()
-            },
-            Replay {
-                trace_id: text("tr_1"),
-                since: Some(time("2026-11-21T12:04:00Z")),
-                until: Some(time("2026-11-21T12:15:00Z")),
-                ..Replay::default()
-            },
+            given!(Replay, from_seq: 17),
+            given!(Replay, to_seq: 9),
+            given!(Replay, from_seq: 9, to_seq: 9),
+            given!(Replay, from_seq: 30, to_seq: 9),
+            given!(Replay, from_seq: 99),
+            given!(Replay, since: time("2026-11-21T12:05:00Z")),
+            given!(Replay, until: time("2026-11-21T12:05:00Z")),
+            given!(Replay, until: time("2026-11-21T11:00:00Z")),
+            given!(Replay, since: time("2027-01-01T00:00:00Z")),
+            given!(Replay, kind: text("message_sent")),
+            given!(Replay, actor: text("teamlog")),
+            given!(Replay, trace_id: text("tr_2")),
+            given!(Replay, task_id: text("t3"), from_seq: 12),
+            given!(Replay, agent: text("qa"), task_id: text("t3")),
+            given!(Replay, agent: text("nobody")),
+            given!(Replay, trace_id: text("tr_1"), since: time("2026-11-21T12:04:00Z"),
+                until: time("2026-11-21T12:15:00Z")),
         ];
         for filter in filters {
             let field = |event: &serde_json::Value, name: &str, asked: &Option<String>| {
@@ -147,11 +87,7 @@ fn every_filter_agrees_with_a_filter_over_everything() {
                         expected.reverse();
                     }
                     expected.truncate(limit.unwrap_or(u64::MAX).min(1000) as usize);
-                    let replay = Replay {
-                        limit,
-                        reverse,
-                        ..filter.clone()
-                    };
+                    let replay = given!(Replay, limit, reverse, ..filter.clone());
                     assert_eq!(seqs(&mut team, replay.clone()), expected, "{replay:?}");
                 }
             }
@@ -194,11 +130,7 @@ fn a_replay_stops_where_it_is_told_to() {
 }
 
 fn trace(id: &str, limit: Option<usize>, cursor: Option<&str>) -> Trace {
-    Trace {
-        trace_id: id.into(),
-        limit,
-        cursor: cursor.map(str::to_owned),
-    }
+    given!(Trace, trace_id: id, limit, cursor)
 }
 
 #[test]
@@ -244,28 +176,21 @@ fn a_trace_pages_towards_older_events() {
 
 #[test]
 fn a_trace_marks_what_came_too_late_was_repeated_refused_or_acknowledged() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let mut assignment = assign("t1", "dev");
     assignment.trace_id = Some("tr".into());
     assignment.message_id = Some("m1".into());
     team.task_assign(assignment.clone()).unwrap();
     world.later(10 * SECOND);
-    let late = TaskUpdate {
-        created_at: Some(time(NOON).plus_micros(-1).to_string()),
-        ..update("t1", "failed")
-    };
+    let late = given!(TaskUpdate, created_at: time(NOON).plus_micros(-1).to_string(),
+        ..update("t1", "failed"));
     team.task_update(late).unwrap();
     team.task_assign(assignment.clone()).unwrap();
     assignment.message_id = None;
     assignment.cooldown_seconds = Some(3600);
     team.task_assign(assignment).unwrap();
     for agent in ["qa", "dev", "dev"] {
-        let ack = Ack {
-            agent: agent.into(),
-            message_id: "m1".into(),
-            actor: None,
-        };
+        let ack = given!(Ack, agent, message_id: "m1");
         team.ack(ack).unwrap();
     }
     let answer = json(&team.trace(trace("tr", None, None)).unwrap());

@@ -1,36 +1,20 @@
 //! Teams that stay open: many handles, one writer; what it gives way to, and what ends it.
 
-use crate::world::{World, assign, message, refused, settled_digest};
-use std::sync::Arc;
-use std::time::Duration;
-use teamlog_engine::storage::Fault;
-use teamlog_engine::storage::{Faulty, Files, Storage};
-use teamlog_engine::{Error, Format};
-use teamlog_team::doctor::repair::Repair;
-use teamlog_team::lifecycle::init::Init;
+use crate::prelude::*;
+use teamlog_engine::Error;
+use teamlog_engine::storage::{Fault, Files};
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::message::read::Read;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::{Code, Failure, Root, RootOptions, Team};
 
 fn resident(world: &World) -> Root {
     world.root.clone().resident()
 }
 
 fn create(subject: &str) -> TaskCreate {
-    TaskCreate {
-        subject: subject.into(),
-        ..TaskCreate::default()
-    }
+    given!(TaskCreate, subject)
 }
 
 fn inbox(team: &mut Team, agent: &str) -> usize {
-    let read = Read {
-        agent: agent.into(),
-        ..Read::default()
-    };
+    let read = given!(Read, agent);
     team.read(read).unwrap().messages.len()
 }
 
@@ -54,12 +38,7 @@ fn handles_share_one_writer_and_see_what_each_other_did() {
         assert_eq!(status.message_count, 2);
         // Two commands, two groups; the counts are of the writer, not of a handle.
         assert_eq!((one.counts().groups, two.counts().jobs), (2, 2));
-        let live = one
-            .status(Status {
-                digest: true,
-                ..Status::default()
-            })
-            .unwrap();
+        let live = one.status(given!(Status, digest: true)).unwrap();
         root.close().unwrap();
         let mut after = world.root.team("demo").unwrap();
         assert_eq!(Some(settled_digest(&mut after)), live.state_digest);
@@ -114,11 +93,7 @@ fn the_writer_gives_way_to_what_mends_the_log() {
     for _ in 0..3 {
         drop(kept.send(message("lead", "dev")).unwrap());
     }
-    let repair = Repair {
-        to: 3,
-        yes: true,
-        ..Repair::default()
-    };
+    let repair = given!(Repair, to: 3, yes: true);
     let cut = root.team("demo").unwrap().repair(repair).unwrap();
     assert_eq!(cut.status, "repaired");
     assert_eq!(inbox(&mut kept, "dev"), 2);
@@ -152,10 +127,7 @@ fn the_past_is_as_it_was() {
 fn on_disk(dir: &std::path::Path) -> (Faulty, Root) {
     let files: Arc<dyn Storage> = Arc::new(Files::open(dir).unwrap());
     let faulty = Faulty::new(files);
-    let options = RootOptions {
-        lock_deadline: Duration::from_secs(5),
-        ..RootOptions::default()
-    };
+    let options = given!(RootOptions, lock_deadline: Duration::from_secs(5));
     let root = Root::on(Arc::new(faulty.clone()), options).resident();
     root.init(Init::of("demo")).unwrap();
     (faulty, root)
@@ -237,11 +209,7 @@ const WHOLE: [(&str, Whole); 4] = [
         rehydrated.map(drop)
     }),
     ("repair", |root| {
-        let repair = Repair {
-            to: 3,
-            yes: true,
-            ..Repair::default()
-        };
+        let repair = given!(Repair, to: 3, yes: true);
         root.team("demo")?.repair(repair).map(drop)
     }),
     ("salvage", |root| {
@@ -369,11 +337,9 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
                         .unwrap();
                     let id = answer.task.id;
                     drop(
-                        team.task_claim(TaskClaim {
-                            task_id: id,
-                            worker: format!("w{thread}"),
-                            ..TaskClaim::default()
-                        })
+                        team.task_claim(
+                            given!(TaskClaim, task_id: id, worker: format!("w{thread}")),
+                        )
                         .unwrap(),
                     );
                 }

@@ -1,30 +1,18 @@
 //! Paths that tasks declare: who may take such a task, and who may write.
 
 use crate::claims::{change, claim, complete, new};
-use crate::world::{MINUTE, World, events, json, kinds, refused, settled_digest};
-use serde_json::json;
+use crate::prelude::*;
 use std::fs;
 use std::os::unix::fs::symlink;
-use teamlog_engine::Format;
-use teamlog_team::lifecycle::config::ConfigChange;
 use teamlog_team::resource::RESOURCES_MAX;
 use teamlog_team::resource::can_write::{CanWrite, CanWriteAll, WriteReason, WriteVerdict};
-use teamlog_team::task::change::TaskChange;
-use teamlog_team::task::claim::ClaimAnswer;
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::renew::TaskRenew;
-use teamlog_team::{Code, Team};
 
 fn texts(texts: &[&str]) -> Option<Vec<String>> {
     Some(texts.iter().map(|text| text.to_string()).collect())
 }
 
 fn declaring(resources: &[&str]) -> TaskCreate {
-    TaskCreate {
-        resources: texts(resources),
-        ..new("write")
-    }
+    given!(TaskCreate, resources: texts(resources), ..new("write"))
 }
 
 fn make(team: &mut Team, resources: &[&str]) -> String {
@@ -32,10 +20,7 @@ fn make(team: &mut Team, resources: &[&str]) -> String {
 }
 
 fn make_shared(team: &mut Team, resources: &[&str], shared: bool) -> String {
-    let create = TaskCreate {
-        shared: Some(shared),
-        ..declaring(resources)
-    };
+    let create = given!(TaskCreate, shared, ..declaring(resources));
     team.task_create(create).unwrap().task.id
 }
 
@@ -44,12 +29,8 @@ fn take(team: &mut Team, task: &str, worker: &str) -> ClaimAnswer {
 }
 
 fn set(team: &mut Team, key: &str, value: &str) {
-    team.config_change(ConfigChange {
-        key: key.into(),
-        value: Some(value.into()),
-        actor: None,
-    })
-    .unwrap();
+    team.config_change(given!(ConfigChange, key, value))
+        .unwrap();
 }
 
 fn ask(team: &mut Team, agent: &str, path: &str) -> WriteVerdict {
@@ -79,8 +60,7 @@ const INVALID: &str = "invalid_path";
 
 #[test]
 fn resources_are_kept_in_one_form_and_bad_ones_are_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let create = declaring(&["./src//io/", "src/io", "docs/*.md", "."]);
     let task = team.task_create(create).unwrap().task;
     assert_eq!(task.resources, ["src/io", "docs/*.md", "."]);
@@ -90,32 +70,24 @@ fn resources_are_kept_in_one_form_and_bad_ones_are_refused() {
         assert_eq!(refusal.field.as_deref(), Some("resources"), "{bad:?}");
     }
     let many: Vec<String> = (0..=RESOURCES_MAX).map(|at| format!("d{at}")).collect();
-    let many = TaskCreate {
-        resources: Some(many),
-        ..new("many")
-    };
+    let many = given!(TaskCreate, resources: many, ..new("many"));
     refused(team.task_create(many), Code::TooLarge);
 }
 
 #[test]
 fn resources_change_until_somebody_works_on_the_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let id = make(&mut team, &["src"]);
-    let wanting = |resources: &[&str], shared| TaskChange {
-        resources: texts(resources),
-        shared,
-        ..change(&id)
+    let wanting = |resources: &[&str], shared| {
+        given!(TaskChange, resources: texts(resources),
+            shared, ..change(&id))
     };
     let changed = team.task_change(wanting(&["docs/"], Some(true))).unwrap();
     assert_eq!(changed.task.resources, ["docs"]);
     assert_eq!((changed.task.shared, changed.task.version), (Some(true), 2));
     let last = events(&mut team).pop().unwrap();
-    assert_eq!(last["kind"], "resource_declared");
-    assert_eq!(
-        last["payload"],
-        json!({"task_id": id, "resources": ["docs"], "shared": true})
-    );
+    has!(last, {"kind": "resource_declared",
+        "payload": {"task_id": id, "resources": ["docs"], "shared": true}});
     // What is as it was is not declared again.
     team.task_change(wanting(&["docs"], None)).unwrap();
     assert_eq!(kinds(&mut team).pop().unwrap(), "task_updated");
@@ -137,8 +109,7 @@ fn resources_change_until_somebody_works_on_the_task() {
 
 #[test]
 fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let wide = make(&mut team, &["docs", "src"]);
     let narrow = make(&mut team, &["src/io/*.rs"]);
     take(&mut team, &wide, "dev");
@@ -164,8 +135,7 @@ fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
 
 #[test]
 fn a_path_is_free_again_once_its_lease_ran_out_or_its_task_ended() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let (first, second) = (make(&mut team, &["src"]), make(&mut team, &["src"]));
     let third = make(&mut team, &["src"]);
     let held = take(&mut team, &first, "dev");
@@ -176,11 +146,7 @@ fn a_path_is_free_again_once_its_lease_ran_out_or_its_task_ended() {
     team.task_finish(complete(&held)).unwrap();
     let held = take(&mut team, &second, "qa");
     world.later(14 * MINUTE);
-    let renew = TaskRenew {
-        task_id: second.clone(),
-        claim_token: Some(held.claim_token),
-        ..TaskRenew::default()
-    };
+    let renew = given!(TaskRenew, task_id: second.clone(), claim_token: held.claim_token);
     team.task_renew(renew.clone()).unwrap();
     world.later(14 * MINUTE);
     refused(
@@ -210,8 +176,7 @@ fn both_must_be_shared_and_everything_is_unless_it_says_otherwise() {
         (("**", None), (".", None), false),
         (("src", None), ("docs", None), true),
     ] {
-        let world = World::new();
-        let mut team = world.demo();
+        let (_, mut team) = demo();
         let mut make = |(path, shared): (&str, Option<bool>)| match shared {
             Some(shared) => make_shared(&mut team, &[path], shared),
             None => make(&mut team, &[path]),
@@ -228,8 +193,7 @@ fn both_must_be_shared_and_everything_is_unless_it_says_otherwise() {
 
 #[test]
 fn an_advisory_policy_grants_with_a_warning() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     set(&mut team, "resources.policy", "advisory");
     let (first, second) = (make(&mut team, &["src"]), make(&mut team, &["src/io"]));
     assert!(
@@ -250,13 +214,9 @@ fn an_advisory_policy_grants_with_a_warning() {
 
 #[test]
 fn the_next_task_is_the_best_whose_paths_are_free() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let next = |team: &mut Team, worker: &str| {
-        let claim = ClaimNext {
-            worker: worker.into(),
-            lease_ms: None,
-        };
+        let claim = given!(ClaimNext, worker);
         team.claim_next(claim).unwrap().task.map(|task| task.id)
     };
     let mut ids: Vec<String> = Vec::new();
@@ -277,8 +237,7 @@ fn the_next_task_is_the_best_whose_paths_are_free() {
 
 #[test]
 fn a_lease_of_ones_own_covers_a_path_however_it_is_written() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let id = make(&mut team, &["src/io", "docs/*.md"]);
     assert_eq!(reason(&mut team, "dev", "src/io/a"), NOBODY);
     take(&mut team, &id, "dev");
@@ -324,8 +283,7 @@ fn a_lease_of_ones_own_covers_a_path_however_it_is_written() {
 
 #[test]
 fn everything_is_covered_by_a_dot() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let id = make(&mut team, &["."]);
     take(&mut team, &id, "dev");
     for path in [".", "", "a", "a/b"] {
@@ -336,8 +294,7 @@ fn everything_is_covered_by_a_dot() {
 
 #[test]
 fn beneath_a_root_absolute_paths_count_and_links_are_followed() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let dir = tempfile::tempdir().unwrap();
     let repo = dir.path().join("repo");
     fs::create_dir_all(repo.join("src/io")).unwrap();
@@ -381,8 +338,7 @@ fn beneath_a_root_absolute_paths_count_and_links_are_followed() {
 #[test]
 fn what_is_held_comes_out_of_the_log_alone() {
     for format in [Format::Jsonl, Format::Binary] {
-        let world = World::new();
-        let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
+        let (world, mut team) = team_of(Some(&["lead", "dev", "qa"]), format);
         let shared = make_shared(&mut team, &["src"], true);
         take(&mut team, &shared, "dev");
         set(&mut team, "resources.root", "/repo/");
@@ -393,11 +349,7 @@ fn what_is_held_comes_out_of_the_log_alone() {
         assert_eq!(setting(&mut team, "resources.root").text(), "/repo");
         assert_eq!(setting(&mut team, "resources.policy").text(), "advisory");
         assert_eq!(reason(&mut team, "dev", "/repo/src/x"), YES);
-        let bad = ConfigChange {
-            key: "resources.root".into(),
-            value: Some("repo".into()),
-            actor: None,
-        };
+        let bad = given!(ConfigChange, key: "resources.root", value: "repo");
         refused(team.config_change(bad), Code::InvalidInput);
     }
 }

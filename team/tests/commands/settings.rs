@@ -1,35 +1,23 @@
 //! Settings: what counts, who set it, and what cannot be set.
 
-use crate::world::*;
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer, ConfigList, ConfigStatus};
-use teamlog_team::{Code, Failure, Team};
+use crate::prelude::*;
+use teamlog_team::lifecycle::config::{ConfigChangeAnswer, ConfigList, ConfigStatus};
 
 fn change(team: &mut Team, key: &str, value: Option<&str>) -> Result<ConfigChangeAnswer, Failure> {
-    team.config_change(ConfigChange {
-        key: key.into(),
-        value: value.map(str::to_owned),
-        actor: None,
-    })
+    team.config_change(given!(ConfigChange, key, value))
 }
 
 #[test]
 fn a_setting_is_changed_by_an_event_and_given_back_by_another() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let key = "delivery.handoff.ack_timeout_seconds";
     let before = json(&team.config_get(key).unwrap());
-    assert_eq!(
-        (&before["value"], &before["default"], &before["set"]),
-        (&json!(60), &json!(60), &json!(false))
-    );
+    has!(before, {"value": 60, "default": 60, "set": false});
     let answer = change(&mut team, key, Some("5")).unwrap();
     assert_eq!(answer.status, ConfigStatus::Changed);
     assert_eq!((answer.value.number(), answer.previous.number()), (5, 60));
     let event = json(&answer.event.unwrap());
-    assert_eq!(event["kind"], "config_changed");
-    assert_eq!(event["payload"], json!({"changes": {key: 5}}));
+    has!(event, {"kind": "config_changed", "payload": {"changes": {key: 5}}});
     assert_eq!(json(&team.config_get(key).unwrap())["set"], true);
     let team_json = |world: &World| -> Value {
         use teamlog_engine::storage::Storage;
@@ -60,8 +48,7 @@ fn a_setting_is_changed_by_an_event_and_given_back_by_another() {
 
 #[test]
 fn the_default_of_a_type_follows_the_general_setting_unless_it_has_its_own() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     change(&mut team, "delivery.default.max_retries", Some("9")).unwrap();
     let mut value = |key: &str| json(&team.config_get(key).unwrap())["value"].clone();
     assert_eq!(value("delivery.handoff.max_retries"), 9);
@@ -73,8 +60,7 @@ fn the_default_of_a_type_follows_the_general_setting_unless_it_has_its_own() {
 
 #[test]
 fn an_unknown_key_is_told_the_nearest_one_and_a_wrong_value_the_rule() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let refusal = refused(
         change(&mut team, "nudge.idle_second", Some("5")),
         Code::SettingUnknown,
@@ -95,8 +81,7 @@ fn an_unknown_key_is_told_the_nearest_one_and_a_wrong_value_the_rule() {
 
 #[test]
 fn a_team_is_opened_closed_and_as_it_was_created() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     refused(team.send(message("new", "dev")), Code::WorkerNotFound);
     change(&mut team, "members.open", Some("true")).unwrap();
     team.send(message("new", "dev")).unwrap();
@@ -117,8 +102,7 @@ fn a_team_is_opened_closed_and_as_it_was_created() {
 
 #[test]
 fn the_list_is_paged_in_the_order_of_the_table() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Binary);
+    let (_, mut team) = team_of(None, Format::Binary);
     let mut keys = Vec::new();
     let mut cursor = None;
     loop {
@@ -147,9 +131,6 @@ fn the_list_is_paged_in_the_order_of_the_table() {
         (keys.len(), &*keys[0]),
         (40, "delivery.default.ack_timeout_seconds")
     );
-    let unknown = ConfigList {
-        cursor: Some("x".into()),
-        ..ConfigList::default()
-    };
+    let unknown = given!(ConfigList, cursor: "x");
     refused(team.config_list(unknown), Code::CursorUnknown);
 }

@@ -1,13 +1,8 @@
 //! Live equals rebuilt, and views are what the state says, over random histories of what is said and done about workers,
 //! up to the end of the team; every step goes through the table of operations.
 
-use crate::world::{World, settled_digest};
+use crate::prelude::*;
 use proptest::prelude::*;
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_team::api;
-use teamlog_team::doctor::{DoctorCheck, Health};
-use teamlog_team::handle::command::Control;
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -146,13 +141,7 @@ proptest! {
         for step in steps {
             run(&world, step);
         }
-        let check = DoctorCheck {
-            team: "demo".into(),
-            sample_size: 0,
-            program: "teamlog".into(),
-            backups: Vec::new(),
-        };
-        let report = world.root.doctor_check(check, &mut |_, _| {}).unwrap();
+        let report = doctor(&world.root, "demo");
         let unwell: Vec<_> = report.checks.iter().filter(|check| check.status != Health::Healthy).collect();
         prop_assert!(unwell.is_empty(), "{:?}", unwell);
         let mut team = world.root.team("demo").unwrap();

@@ -1,14 +1,11 @@
 //! `read-stall-state`: who lives.
 
 use crate::claims::{claim, complete, new};
-use crate::world::{MINUTE, World, message, refused};
-use teamlog_team::worker::stall::ReadStall;
-use teamlog_team::{Code, Team};
+use crate::prelude::*;
 
 #[test]
 fn a_holder_of_a_live_lease_is_not_dead() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(new("Build")).unwrap();
     let stall = |team: &mut Team| team.stall_state(ReadStall {}).unwrap();
     assert!(stall(&mut team).dead_workers.contains(&"dev".to_owned()));

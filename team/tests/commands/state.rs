@@ -1,20 +1,12 @@
 //! What the state says after a history.
 
-use crate::world::{MINUTE, World, assign, json, message, refused, settled_digest, status, update};
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::Storage;
+use crate::prelude::*;
+use teamlog_team::GivenReceipt;
 use teamlog_team::lifecycle::status::Status;
-use teamlog_team::log::append::Append;
-use teamlog_team::log::rehydrate::Rehydrate;
-use teamlog_team::message::send::{Send, SendStatus};
-use teamlog_team::{Code, GivenReceipt, Root};
 
 #[test]
 fn status_counts_what_is_unread_blocked_and_stale() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for (id, report) in [
         ("t1", "blocked"),
         ("t2", "in_progress"),
@@ -49,25 +41,12 @@ fn status_counts_what_is_unread_blocked_and_stale() {
         (8, 8, 7)
     );
     let shown = json(&answer);
-    assert_eq!(
-        shown["malformed_jsonl"],
-        serde_json::json!({"total": 0, "files": []})
-    );
-    assert_eq!(shown["stale_messages"][0]["type"], "task_assign");
-    let patient = team
-        .status(Status {
-            stale_minutes: Some(92),
-            ..Status::default()
-        })
-        .unwrap();
+    has!(shown, {"malformed_jsonl": {"total": 0, "files": []},
+        "/stale_messages/0/type": "task_assign"});
+    let patient = team.status(given!(Status, stale_minutes: 92)).unwrap();
     assert!(patient.stale_tasks.is_empty() && patient.stale_messages.is_empty());
     assert_eq!(patient.state_digest, None);
-    let short = team
-        .status(Status {
-            limit: Some(2),
-            ..Status::default()
-        })
-        .unwrap();
+    let short = team.status(given!(Status, limit: 2)).unwrap();
     assert_eq!(short.stale_messages.len(), 2);
     assert_eq!(short.members.len(), 2);
     assert_eq!(
@@ -81,8 +60,7 @@ fn status_counts_what_is_unread_blocked_and_stale() {
 #[test]
 fn rehydrate_counts_what_the_log_holds_and_any_number_of_workers_agrees() {
     for format in [Format::Jsonl, Format::Binary] {
-        let world = World::new();
-        let mut team = world.team(None, format);
+        let (world, mut team) = team_of(None, format);
         for n in 0..30 {
             world.later(MINUTE);
             team.task_assign(assign(&format!("t{}", n % 7), "dev"))
@@ -91,12 +69,7 @@ fn rehydrate_counts_what_the_log_holds_and_any_number_of_workers_agrees() {
         let live = settled_digest(&mut team);
         for workers in [1, 2, 5] {
             let rebuilt = team
-                .rehydrate(
-                    Rehydrate {
-                        workers: Some(workers),
-                    },
-                    &mut |_, _| {},
-                )
+                .rehydrate(given!(Rehydrate, workers), &mut |_, _| {})
                 .unwrap();
             assert_eq!(rebuilt.state_digest, live);
             assert_eq!(
@@ -114,8 +87,7 @@ fn rehydrate_counts_what_the_log_holds_and_any_number_of_workers_agrees() {
 
 #[test]
 fn a_second_handle_sees_what_the_first_one_did() {
-    let world = World::new();
-    let mut one = world.demo();
+    let (world, mut one) = demo();
     let mut two = world.root.team("demo").unwrap();
     for n in 0..20 {
         let (writer, reader) = if n % 2 == 0 {
@@ -123,10 +95,7 @@ fn a_second_handle_sees_what_the_first_one_did() {
         } else {
             (&mut two, &mut one)
         };
-        let named = Send {
-            message_id: Some(format!("m{n}")),
-            ..message("lead", "dev")
-        };
+        let named = given!(Send, message_id: format!("m{n}"), ..message("lead", "dev"));
         writer.send(named).unwrap();
         writer.finish().unwrap();
         assert_eq!(status(reader).unread_counts["dev"], n + 1);
@@ -139,8 +108,7 @@ fn a_second_handle_sees_what_the_first_one_did() {
 
 #[test]
 fn everything_derived_can_be_deleted() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..600 {
         team.task_assign(assign(&format!("t{}", n % 9), "dev"))
             .unwrap();
@@ -175,8 +143,7 @@ const PAGE: u64 = 4096;
 
 #[test]
 fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 0..1100 {
         let mut assignment = assign(&format!("t{}", n % 9), "dev");
         assignment.message_id = Some(format!("m{n}"));
@@ -210,10 +177,8 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
         match n % 4 {
             0 => {
                 for known in (0..1100).step_by(25) {
-                    let again = Send {
-                        message_id: Some(format!("m{known}")),
-                        ..message("lead", "qa")
-                    };
+                    let again = given!(Send, message_id: format!("m{known}"),
+                        ..message("lead", "qa"));
                     assert_eq!(team.send(again).unwrap().status, SendStatus::Duplicate);
                 }
             }
@@ -227,17 +192,12 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
 }
 
 fn fact() -> Append {
-    Append {
-        kind: "seen".into(),
-        task_id: Some("t3".into()),
-        ..Append::default()
-    }
+    given!(Append, kind: "seen", task_id: "t3")
 }
 
 #[test]
 fn verify_finds_the_log_whole_and_a_receipt_holds() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.send(message("lead", "dev")).unwrap();
     let receipt = json(&team.head().unwrap()).to_string();
     team.send(message("lead", "dev")).unwrap();

@@ -1,15 +1,10 @@
 //! Stories: the tree of causes, offsets, gaps and durations, from events alone.
 
-use crate::world::{NOON, SECOND, World, assign, json, message, time, update};
-use teamlog_engine::{Event, EventId, RefKind, Refs, SeededIds};
-use teamlog_team::lifecycle::tick::Tick;
-use teamlog_team::log::append::Append;
-use teamlog_team::log::trace::{Trace, TraceAnswer};
-use teamlog_team::message::ack::Ack;
-use teamlog_team::message::dead_letter::Requeue;
-use teamlog_team::message::send::Require;
+use crate::prelude::*;
+use teamlog_engine::{Event, EventId, Refs, SeededIds};
+use teamlog_team::Recorded;
+use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
-use teamlog_team::{Recorded, Team};
 
 /// Events of a trace `tr`, made up: nothing but their shape is under test.
 pub struct Made {
@@ -36,10 +31,7 @@ impl Made {
         let at = time(NOON).plus_micros(after);
         let previous = self.events.last().map(|recorded| recorded.event.id);
         let id = EventId::after(previous, at, &self.ids);
-        let mut all = Refs {
-            cause,
-            ..Refs::default()
-        };
+        let mut all = given!(Refs, cause);
         all.set(RefKind::Trace, "tr");
         for (kind, value) in refs {
             all.set(*kind, value.to_string());
@@ -72,20 +64,11 @@ impl Made {
 }
 
 pub fn trace(team: &mut Team, id: &str) -> TraceAnswer {
-    team.trace(Trace {
-        trace_id: id.into(),
-        ..Trace::default()
-    })
-    .unwrap()
+    team.trace(given!(Trace, trace_id: id)).unwrap()
 }
 
 fn fact(kind: &str, cause: Option<EventId>, trace: &str) -> Append {
-    Append {
-        kind: kind.into(),
-        trace_id: Some(trace.into()),
-        cause,
-        ..Append::default()
-    }
+    given!(Append, kind, trace_id: trace, cause)
 }
 
 fn append(team: &mut Team, fact: Append) -> EventId {
@@ -142,20 +125,15 @@ fn a_cause_that_does_not_precede_is_said_to_and_makes_no_loop() {
 
 #[test]
 fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     world.later(SECOND);
     let mut assignment = assign("T-1", "dev");
     assignment.trace_id = Some("tr".into());
     assignment.message_id = Some("given".into());
     team.task_assign(assignment.clone()).unwrap();
     world.later(2 * SECOND);
-    team.ack(Ack {
-        agent: "dev".into(),
-        message_id: "given".into(),
-        actor: None,
-    })
-    .unwrap();
+    team.ack(given!(Ack, agent: "dev", message_id: "given"))
+        .unwrap();
     world.later(SECOND);
     let mut early = update("T-1", "done");
     early.created_at = Some("2020-01-01T00:00:00Z".into());
@@ -202,16 +180,12 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
     assert!(story.begun_by(1).is_empty());
     let shown = json(&answer);
     assert_eq!(shown["spans"][0]["duration_us"], 4 * SECOND);
-    assert_eq!(shown["spans"][0]["outcome"], "failed");
-    assert_eq!(shown["spans"][2]["last_seq"], serde_json::Value::Null);
+    has!(shown, {"/spans/0/outcome": "failed", "/spans/2/last_seq": null});
     assert!(shown["spans"][0].get("first").is_none());
     // A late ack is an ack, whatever page it is on.
     let page = team
-        .trace(Trace {
-            trace_id: "tr".into(),
-            limit: Some(1),
-            cursor: Some(answer.events[1].event.id.to_string()),
-        })
+        .trace(given!(Trace, trace_id: "tr", limit: 1,
+            cursor: answer.events[1].event.id.to_string()))
         .unwrap();
     assert_eq!(page.spans[1].outcome, Acked);
     assert_eq!(page.spans[1].duration_us, None);
@@ -219,16 +193,12 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
 
 #[test]
 fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     world.later(SECOND);
     let mut mail = message("lead", "dev");
     mail.message_id = Some("m".into());
     mail.trace_id = Some("tr".into());
-    mail.delivery = Some(Require {
-        ack_timeout_seconds: Some(10),
-        max_retries: Some(0),
-    });
+    mail.delivery = Some(given!(Require, ack_timeout_seconds: 10, max_retries: 0));
     team.send(mail).unwrap();
     world.later(20 * SECOND);
     team.tick(Tick::default()).unwrap();
@@ -238,23 +208,15 @@ fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
         (dead.outcome, dead.duration_us),
         (Outcome::DeadLetter, Some(20 * SECOND))
     );
-    team.requeue(Requeue {
-        message_id: Some("m".into()),
-        ..Requeue::default()
-    })
-    .unwrap();
+    team.requeue(given!(Requeue, message_id: "m")).unwrap();
     let open = span(&mut team);
     assert_eq!(
         (open.outcome, open.last, open.duration_us),
         (Outcome::Open, None, None)
     );
     world.later(SECOND);
-    team.ack(Ack {
-        agent: "dev".into(),
-        message_id: "m".into(),
-        actor: None,
-    })
-    .unwrap();
+    team.ack(given!(Ack, agent: "dev", message_id: "m"))
+        .unwrap();
     let acked = span(&mut team);
     assert_eq!(
         (acked.outcome, acked.duration_us),
@@ -290,8 +252,7 @@ fn claims_begin_and_end_tasks_too() {
 
 #[test]
 fn a_cause_outside_the_page_is_looked_up_where_the_log_holds_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let loose = {
         let mut fact = fact("x_loose", None, "tr");
         fact.trace_id = None;
@@ -303,13 +264,7 @@ fn a_cause_outside_the_page_is_looked_up_where_the_log_holds_it() {
     for cause in [loose, other, older, unknown] {
         append(&mut team, fact("x_effect", Some(cause), "tr"));
     }
-    let page = team
-        .trace(Trace {
-            trace_id: "tr".into(),
-            limit: Some(4),
-            cursor: None,
-        })
-        .unwrap();
+    let page = team.trace(given!(Trace, trace_id: "tr", limit: 4)).unwrap();
     let known = |id: EventId| {
         let id = id.to_string();
         page.causes_outside.iter().find(|cause| cause.id == id)
@@ -347,8 +302,7 @@ fn a_chain_of_ten_thousand_causes_is_walked_once() {
 
 #[test]
 fn a_message_in_the_story_is_no_cause_of_foreign_facts() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let mut mail = message("lead", "dev");
     mail.message_id = Some("m".into());
     mail.trace_id = Some("tr".into());

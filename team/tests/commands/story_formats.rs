@@ -1,13 +1,9 @@
 //! The formats of stories for machines, held against their published structure.
 
+use crate::prelude::*;
 use crate::stories::{Made, trace};
-use crate::world::{NOON, SECOND, World, assign, message, time, update};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::{EventId, RefKind};
-use teamlog_team::log::append::Append;
+use teamlog_engine::EventId;
 use teamlog_team::log::trace::TraceAnswer;
-use teamlog_team::message::ack::Ack;
 use teamlog_team::story::OutsideCause;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
@@ -28,23 +24,14 @@ fn busy(world: &World) -> TraceAnswer {
     mail.message_id = Some("mail".into());
     let sent = team.send(mail.clone()).unwrap().event.event.id;
     team.send(mail).unwrap();
-    team.append(Append {
-        kind: "x_checked".into(),
-        actor: Some("ci".into()),
-        trace_id: Some("tr".into()),
-        cause: Some(sent),
-        payload: Some(r#"{"text":"a \"b\" ü"}"#.into()),
-        ..Append::default()
-    })
+    team.append(
+        given!(Append, kind: "x_checked", actor: "ci", trace_id: "tr", cause: sent,
+            payload: r#"{"text":"a \"b\" ü"}"#),
+    )
     .unwrap();
     for id in ["give-T-2", "give-T-1"] {
         world.later(SECOND);
-        team.ack(Ack {
-            agent: "dev".into(),
-            message_id: id.into(),
-            actor: None,
-        })
-        .unwrap();
+        team.ack(given!(Ack, agent: "dev", message_id: id)).unwrap();
     }
     team.task_update(update("T-1", "done")).unwrap();
     world.later(SECOND);

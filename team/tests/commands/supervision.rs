@@ -1,20 +1,10 @@
 //! Watching over a team: summaries, idleness, stalls, the monitor's snapshot.
 
+use crate::prelude::*;
 use crate::workers::{heartbeat, says};
-use crate::world::{
-    NOON, SECOND, World, assign, events, json, kinds, message, settled_digest, update,
-};
-use serde_json::{Map, Value, json};
-use teamlog_engine::storage::Storage;
-use teamlog_engine::{Durability, Json, NewEvent, Timestamp};
-use teamlog_team::Team;
-use teamlog_team::lifecycle::cleanup::OrphanCleanup;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::update::TaskUpdate;
+use teamlog_engine::{Json, NewEvent};
 use teamlog_team::worker::idle::ReadIdle;
 use teamlog_team::worker::snapshot::{ReadSnapshot, WriteSnapshot};
-use teamlog_team::worker::stall::ReadStall;
-use teamlog_team::worker::summary::GetSummary;
 
 fn summary(team: &mut Team) -> Value {
     json(&team.summary(GetSummary {}).unwrap())["summary"].clone()
@@ -23,11 +13,8 @@ fn summary(team: &mut Team) -> Value {
 /// Later than whatever was said before.
 fn reported(world: &World, team: &mut Team, task: &str, status: &str) {
     world.later(SECOND);
-    let update = TaskUpdate {
-        from: "leader-fixed".into(),
-        to: "leader-fixed".into(),
-        ..update(task, status)
-    };
+    let update = given!(TaskUpdate, from: "leader-fixed", to: "leader-fixed",
+        ..update(task, status));
     team.task_update(update).unwrap();
 }
 
@@ -61,8 +48,7 @@ fn reports(world: &World, payload: Value) {
 
 #[test]
 fn a_summary_counts_every_status_and_looks_at_every_worker() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("1", "dev")).unwrap();
     team.task_assign(assign("2", "dev")).unwrap();
     reported(&world, &mut team, "2", "canceled");
@@ -94,27 +80,13 @@ fn a_summary_counts_every_status_and_looks_at_every_worker() {
             ["qa", false, 0, false]
         ])
     );
-    assert_eq!(
-        (
-            &found["teamName"],
-            &found["workerCount"],
-            &found["nonReportingWorkers"]
-        ),
-        (&"demo".into(), &3.into(), &json!([]))
-    );
-    assert_eq!(
-        (
-            &found["performance"]["task_count"],
-            &found["performance"]["worker_count"]
-        ),
-        (&2.into(), &3.into())
-    );
+    has!(found, {"teamName": "demo", "workerCount": 3, "nonReportingWorkers": [],
+        "/performance/task_count": 2, "/performance/worker_count": 3});
 }
 
 #[test]
 fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progress() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("1", "dev")).unwrap();
     team.task_assign(assign("2", "dev")).unwrap();
     let turns = |summary: &Value| summary["workers"][0]["turnsWithoutProgress"].clone();
@@ -161,8 +133,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
 
 #[test]
 fn a_summary_records_only_baselines_that_moved_and_none_in_a_closed_team() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     summary(&mut team);
     assert_eq!(kinds(&mut team), ["team_created"]);
     team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
@@ -193,8 +164,7 @@ fn a_summary_records_only_baselines_that_moved_and_none_in_a_closed_team() {
 
 #[test]
 fn a_monitors_snapshot_is_stored_as_it_came_and_read_in_its_proper_form() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let read = |team: &mut Team| json(&team.read_monitor_snapshot(ReadSnapshot {}).unwrap());
     assert_eq!(read(&mut team), json!({"snapshot": null}));
     let stored = json!({
@@ -235,13 +205,9 @@ fn a_monitors_snapshot_is_stored_as_it_came_and_read_in_its_proper_form() {
 
 #[test]
 fn a_worker_is_idle_by_whoever_spoke_last() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     assert_eq!(idle(&mut team)["all_workers_idle"], false);
-    assert_eq!(
-        idle(&mut team)["non_idle_workers"],
-        json!(["dev", "lead", "qa"])
-    );
+    has!(idle(&mut team), {"non_idle_workers": ["dev", "lead", "qa"]});
     for worker in ["dev", "qa"] {
         team.write_worker_status(says(worker, "idle", None))
             .unwrap();
@@ -251,28 +217,17 @@ fn a_worker_is_idle_by_whoever_spoke_last() {
         json!({"workerStateByName": {"qa": "working", "lead": "idle", "ghost": "idle"}}),
     );
     let found = idle(&mut team);
-    assert_eq!(found["idle_workers"], json!(["dev", "ghost", "lead"]));
-    assert_eq!(found["non_idle_workers"], json!(["qa"]));
-    assert_eq!(
-        (&found["worker_count"], &found["idle_worker_count"]),
-        (&3.into(), &3.into())
-    );
+    has!(found, {"idle_workers": ["dev", "ghost", "lead"], "non_idle_workers": ["qa"],
+        "worker_count": 3, "idle_worker_count": 3});
     team.write_worker_status(says("qa", "done", None)).unwrap();
     team.write_worker_status(says("qa", "idle", None)).unwrap();
     let found = idle(&mut team);
-    assert_eq!(
-        (
-            &found["all_workers_idle"],
-            &found["source"]["snapshot_available"]
-        ),
-        (&true.into(), &true.into())
-    );
+    has!(found, {"all_workers_idle": true, "/source/snapshot_available": true});
 }
 
 #[test]
 fn the_last_idle_transition_is_told_however_long_ago() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.write_worker_status(says("dev", "working", None))
         .unwrap();
     team.write_worker_status(says("dev", "idle", None)).unwrap();
@@ -303,109 +258,49 @@ fn the_last_idle_transition_is_told_however_long_ago() {
         })
     );
     let qa = &last["qa"];
-    assert_eq!(
-        (
-            &qa["type"],
-            &qa["source_type"],
-            &qa["state"],
-            &qa["prev_state"],
-            &qa["task_id"]
-        ),
-        (
-            &"worker_state_changed".into(),
-            &"worker_idle".into(),
-            &"idle".into(),
-            &"working".into(),
-            &"7".into()
-        )
-    );
+    has!(qa, {"type": "worker_state_changed", "source_type": "worker_idle", "state": "idle",
+        "prev_state": "working", "task_id": "7"});
     assert_eq!(last["lead"], Value::Null);
-    assert_eq!(found["last_all_workers_idle_event"]["worker_count"], 2);
-    assert_eq!(found["source"]["recent_event_count"], 50);
+    has!(found, {"/last_all_workers_idle_event/worker_count": 2, "/source/recent_event_count": 50});
     let found = stall(&mut team);
-    assert_eq!(found["last_team_leader_nudge_event"]["reason"], "all idle");
-    assert_eq!(
-        found["last_leader_notification_deferred_event"],
-        Value::Null
-    );
+    has!(found, {"/last_team_leader_nudge_event/reason": "all idle",
+        "last_leader_notification_deferred_event": null});
     settled_digest(&mut team);
 }
 
 #[test]
 fn a_team_stalls_by_dead_workers_with_work_and_by_mail_that_waits_for_the_leader() {
-    let world = World::new();
-    let mut team = world.team(Some(&["dev"]), teamlog_engine::Format::Jsonl);
+    let (_, mut team) = team_of(Some(&["dev"]), teamlog_engine::Format::Jsonl);
     let found = stall(&mut team);
-    assert_eq!(
-        (
-            &found["team_stalled"],
-            &found["dead_workers"],
-            &found["reasons"]
-        ),
-        (&false.into(), &json!(["dev"]), &json!([])),
-        "nothing is to be done"
-    );
-    let assignment = TaskAssign {
-        from: "leader-fixed".into(),
-        ..assign("1", "dev")
-    };
+    has!(found, {"team_stalled": false, "dead_workers": ["dev"],
+        "reasons": []}, "nothing is to be done");
+    let assignment = given!(TaskAssign, from: "leader-fixed", ..assign("1", "dev"));
     team.task_assign(assignment).unwrap();
     let found = stall(&mut team);
-    assert_eq!(
-        (
-            &found["team_stalled"],
-            &found["reasons"],
-            &found["pending_task_count"]
-        ),
-        (
-            &true.into(),
-            &json!(["dead_workers_with_pending_work:dev"]),
-            &1.into()
-        )
-    );
+    has!(found, {"team_stalled": true, "reasons": ["dead_workers_with_pending_work:dev"],
+        "pending_task_count": 1});
     team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
     assert_eq!(stall(&mut team)["team_stalled"], false);
     team.send(message("dev", "leader-fixed")).unwrap();
     let found = stall(&mut team);
-    assert_eq!(
-        (
-            &found["team_stalled"],
-            &found["leader_attention_pending"],
-            &found["unread_leader_message_count"],
-            &found["reasons"]
-        ),
-        (
-            &true.into(),
-            &true.into(),
-            &1.into(),
-            &json!(["leader_attention_pending:unread_leader_mailbox"])
-        )
-    );
+    has!(found, {"team_stalled": true, "leader_attention_pending": true,
+        "unread_leader_message_count": 1,
+        "reasons": ["leader_attention_pending:unread_leader_mailbox"]});
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     let found = stall(&mut team);
-    assert_eq!(
-        (
-            &found["leader_attention_pending"],
-            &found["source"]["phase_available"]
-        ),
-        (&false.into(), &true.into()),
-        "nobody decides in a closed team"
-    );
+    has!(found, {"leader_attention_pending": false,
+        "/source/phase_available": true}, "nobody decides in a closed team");
 }
 
 #[test]
 fn the_leader_decides_when_all_is_done_or_all_that_is_left_is_blocked() {
-    let world = World::new();
-    let mut team = world.team(Some(&["dev"]), teamlog_engine::Format::Jsonl);
+    let (world, mut team) = team_of(Some(&["dev"]), teamlog_engine::Format::Jsonl);
     let decision = |team: &mut Team| stall(team)["leader_decision_state"].clone();
     team.write_worker_status(says("dev", "idle", None)).unwrap();
     assert_eq!(decision(&mut team), "still_actionable", "nobody lives");
     team.update_heartbeat(heartbeat("dev", 1, true)).unwrap();
     assert_eq!(decision(&mut team), "done_waiting_on_leader");
-    assert_eq!(
-        stall(&mut team)["reasons"],
-        json!(["leader_decision_pending:done_waiting_on_leader"])
-    );
+    has!(stall(&mut team), {"reasons": ["leader_decision_pending:done_waiting_on_leader"]});
     assert_eq!(stall(&mut team)["team_stalled"], false);
     reported(&world, &mut team, "1", "blocked");
     assert_eq!(decision(&mut team), "stuck_waiting_on_leader");

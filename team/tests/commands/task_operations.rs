@@ -1,9 +1,7 @@
 //! The operations on tasks, from the JSON that comes in to the JSON that goes out.
 
-use crate::world::{MINUTE, World, assign, kinds};
-use serde_json::{Value, json};
+use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
-use teamlog_team::handle::command::Control;
 
 fn call(world: &World, operation: &str, mut input: Value) -> Result<Value, Fault> {
     let operation = api::find(operation).unwrap();
@@ -31,10 +29,7 @@ fn the_required_flow_read_claim_transition() {
     world.demo();
     let id = make(&world, "first");
     let read = call(&world, "read-task", json!({"task_id": id})).unwrap();
-    assert_eq!(
-        (&read["task"]["status"], &read["task"]["version"]),
-        (&json!("pending"), &json!(1))
-    );
+    has!(read, {"/task/status": "pending", "/task/version": 1});
     let claim = json!({"task_id": 1, "worker": "dev", "expected_version": read["task"]["version"]});
     let claimed = call(&world, "team_claim_task", claim).unwrap();
     assert_eq!(claimed["ok"], true);
@@ -46,10 +41,7 @@ fn the_required_flow_read_claim_transition() {
     let finish = json!({"task_id": id, "from": "in_progress", "to": "completed",
         "claim_token": claimed["claimToken"], "result": "merged"});
     let finished = call(&world, "transition-task-status", finish.clone()).unwrap();
-    assert_eq!(
-        (&finished["ok"], &finished["task"]["result"]),
-        (&json!(true), &json!("merged"))
-    );
+    has!(finished, {"ok": true, "/task/result": "merged"});
     assert_eq!(finished["task"].get("claim"), None);
     assert_eq!(
         code(call(&world, "transition-task-status", finish)),
@@ -59,8 +51,7 @@ fn the_required_flow_read_claim_transition() {
 
 #[test]
 fn renew_release_cancel_reopen_and_next_are_operations_too() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for subject in ["1", "2"] {
         make(&world, subject);
     }
@@ -77,10 +68,7 @@ fn renew_release_cancel_reopen_and_next_are_operations_too() {
     let mut release = hold("1", &next);
     release["worker"] = "dev".into();
     let released = call(&world, "release-task-claim", release).unwrap();
-    assert_eq!(
-        (&released["ok"], &released["task"]["status"]),
-        (&json!(true), &json!("pending"))
-    );
+    has!(released, {"ok": true, "/task/status": "pending"});
     let canceled = call(
         &world,
         "cancel-task",
@@ -109,8 +97,7 @@ fn renew_release_cancel_reopen_and_next_are_operations_too() {
 
 #[test]
 fn tasks_are_listed_all_at_once_or_by_page_and_filter() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for n in 1..=60 {
         make(&world, &n.to_string());
     }
@@ -237,8 +224,7 @@ fn a_refusal_says_what_stands_in_the_way() {
 
 #[test]
 fn an_update_takes_four_fields_and_leaves_the_lifecycle_alone() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     make(&world, "1");
     for field in ["status", "owner", "result", "error", "claim", "version"] {
         let fault = call(
@@ -269,16 +255,12 @@ fn an_update_takes_four_fields_and_leaves_the_lifecycle_alone() {
     assert_eq!(kinds(&mut team).len(), 2);
     let mended = json!({"task_id": "1", "subject": "s", "description": "d", "blocked_by": [], "requires_code_change": true});
     let mended = call(&world, "update-task", mended).unwrap();
-    assert_eq!(
-        (&mended["task"]["subject"], &mended["task"]["version"]),
-        (&json!("s"), &json!(2))
-    );
+    has!(mended, {"/task/subject": "s", "/task/version": 2});
 }
 
 #[test]
 fn a_creator_keeps_what_it_said_unless_it_is_a_slip_or_the_lifecycle() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let of_old = json!({"subject": "s", "description": "d", "role": "executor", "filePaths": ["a.rs"], "domains": ["x"],
         "lane": "docs", "allocation_reason": "r", "delegation": {"mode": "none", "max_parallel_subtasks": 2}});
     let made = call(&world, "create-task", of_old.clone()).unwrap()["task"].clone();
@@ -312,8 +294,7 @@ fn a_creator_keeps_what_it_said_unless_it_is_a_slip_or_the_lifecycle() {
 
 #[test]
 fn every_answer_under_a_key_is_given_again() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let keyed = |operation: &str, input: Value| {
         let mut input = input;
         input["key"] = format!("key of {operation}").into();

@@ -1,43 +1,24 @@
 //! Tasks as messages move them.
 
-use crate::world::{SECOND, World, assign, json, refused, update};
-use teamlog_team::Code;
-use teamlog_team::message::send::Send;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::list::Tasks;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::task::update::TaskUpdate;
+use crate::prelude::*;
 
 fn show(id: &str) -> TaskShow {
-    TaskShow {
-        task_id: id.into(),
-        history: true,
-        ..TaskShow::default()
-    }
+    given!(TaskShow, task_id: id, history: true)
 }
 
 #[test]
 fn an_assignment_and_its_reports_make_the_snapshot() {
-    let world = World::new();
-    let mut team = world.demo();
-    let assignment = TaskAssign {
-        details: Some("all of it".into()),
-        trace_id: Some("tr_1".into()),
-        deps: vec!["t0".into()],
-        ..assign("t1", "dev")
-    };
+    let (world, mut team) = demo();
+    let assignment = given!(TaskAssign, details: "all of it", trace_id: "tr_1", deps: ["t0"],
+        ..assign("t1", "dev"));
     let sent = team.task_assign(assignment).unwrap();
     assert_eq!(
         json(&sent)["message"]["payload"],
         serde_json::json!({"subject": "do t1", "details": "all of it", "deps": ["t0"]})
     );
     world.later(SECOND);
-    let report = TaskUpdate {
-        progress: Some("half".into()),
-        note: Some("going well".into()),
-        blocked: Some(false),
-        ..update("t1", "in_progress")
-    };
+    let report = given!(TaskUpdate, progress: "half", note: "going well", blocked: false,
+        ..update("t1", "in_progress"));
     let reported = team.task_update(report).unwrap();
     assert_eq!(
         reported.message.trace_id.as_deref(),
@@ -56,15 +37,12 @@ fn an_assignment_and_its_reports_make_the_snapshot() {
 
 #[test]
 fn a_late_report_changes_nothing_and_is_marked_superseded() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("t1", "dev")).unwrap();
     world.later(10 * SECOND);
     team.task_update(update("t1", "done")).unwrap();
-    let late = TaskUpdate {
-        created_at: Some("2026-11-21T12:00:05Z".into()),
-        ..update("t1", "in_progress")
-    };
+    let late =
+        given!(TaskUpdate, created_at: "2026-11-21T12:00:05Z", ..update("t1", "in_progress"));
     team.task_update(late).unwrap();
     let answer = team.task_show(show("t1")).unwrap();
     assert_eq!(answer.task.status.name(), "completed");
@@ -80,8 +58,7 @@ fn a_late_report_changes_nothing_and_is_marked_superseded() {
 
 #[test]
 fn tasks_list_in_natural_order_by_page_status_and_owner() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     for (id, owner) in [("t10", "dev"), ("t2", "qa"), ("t1", "dev"), ("t9", "dev")] {
         team.task_assign(assign(id, owner)).unwrap();
         world.later(SECOND);
@@ -94,18 +71,10 @@ fn tasks_list_in_natural_order_by_page_status_and_owner() {
         (ids.join(" "), page.next_cursor)
     };
     assert_eq!(ids(Tasks::default()), ("t1 t2 t9 t10".into(), None));
-    let page = |cursor: Option<&str>| Tasks {
-        limit: Some(2),
-        cursor: cursor.map(str::to_owned),
-        ..Tasks::default()
-    };
+    let page = |cursor: Option<&str>| given!(Tasks, limit: 2, cursor);
     assert_eq!(ids(page(None)), ("t1 t2".into(), Some("t2".into())));
     assert_eq!(ids(page(Some("t2"))), ("t9 t10".into(), None));
-    let of = |status: Option<&str>, owner: Option<&str>| Tasks {
-        status: status.map(str::to_owned),
-        owner: owner.map(str::to_owned),
-        ..Tasks::default()
-    };
+    let of = |status: Option<&str>, owner: Option<&str>| given!(Tasks, status, owner);
     assert_eq!(ids(of(Some("assigned"), Some("dev"))).0, "t1 t10");
     assert_eq!(ids(of(Some("cancelled"), None)).0, "t9");
     assert_eq!(ids(of(None, Some("qa"))).0, "t2");
@@ -117,15 +86,10 @@ fn tasks_list_in_natural_order_by_page_status_and_owner() {
 
 #[test]
 fn an_unknown_task_is_not_found_and_a_report_creates_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let refusal = refused(team.task_show(show("t1")), Code::TaskNotFound);
     assert_eq!(refusal.details["task_id"], "t1");
-    let note = TaskUpdate {
-        status: None,
-        note: Some("seen".into()),
-        ..update("t1", "")
-    };
+    let note = given!(TaskUpdate, status: None::<String>, note: "seen", ..update("t1", ""));
     team.task_update(note).unwrap();
     assert_eq!(
         team.task_show(show("t1")).unwrap().task.status.name(),
@@ -135,22 +99,15 @@ fn an_unknown_task_is_not_found_and_a_report_creates_it() {
 
 #[test]
 fn the_history_holds_every_event_that_names_the_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_assign(assign("t1", "dev")).unwrap();
-    team.send(Send {
-        task_id: Some("t1".into()),
-        ..crate::world::message("qa", "dev")
-    })
-    .unwrap();
+    team.send(given!(Send, task_id: "t1", ..crate::world::message("qa", "dev")))
+        .unwrap();
     team.task_assign(assign("t2", "dev")).unwrap();
     let history = team.task_show(show("t1")).unwrap().history.unwrap();
     let seqs: Vec<u64> = history.iter().map(|event| event.event.seq).collect();
     assert_eq!(seqs, [2, 3]);
-    let without = TaskShow {
-        history: false,
-        ..show("t1")
-    };
+    let without = given!(TaskShow, history: false, ..show("t1"));
     assert!(
         json(&team.task_show(without).unwrap())
             .get("history")
@@ -160,8 +117,7 @@ fn the_history_holds_every_event_that_names_the_task() {
 
 #[test]
 fn a_history_is_shown_by_pages_towards_older_events() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("t1", "dev")).unwrap();
     for _ in 0..6 {
         world.later(SECOND);
@@ -169,11 +125,7 @@ fn a_history_is_shown_by_pages_towards_older_events() {
         team.task_assign(assign("t2", "dev")).unwrap();
     }
     let page = |team: &mut teamlog_team::Team, limit, cursor| {
-        let asked = TaskShow {
-            limit,
-            cursor,
-            ..show("t1")
-        };
+        let asked = given!(TaskShow, limit, cursor, ..show("t1"));
         let answer = team.task_show(asked).unwrap();
         let seqs: Vec<u64> = answer
             .history
@@ -193,16 +145,10 @@ fn a_history_is_shown_by_pages_towards_older_events() {
         cursor = more;
     }
     assert_eq!(paged, all);
-    let elsewhere = team.task_show(TaskShow {
-        limit: Some(1),
-        ..show("t2")
-    });
+    let elsewhere = team.task_show(given!(TaskShow, limit: 1, ..show("t2")));
     let foreign = elsewhere.unwrap().next_cursor;
     for cursor in [foreign, Some("nonsense".into())] {
-        let asked = TaskShow {
-            cursor,
-            ..show("t1")
-        };
+        let asked = given!(TaskShow, cursor, ..show("t1"));
         refused(team.task_show(asked), Code::CursorUnknown);
     }
 }

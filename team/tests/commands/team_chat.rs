@@ -1,15 +1,9 @@
 //! `import --team-chat`: what a directory of the message protocol says, in order; what is wrong in it, by file and line.
 
-use crate::world::{World, events, json, kinds, refused, settled_digest, status};
-use std::path::Path;
-use std::sync::Arc;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
-use teamlog_team::doctor::DoctorCheck;
-use teamlog_team::import::team_chat::{ChatAnswer, ImportTeamChat};
-use teamlog_team::message::read::Read;
-use teamlog_team::task::show::TaskShow;
-use teamlog_team::{Code, Result, Root};
+use crate::prelude::*;
+use teamlog_engine::storage::Fault;
+use teamlog_team::Result;
+use teamlog_team::import::team_chat::ChatAnswer;
 
 fn envelope(id: &str, kind: &str, to: &str, at: &str, rest: &str) -> String {
     format!(
@@ -88,11 +82,7 @@ fn directory() -> Memory {
 }
 
 fn import(root: &Root, from: &dyn Storage, strict: bool) -> Result<ChatAnswer> {
-    let import = ImportTeamChat {
-        team: "old".into(),
-        strict,
-        ..ImportTeamChat::default()
-    };
+    let import = given!(ImportTeamChat, team: "old", strict);
     root.import_team_chat(&import, from)
 }
 
@@ -159,39 +149,24 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
         [false, true, true, true],
         "acks of nothing, or once more, move nothing"
     );
-    assert_eq!(all[11]["payload"]["messages"], 4);
-    assert_eq!(all[11]["payload"]["source"], "team-chat");
+    has!(all[11], {"/payload/messages": 4, "/payload/source": "team-chat"});
     assert_eq!((answer.first_seq, answer.last_seq), (Some(1), Some(12)));
 
     let said = status(&mut team);
     assert_eq!(said.members, ["dev", "idle", "lead", "qa"]);
     assert_eq!(said.task_count, 2);
-    let read = |agent: &str| Read {
-        agent: agent.into(),
-        unread: true,
-        ..Read::default()
-    };
+    let read = |agent: &str| given!(Read, agent, unread: true);
     assert_eq!(team.read(read("dev")).unwrap().count, 2);
     assert_eq!(team.read(read("qa")).unwrap().count, 1);
     settled_digest(&mut team);
     // The snapshot stands until a newer message comes.
-    let show = |task: &str| TaskShow {
-        task_id: task.into(),
-        ..TaskShow::default()
-    };
+    let show = |task: &str| given!(TaskShow, task_id: task);
     let task = json(&team.task_show(show("T-9")).unwrap())["task"].clone();
-    assert_eq!(
-        (task["status"].as_str(), task["owner"].as_str()),
-        (Some("in_progress"), Some("qa"))
-    );
-    assert_eq!(task["snapshot_version"], 4);
+    has!(task, {"status": "in_progress", "owner": "qa", "snapshot_version": 4});
     let late = crate::world::update("T-9", "completed");
     team.task_update(late).unwrap();
     let task = json(&team.task_show(show("T-9")).unwrap())["task"].clone();
-    assert_eq!(
-        (task["status"].as_str(), &task["snapshot_version"]),
-        (Some("completed"), &5.into())
-    );
+    has!(task, {"status": "completed", "snapshot_version": 5});
     settled_digest(&mut team);
     assert!(team.verify(None).unwrap().ok);
     // The view file is there too.
@@ -231,11 +206,7 @@ fn both_formats_and_every_stop_give_the_same_team_or_none() {
         let faulty = Faulty::new(Arc::new(memory.clone()));
         faulty.arm(call, Fault::Stop);
         let root = Root::on(Arc::new(faulty.clone()), world.root.options().clone());
-        let how = ImportTeamChat {
-            team: "old".into(),
-            format: Some(Format::Binary),
-            ..ImportTeamChat::default()
-        };
+        let how = given!(ImportTeamChat, team: "old", format: Format::Binary);
         let done = root.import_team_chat(&how, &directory());
         if faulty.count() <= call {
             done.unwrap();
@@ -316,25 +287,12 @@ fn what_no_task_can_take_is_in_the_log_and_counted() {
 
     let mut team = world.root.team("old").unwrap();
     let all = events(&mut team);
-    assert_eq!(
-        all[1]["payload"]["not_applied"],
-        serde_json::json!({"task_id": "no_task_id"})
-    );
-    assert_eq!(
-        all[2]["payload"]["not_applied"],
-        serde_json::json!({"status": "unknown_status"})
-    );
-    assert_eq!(all[2]["trace_id"], serde_json::Value::Null);
+    has!(all[1], {"/payload/not_applied": {"task_id": "no_task_id"}});
+    has!(all[2], {"/payload/not_applied": {"status": "unknown_status"}, "trace_id": null});
     let last = serde_json::json!({"blocked": "wrong_type", "note": "wrong_type", "status": "unknown_status"});
     assert_eq!(all[3]["payload"]["not_applied"], last);
-    assert_eq!(
-        all[3]["payload"]["message"]["payload"]["status"], "paused",
-        "as it came"
-    );
-    let show = |task: &str| TaskShow {
-        task_id: task.into(),
-        ..TaskShow::default()
-    };
+    has!(all[3], {"/payload/message/payload/status": "paused"}, "as it came");
+    let show = |task: &str| given!(TaskShow, task_id: task);
     let task = json(&team.task_show(show("T-1")).unwrap())["task"].clone();
     let found = [
         &task["status"],
@@ -347,28 +305,11 @@ fn what_no_task_can_take_is_in_the_log_and_counted() {
         serde_json::json!(["pending", "dev", 0.5, 2])
     );
     let task = json(&team.task_show(show("T-2")).unwrap())["task"].clone();
-    assert_eq!(
-        (task["status"].as_str(), task["owner"].as_str()),
-        (Some("pending"), Some("qa"))
-    );
-    assert_eq!(
-        team.read(Read {
-            agent: "dev".into(),
-            ..Read::default()
-        })
-        .unwrap()
-        .count,
-        3
-    );
+    has!(task, {"status": "pending", "owner": "qa"});
+    assert_eq!(team.read(given!(Read, agent: "dev")).unwrap().count, 3);
     settled_digest(&mut team);
     assert!(team.verify(None).unwrap().ok);
-    let check = DoctorCheck {
-        team: "old".into(),
-        sample_size: 0,
-        program: "teamlog".into(),
-        backups: Vec::new(),
-    };
-    let check = json(&world.root.doctor_check(check, &mut |_, _| {}).unwrap());
+    let check = json(&doctor(&world.root, "old"));
     let unwell: Vec<_> = check["checks"]
         .as_array()
         .unwrap()
@@ -479,16 +420,10 @@ fn what_cannot_be_read_is_named_by_file_and_line_and_the_rest_gets_in() {
         1,
         "a kept event moves nothing"
     );
-    let trace = teamlog_team::log::trace::Trace {
-        trace_id: "tr".into(),
-        ..Default::default()
-    };
+    let trace = given!(teamlog_team::log::trace::Trace, trace_id: "tr");
     assert_eq!(team.trace(trace).unwrap().count, 2);
     // Nobody else gives a reserved kind the mark.
-    let own = teamlog_team::log::append::Append {
-        kind: "message_suppressed".into(),
-        ..Default::default()
-    };
+    let own = given!(teamlog_team::log::append::Append, kind: "message_suppressed");
     refused(team.append(own), Code::ReservedKind);
     settled_digest(&mut team);
 }

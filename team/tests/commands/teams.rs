@@ -1,19 +1,10 @@
 //! Teams: made, joined, listed.
 
-use crate::world::{World, assign, json, kinds, message, refused, status};
-use std::path::Path;
-use teamlog_engine::Format;
-use teamlog_engine::storage::{Open, Storage};
-use teamlog_team::lifecycle::init::Init;
-use teamlog_team::message::read::Read;
-use teamlog_team::message::send::Send;
-use teamlog_team::{Code, Root, RootOptions};
+use crate::prelude::*;
+use teamlog_engine::storage::Open;
 
 fn init(team: &str, members: &[&str]) -> Init {
-    Init {
-        members: members.iter().map(|name| name.to_string()).collect(),
-        ..Init::of(team)
-    }
+    given!(Init, members, ..Init::of(team))
 }
 
 #[test]
@@ -42,10 +33,7 @@ fn init_answers_with_its_members_and_repeating_it_adds_new_ones() {
 #[test]
 fn another_format_is_refused_and_the_same_one_is_not() {
     let world = World::new();
-    let of = |format| Init {
-        format: Some(format),
-        ..Init::of("demo")
-    };
+    let of = |format| given!(Init, format, ..Init::of("demo"));
     world.root.init(of(Format::Binary)).unwrap();
     world.root.init(of(Format::Binary)).unwrap();
     world.root.init(Init::of("demo")).unwrap();
@@ -110,8 +98,7 @@ fn fell_behind(world: &World) -> usize {
 
 #[test]
 fn what_stands_in_the_way_of_a_view_does_not_stand_in_the_way_of_the_log() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let tasks = Path::new("teams/demo/tasks");
     world.memory.open(tasks, Open::CreateNew).unwrap();
     for task in ["1", "2"] {
@@ -142,10 +129,7 @@ fn views_are_kept_unless_the_team_does_without() {
             .unwrap()
             .is_some()
     );
-    let without = Init {
-        no_views: true,
-        ..init("without", &["dev"])
-    };
+    let without = given!(Init, no_views: true, ..init("without", &["dev"]));
     world.root.init(without).unwrap();
     assert!(
         world
@@ -175,24 +159,13 @@ fn a_handle_notices_that_its_team_was_put_back_from_a_copy() {
         .send(handoff("msg_second"))
         .unwrap();
 
-    let inbox = handle
-        .read(Read {
-            agent: "dev".into(),
-            ..Read::default()
-        })
-        .unwrap();
+    let inbox = handle.read(given!(Read, agent: "dev")).unwrap();
     let ids: Vec<_> = inbox.messages.iter().map(|m| m.id.as_str()).collect();
     assert_eq!(ids, ["msg_second"]);
 }
 
 fn handoff(id: &str) -> Send {
-    Send {
-        from: "lead".into(),
-        to: "dev".into(),
-        kind: "handoff".into(),
-        message_id: Some(id.into()),
-        ..Send::default()
-    }
+    given!(Send, from: "lead", to: "dev", kind: "handoff", message_id: id)
 }
 
 fn copy_tree(from: &Path, to: &Path) {

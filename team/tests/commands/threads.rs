@@ -1,42 +1,25 @@
 //! Threads, and what agents are told.
 
-use crate::world::{World, events, json, kinds, refused, settled_digest, update};
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_team::handle::command::Control;
-use teamlog_team::lifecycle::tick::Tick;
+use crate::prelude::*;
 use teamlog_team::message::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
-use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::projections::thread::PostShown;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::TaskFinish;
 use teamlog_team::thread::link::ThreadLink;
 use teamlog_team::thread::post::{BODY_BYTES_MAX, ThreadPost};
 use teamlog_team::thread::search::{ThreadSearch, ThreadSearchAnswer};
 use teamlog_team::thread::start::ThreadStart;
 use teamlog_team::thread::tail::ThreadTail;
-use teamlog_team::{Code, Team, api};
 
 fn names(of: &[&str]) -> Option<Vec<String>> {
     Some(of.iter().map(|name| (*name).to_owned()).collect())
 }
 
 fn start(team: &mut Team, title: &str, participants: &[&str]) -> String {
-    let start = ThreadStart {
-        title: Some(title.to_owned()),
-        participants: names(participants),
-        ..ThreadStart::default()
-    };
+    let start = given!(ThreadStart, title, participants: names(participants));
     team.thread_start(start).unwrap().thread.id
 }
 
 fn saying(thread: &str, body: &str) -> ThreadPost {
-    ThreadPost {
-        thread_id: thread.to_owned(),
-        body: body.to_owned(),
-        ..ThreadPost::default()
-    }
+    given!(ThreadPost, thread_id: thread, body)
 }
 
 fn post(team: &mut Team, thread: &str, body: &str) -> PostShown {
@@ -44,11 +27,7 @@ fn post(team: &mut Team, thread: &str, body: &str) -> PostShown {
 }
 
 fn feed(team: &mut Team, worker: &str, since: u64) -> InboxFeedAnswer {
-    let feed = InboxFeed {
-        worker: worker.to_owned(),
-        since: Some(since),
-        limit: None,
-    };
+    let feed = given!(InboxFeed, worker, since);
     team.inbox_feed(&feed).unwrap()
 }
 
@@ -58,31 +37,18 @@ fn told(team: &mut Team, worker: &str, since: u64) -> Vec<String> {
 }
 
 fn create(team: &mut Team, blocked_by: &[&str], owner: Option<&str>) -> String {
-    let create = TaskCreate {
-        subject: "mend it".to_owned(),
-        description: "all of it".to_owned(),
-        blocked_by: names(blocked_by),
-        owner: owner.map(str::to_owned),
-        ..TaskCreate::default()
-    };
+    let create = given!(TaskCreate, subject: "mend it", description: "all of it",
+        blocked_by: names(blocked_by), owner);
     team.task_create(create).unwrap().task.id
 }
 
 fn claim(team: &mut Team, task: &str, worker: &str) -> u64 {
-    let claim = TaskClaim {
-        task_id: task.to_owned(),
-        worker: worker.to_owned(),
-        ..TaskClaim::default()
-    };
+    let claim = given!(TaskClaim, task_id: task, worker);
     team.task_claim(claim).unwrap().task.epoch
 }
 
 fn search(team: &mut Team, query: &str, cursor: Option<String>) -> ThreadSearchAnswer {
-    let search = ThreadSearch {
-        query: Some(query.to_owned()),
-        cursor,
-        ..ThreadSearch::default()
-    };
+    let search = given!(ThreadSearch, query, cursor);
     team.thread_search(&search).unwrap()
 }
 
@@ -94,8 +60,7 @@ fn found(team: &mut Team, query: &str) -> Vec<String> {
 
 #[test]
 fn a_thread_begins_with_those_that_were_named_and_who_begins_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let plain = team.thread_start(ThreadStart::default()).unwrap();
     assert_eq!(
         json(&plain),
@@ -104,12 +69,9 @@ fn a_thread_begins_with_those_that_were_named_and_who_begins_it() {
             "messages": 0, "createdAt": plain.thread.created_at, "updatedAt": plain.thread.created_at,
         }})
     );
-    let full = ThreadStart {
-        title: Some("  the login ".to_owned()),
-        participants: names(&["dev", "qa", "dev"]),
-        task_id: Some(create(&mut team, &[], None)),
-        worker: Some("lead".to_owned()),
-    };
+    let full = given!(ThreadStart, title: "  the login ",
+        participants: names(&["dev", "qa", "dev"]), task_id: create(&mut team, &[], None),
+        worker: "lead");
     let full = team.thread_start(full).unwrap().thread;
     assert_eq!(
         (&*full.id, &*full.title, full.task_id.as_deref()),
@@ -121,56 +83,37 @@ fn a_thread_begins_with_those_that_were_named_and_who_begins_it() {
 
 #[test]
 fn what_a_thread_may_not_begin_with() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let before = events(&mut team).len();
     let with = |start: ThreadStart| start;
     let faults = [
         (
-            with(ThreadStart {
-                participants: names(&["dev", "stranger"]),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, participants: names(&["dev", "stranger"]))),
             Code::WorkerNotFound,
             "participants",
         ),
         (
-            with(ThreadStart {
-                participants: names(&["../dev"]),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, participants: names(&["../dev"]))),
             Code::InvalidInput,
             "participants",
         ),
         (
-            with(ThreadStart {
-                worker: Some("stranger".to_owned()),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, worker: "stranger")),
             Code::WorkerNotFound,
             "worker",
         ),
         (
-            with(ThreadStart {
-                task_id: Some("7".to_owned()),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, task_id: "7")),
             Code::TaskNotFound,
             "task_id",
         ),
         (
-            with(ThreadStart {
-                task_id: Some("../team".to_owned()),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, task_id: "../team")),
             Code::InvalidInput,
             "task_id",
         ),
         (
-            with(ThreadStart {
-                title: Some("x".repeat(1025)),
-                ..ThreadStart::default()
-            }),
+            with(given!(ThreadStart, title: "x".repeat(1025))),
             Code::TooLarge,
             "title",
         ),
@@ -184,13 +127,10 @@ fn what_a_thread_may_not_begin_with() {
 
 #[test]
 fn whoever_takes_part_is_told_but_never_the_author() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "t", &["dev", "qa"]);
-    let by = |worker: &str, to: Option<Vec<String>>| ThreadPost {
-        worker: Some(worker.to_owned()),
-        to,
-        ..saying("thread-0001", " well \n")
+    let by = |worker: &str, to: Option<Vec<String>>| {
+        given!(ThreadPost, worker, to, ..saying("thread-0001", " well \n"))
     };
     let first = team.thread_post(by("dev", None)).unwrap().message;
     assert_eq!((&*first.body, &*first.from), ("well", "dev"));
@@ -205,10 +145,7 @@ fn whoever_takes_part_is_told_but_never_the_author() {
     let system = post(&mut team, &thread, "from nobody");
     assert_eq!((&*system.from, system.to.len()), ("system", 2));
     let tail = team
-        .thread_tail(&ThreadTail {
-            thread_id: thread,
-            ..ThreadTail::default()
-        })
+        .thread_tail(&given!(ThreadTail, thread_id: thread))
         .unwrap();
     assert_eq!(tail.thread.participants, ["dev", "qa"]);
     assert_eq!(tail.messages.len(), 4);
@@ -230,8 +167,7 @@ fn whoever_takes_part_is_told_but_never_the_author() {
 
 #[test]
 fn what_may_not_be_said() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "t", &["dev"]);
     let before = events(&mut team).len();
     refused(
@@ -248,10 +184,7 @@ fn what_may_not_be_said() {
         team.thread_post(saying("../thread-0001", "x")),
         Code::InvalidInput,
     );
-    let to = ThreadPost {
-        to: names(&["stranger"]),
-        ..saying(&thread, "x")
-    };
+    let to = given!(ThreadPost, to: names(&["stranger"]), ..saying(&thread, "x"));
     refused(team.thread_post(to), Code::WorkerNotFound);
     // Six bytes of JSON for each: more than an event holds.
     let control = "\u{1}".repeat(BODY_BYTES_MAX - 2);
@@ -265,16 +198,12 @@ fn what_may_not_be_said() {
 
 #[test]
 fn a_tail_shows_the_newest_and_its_cursor_leads_back_to_the_first() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "t", &[]);
     let all: Vec<PostShown> = (0..45)
         .map(|n| post(&mut team, &thread, &format!("no {n}")))
         .collect();
-    let mut tail = ThreadTail {
-        thread_id: thread,
-        ..ThreadTail::default()
-    };
+    let mut tail = given!(ThreadTail, thread_id: thread);
     let newest = team.thread_tail(&tail).unwrap();
     assert_eq!(newest.messages, all[25..]);
     let mut seen = newest.messages;
@@ -293,8 +222,7 @@ fn a_tail_shows_the_newest_and_its_cursor_leads_back_to_the_first() {
 
 #[test]
 fn a_search_looks_into_titles_messages_participants_and_tasks() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = start(&mut team, "The LOGIN", &["dev"]);
     let two = start(&mut team, "other", &["qa"]);
     let task = create(&mut team, &[], None);
@@ -306,31 +234,19 @@ fn a_search_looks_into_titles_messages_participants_and_tasks() {
     assert_eq!(found(&mut team, "absent"), [""; 0]);
     assert_eq!(found(&mut team, " "), [&*two, &*one]);
     assert_eq!(found(&mut team, "task-x"), [""; 0]);
-    let link = ThreadLink {
-        thread_id: one.clone(),
-        task_id: task,
-        worker: None,
-    };
+    let link = given!(ThreadLink, thread_id: one.clone(), task_id: task);
     team.thread_link(link).unwrap();
-    let limited = ThreadSearch {
-        limit: Some(1),
-        ..ThreadSearch::default()
-    };
-    let page = team.thread_search(&limited).unwrap();
+    let page = team.thread_search(&given!(ThreadSearch, limit: 1)).unwrap();
     assert_eq!(page.threads[0].id, two);
     let rest = search(&mut team, "", page.next_cursor);
     assert_eq!((&*rest.threads[0].id, rest.threads.len()), (&*one, 1));
-    let unknown = ThreadSearch {
-        cursor: Some("thread-9999".to_owned()),
-        ..ThreadSearch::default()
-    };
+    let unknown = given!(ThreadSearch, cursor: "thread-9999");
     refused(team.thread_search(&unknown), Code::CursorUnknown);
 }
 
 #[test]
 fn a_search_examines_a_bounded_part_and_goes_on_where_it_stopped() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "long", &[]);
     post(&mut team, &thread, "the needle");
     let hay = "x".repeat(BODY_BYTES_MAX);
@@ -352,20 +268,12 @@ fn a_search_examines_a_bounded_part_and_goes_on_where_it_stopped() {
 
 #[test]
 fn a_thread_belongs_to_the_task_that_it_was_last_linked_to() {
-    let world = World::new();
-    let mut team = world.demo();
-    team.under(Control {
-        trace_id: Some("tr_task".to_owned()),
-        ..Control::default()
-    });
+    let (_, mut team) = demo();
+    team.under(given!(Control, trace_id: "tr_task"));
     let thread = start(&mut team, "t", &[]);
     team.under(Control::default());
     let (one, two) = (create(&mut team, &[], None), create(&mut team, &[], None));
-    let link = |task: &str| ThreadLink {
-        thread_id: thread.clone(),
-        task_id: task.to_owned(),
-        worker: None,
-    };
+    let link = |task: &str| given!(ThreadLink, thread_id: thread.clone(), task_id: task);
     for task in [&one, &two] {
         let linked = team.thread_link(link(task)).unwrap().thread;
         assert_eq!(linked.task_id.as_ref(), Some(task));
@@ -374,38 +282,27 @@ fn a_thread_belongs_to_the_task_that_it_was_last_linked_to() {
     team.thread_link(link(&two)).unwrap();
     assert_eq!(events(&mut team).len(), before, "it did so already");
     refused(team.thread_link(link("9")), Code::TaskNotFound);
-    let other = ThreadLink {
-        thread_id: "thread-0009".to_owned(),
-        ..link(&one)
-    };
+    let other = given!(ThreadLink, thread_id: "thread-0009", ..link(&one));
     refused(team.thread_link(other), Code::ThreadNotFound);
     // The story is that of the thread's beginning.
     post(&mut team, &thread, "x");
     let last = events(&mut team).pop().unwrap();
-    assert_eq!(
-        (&last["trace_id"], &last["thread_id"], &last["task_id"]),
-        (&json!("tr_task"), &json!(thread), &json!(two))
-    );
+    has!(last, {"trace_id": "tr_task", "thread_id": thread, "task_id": two});
 }
 
 #[test]
 fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let first = create(&mut team, &[], None);
     let second = create(&mut team, &[&first], Some("qa"));
     let third = create(&mut team, &[&first], None);
     assert_eq!(told(&mut team, "qa", 0), ["task_assigned"]);
     let mut since = feed(&mut team, "qa", 0).next_since;
     let epoch = claim(&mut team, &first, "dev");
-    team.task_finish(TaskFinish {
-        task_id: first.clone(),
-        from: "in_progress".to_owned(),
-        to: "completed".to_owned(),
-        epoch: Some(epoch),
-        result: Some("done well".to_owned()),
-        ..TaskFinish::default()
-    })
+    team.task_finish(
+        given!(TaskFinish, task_id: first.clone(), from: "in_progress", to: "completed", epoch,
+            result: "done well"),
+    )
     .unwrap();
     let entries = feed(&mut team, "qa", since);
     let shown: Vec<Value> = entries
@@ -449,12 +346,9 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
     claim(&mut team, &second, "qa");
     world.later(3_600_000_000);
     team.tick(Tick::default()).unwrap();
-    team.send_message(SendMessage {
-        from_worker: "lead".to_owned(),
-        to_worker: "qa".to_owned(),
-        body: "where are you?".to_owned(),
-    })
-    .unwrap();
+    team.send_message(given!(SendMessage, from_worker: "lead", to_worker: "qa",
+        body: "where are you?"))
+        .unwrap();
     team.task_assign(crate::world::assign("x-1", "qa")).unwrap();
     team.task_update(update("x-1", "completed")).unwrap();
     assert_eq!(
@@ -471,8 +365,7 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
 
 #[test]
 fn a_feed_is_read_whole_in_pages_that_neither_miss_nor_repeat() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let thread = start(&mut team, "t", &["dev", "qa"]);
     let (mut since, mut seen, mut said) = (0, Vec::new(), Vec::new());
     for round in 0..30 {
@@ -480,11 +373,7 @@ fn a_feed_is_read_whole_in_pages_that_neither_miss_nor_repeat() {
             said.push(post(&mut team, &thread, &format!("no {}", said.len())).body);
         }
         let page = team
-            .inbox_feed(&InboxFeed {
-                worker: "dev".to_owned(),
-                since: Some(since),
-                limit: Some(2),
-            })
+            .inbox_feed(&given!(InboxFeed, worker: "dev", since, limit: 2))
             .unwrap();
         assert!(page.next_since >= since && page.count <= 2);
         since = page.next_since;
@@ -504,19 +393,14 @@ fn a_feed_is_read_whole_in_pages_that_neither_miss_nor_repeat() {
     assert_eq!(seen, said);
     let head = events(&mut team).len() as u64;
     assert_eq!(since, head);
-    let ahead = InboxFeed {
-        worker: "dev".to_owned(),
-        since: Some(head + 1),
-        limit: None,
-    };
+    let ahead = given!(InboxFeed, worker: "dev", since: head + 1);
     let refusal = refused(team.inbox_feed(&ahead), Code::CursorAhead);
     assert_eq!(refusal.details["last_seq"], json!(head));
 }
 
 #[test]
 fn a_page_of_a_feed_ends_where_it_holds_enough() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "t", &["dev"]);
     let large = "x".repeat(BODY_BYTES_MAX);
     for _ in 0..20 {
@@ -530,8 +414,7 @@ fn a_page_of_a_feed_ends_where_it_holds_enough() {
 
 #[test]
 fn a_feed_is_given_whole_unless_pages_are_asked_for() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let thread = start(&mut team, "t", &["dev"]);
     let posts = FEED_MAX + 1;
     let many = (0..posts).map(|number| saying(&thread, &number.to_string()));
@@ -541,11 +424,7 @@ fn a_feed_is_given_whole_unless_pages_are_asked_for() {
     let all = feed(&mut team, "dev", 0);
     assert_eq!((all.count, all.more), (posts, false));
     assert_eq!(all.next_since, events(&mut team).len() as u64);
-    let page = InboxFeed {
-        worker: "dev".to_owned(),
-        since: None,
-        limit: Some(posts),
-    };
+    let page = given!(InboxFeed, worker: "dev", limit: posts);
     let page = team.inbox_feed(&page).unwrap();
     assert_eq!((page.count, page.more), (FEED_MAX, true));
     let rest = feed(&mut team, "dev", page.next_since);
@@ -554,8 +433,7 @@ fn a_feed_is_given_whole_unless_pages_are_asked_for() {
 
 #[test]
 fn a_post_under_a_key_is_made_once_and_answered_again() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Binary);
+    let (world, mut team) = team_of(None, Format::Binary);
     let thread = start(&mut team, "t", &["dev"]);
     let call = |body: &str| {
         let input = json!({"team_name": "demo", "threadId": thread, "message": body, "agentId": "dev", "key": "k"});

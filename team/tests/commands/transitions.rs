@@ -2,41 +2,25 @@
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, fail, new, status};
 use crate::leases::release;
-use crate::world::{SECOND, World, assign, kinds, refused, update};
-use serde_json::{Value, json};
-use teamlog_team::Code;
-use teamlog_team::task::cancel::TaskCancel;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::TaskFinish;
+use crate::prelude::*;
 use teamlog_team::task::reopen::TaskReopen;
 
 pub fn cancel(task: &str) -> TaskCancel {
-    TaskCancel {
-        task_id: task.into(),
-        ..TaskCancel::default()
-    }
+    given!(TaskCancel, task_id: task)
 }
 
 pub fn reopen(task: &str) -> TaskReopen {
-    TaskReopen {
-        task_id: task.into(),
-        ..TaskReopen::default()
-    }
+    given!(TaskReopen, task_id: task)
 }
 
 // --- transition ---------------------------------------------------------------------------------
 
 #[test]
 fn the_holder_completes_its_task_with_a_result() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     world.later(SECOND);
-    let finish = TaskFinish {
-        result: Some("merged".into()),
-        error: Some("none of it".into()),
-        ..complete(&held)
-    };
+    let finish = given!(TaskFinish, result: "merged", error: "none of it", ..complete(&held));
     let finished = team.task_finish(finish).unwrap();
     assert!(finished.ok);
     let task = finished.task;
@@ -51,27 +35,16 @@ fn the_holder_completes_its_task_with_a_result() {
         Some("2026-11-21T12:00:01.000000Z")
     );
     let event = after(&mut team, 3).pop().unwrap();
-    assert_eq!(
-        (&event["kind"], &event["agent"]),
-        (&json!("task_completed"), &json!("dev"))
-    );
-    assert_eq!(
-        event["payload"],
-        json!({"task_id": "1", "worker": "dev", "epoch": 1, "result": "merged"})
-    );
+    has!(event, {"kind": "task_completed", "agent": "dev",
+        "payload": {"task_id": "1", "worker": "dev", "epoch": 1, "result": "merged"}});
 }
 
 #[test]
 fn the_holder_fails_its_task_with_an_error() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let finish = TaskFinish {
-        result: Some("half".into()),
-        claim_token: None,
-        epoch: Some(1),
-        ..fail(&held)
-    };
+    let finish =
+        given!(TaskFinish, result: "half", claim_token: None::<String>, epoch: 1, ..fail(&held));
     let task = team.task_finish(finish).unwrap().task;
     assert_eq!(
         (&*task.status, task.error.as_deref()),
@@ -80,22 +53,15 @@ fn the_holder_fails_its_task_with_an_error() {
     assert_eq!(task.result, None);
     assert!(task.completed_at.is_some());
     let event = after(&mut team, 3).pop().unwrap();
-    assert_eq!(
-        (&event["kind"], &event["payload"]["error"]),
-        (&json!("task_failed"), &json!("it broke"))
-    );
+    has!(event, {"kind": "task_failed", "/payload/error": "it broke"});
 }
 
 #[test]
 fn a_way_that_does_not_exist_is_refused_before_anything_else() {
-    let world = World::new();
-    let mut team = world.demo();
-    let finish = |from: &str, to: &str, task: &str| TaskFinish {
-        task_id: task.into(),
-        from: from.into(),
-        to: to.into(),
-        claim_token: Some("x".into()),
-        ..TaskFinish::default()
+    let (_, mut team) = demo();
+    let finish = |from: &str, to: &str, task: &str| {
+        given!(TaskFinish, task_id: task,
+            from, to, claim_token: "x")
     };
     let names = [
         "pending",
@@ -132,26 +98,18 @@ fn a_way_that_does_not_exist_is_refused_before_anything_else() {
         );
         assert!(refusal.message.contains("valid task statuses"), "{refusal}");
     }
-    let empty_handed = TaskFinish {
-        claim_token: None,
-        ..finish("in_progress", "completed", "404")
-    };
+    let empty_handed = given!(TaskFinish, claim_token: None::<String>,
+        ..finish("in_progress", "completed", "404"));
     let refusal = refused(team.task_finish(empty_handed), Code::InvalidInput);
     assert_eq!(refusal.field.as_deref(), Some("claim_token"));
 }
 
 #[test]
 fn only_from_the_status_that_the_task_has() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let early = TaskFinish {
-        task_id: "1".into(),
-        from: "in_progress".into(),
-        to: "completed".into(),
-        claim_token: Some("x".into()),
-        ..TaskFinish::default()
-    };
+    let early = given!(TaskFinish, task_id: "1", from: "in_progress", to: "completed",
+        claim_token: "x");
     let refusal = refused(team.task_finish(early.clone()), Code::InvalidTransition);
     assert_eq!(refusal.details["status"], "pending");
     let held = team.task_claim(claim("1", "dev")).unwrap();
@@ -159,22 +117,17 @@ fn only_from_the_status_that_the_task_has() {
     refused(team.task_finish(complete(&held)), Code::InvalidTransition);
     // Of a message-governed task nobody has a claim.
     team.task_update(update("2", "in_progress")).unwrap();
-    let unclaimed = TaskFinish {
-        task_id: "2".into(),
-        ..early
-    };
+    let unclaimed = given!(TaskFinish, task_id: "2", ..early);
     refused(team.task_finish(unclaimed), Code::ClaimConflict);
 }
 
 #[test]
 fn only_with_the_right_token_or_epoch() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let present = |token: Option<&str>, epoch| TaskFinish {
-        claim_token: token.map(str::to_owned),
-        epoch,
-        ..complete(&held)
+    let present = |token: Option<&str>, epoch| {
+        given!(TaskFinish, claim_token: token,
+            epoch, ..complete(&held))
     };
     let right = Some(&*held.claim_token);
     for (token, epoch) in [
@@ -192,8 +145,7 @@ fn only_with_the_right_token_or_epoch() {
 
 #[test]
 fn terminal_stays_terminal() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("done"));
     team.task_finish(complete(&held)).unwrap();
     let broken = claimed(&mut team, new("broken"));
@@ -222,34 +174,23 @@ fn terminal_stays_terminal() {
 
 #[test]
 fn a_transition_may_expect_a_version() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let expecting = |expected| TaskFinish {
-        expected_version: Some(expected),
-        ..complete(&held)
-    };
+    let expecting = |expected| given!(TaskFinish, expected_version: expected, ..complete(&held));
     refused(team.task_finish(expecting(1)), Code::VersionConflict);
     team.task_finish(expecting(2)).unwrap();
 }
 
 #[test]
 fn delegated_work_needs_evidence_in_its_result() {
-    let world = World::new();
-    let mut team = world.demo();
-    let delegated = |delegation: Value| TaskCreate {
-        extra: json!({"delegation": delegation})
-            .as_object()
-            .unwrap()
-            .clone(),
-        ..new("delegated")
+    let (_, mut team) = demo();
+    let delegated = |delegation: Value| {
+        given!(TaskCreate, extra: json!({"delegation": delegation}).as_object().unwrap().clone(),
+            ..new("delegated"))
     };
     let mut finish = |delegation: Value, result: Option<&str>| {
         let held = claimed(&mut team, delegated(delegation));
-        let finish = TaskFinish {
-            result: result.map(str::to_owned),
-            ..complete(&held)
-        };
+        let finish = given!(TaskFinish, result, ..complete(&held));
         team.task_finish(finish).map(drop)
     };
     let spawned = "All done.\n subagent SPAWN evidence: two of them";
@@ -280,67 +221,40 @@ fn delegated_work_needs_evidence_in_its_result() {
 
 #[test]
 fn a_task_that_nobody_works_on_is_canceled_without_more_ado() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    let because = TaskCancel {
-        reason: Some("not needed".into()),
-        ..cancel("1")
-    };
+    let because = given!(TaskCancel, reason: "not needed", ..cancel("1"));
     let task = team.task_cancel(because).unwrap().task;
     assert_eq!((&*task.status, task.version), ("canceled", 2));
     assert!(task.completed_at.is_some());
     let event = after(&mut team, 2).pop().unwrap();
-    assert_eq!(
-        event["payload"],
-        json!({"task_id": "1", "reason": "not needed"})
-    );
-    assert_eq!(event["actor"], "leader-fixed");
+    has!(event, {"payload": {"task_id": "1", "reason": "not needed"}, "actor": "leader-fixed"});
     refused(team.task_cancel(cancel("9")), Code::TaskNotFound);
 }
 
 #[test]
 fn one_in_somebodys_hands_is_canceled_by_its_holder_or_by_force_of_the_leader() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let one = claimed(&mut team, new("1"));
     let two = claimed(&mut team, new("2"));
     refused(team.task_cancel(cancel("1")), Code::ClaimConflict);
-    let wrong = TaskCancel {
-        claim_token: Some("x".into()),
-        force: true,
-        ..cancel("1")
-    };
+    let wrong = given!(TaskCancel, claim_token: "x", force: true, ..cancel("1"));
     refused(team.task_cancel(wrong), Code::ClaimConflict);
-    let pushy = TaskCancel {
-        worker: Some("qa".into()),
-        force: true,
-        ..cancel("1")
-    };
+    let pushy = given!(TaskCancel, worker: "qa", force: true, ..cancel("1"));
     refused(team.task_cancel(pushy), Code::ClaimConflict);
-    let own = TaskCancel {
-        claim_token: Some(one.claim_token.clone()),
-        worker: Some("dev".into()),
-        ..cancel("1")
-    };
+    let own =
+        given!(TaskCancel, claim_token: one.claim_token.clone(), worker: "dev", ..cancel("1"));
     team.task_cancel(own).unwrap();
-    let forced = TaskCancel {
-        force: true,
-        ..cancel("2")
-    };
+    let forced = given!(TaskCancel, force: true, ..cancel("2"));
     let task = team.task_cancel(forced).unwrap().task;
     assert_eq!((&*task.status, task.claim), ("canceled", None));
-    assert_eq!(
-        after(&mut team, 6)[0]["payload"],
-        json!({"task_id": "2", "forced": true})
-    );
+    has!(after(&mut team, 6)[0], {"payload": {"task_id": "2", "forced": true}});
     refused(team.task_finish(complete(&two)), Code::AlreadyTerminal);
 }
 
 #[test]
 fn no_message_brings_a_canceled_task_back() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_assign(assign("1", "dev")).unwrap();
     team.task_cancel(cancel("1")).unwrap();
     world.later(SECOND);
@@ -354,15 +268,11 @@ fn no_message_brings_a_canceled_task_back() {
 
 #[test]
 fn a_failed_task_is_reopened_for_whoever_wants_it() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.task_finish(fail(&held)).unwrap();
-    let expecting = |expected| TaskReopen {
-        expected_version: Some(expected),
-        worker: Some("lead".into()),
-        ..reopen("1")
-    };
+    let expecting =
+        |expected| given!(TaskReopen, expected_version: expected, worker: "lead", ..reopen("1"));
     refused(team.task_reopen(expecting(2)), Code::VersionConflict);
     let task = team.task_reopen(expecting(3)).unwrap().task;
     assert_eq!((&*task.status, task.version, task.epoch), ("pending", 4, 1));
@@ -378,8 +288,7 @@ fn a_failed_task_is_reopened_for_whoever_wants_it() {
 
 #[test]
 fn only_what_failed_is_reopened() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     done(&mut team, new("1"));
     team.task_create(new("2")).unwrap();
     claimed(&mut team, new("3"));
@@ -393,14 +302,10 @@ fn only_what_failed_is_reopened() {
 
 #[test]
 fn what_is_reopened_waits_again_for_what_it_waits_for() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
     team.task_finish(fail(&held)).unwrap();
-    let blocked = teamlog_team::task::change::TaskChange {
-        blocked_by: Some(vec!["9".into()]),
-        ..change("1")
-    };
+    let blocked = given!(teamlog_team::task::change::TaskChange, blocked_by: ["9"], ..change("1"));
     assert_eq!(team.task_change(blocked).unwrap().task.status, "failed");
     assert_eq!(
         team.task_reopen(reopen("1")).unwrap().task.status,

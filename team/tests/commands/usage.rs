@@ -1,87 +1,45 @@
 //! Tokens that were used, and what a budget allows.
 
-use crate::world::{World, assign, events, json, kinds, message, refused, settled_digest, update};
-use serde_json::json;
-use teamlog_engine::Format;
-use teamlog_team::handle::command::Control;
-use teamlog_team::message::broadcast::Broadcast;
-use teamlog_team::message::send_message::SendMessage;
-use teamlog_team::task::claim::TaskClaim;
-use teamlog_team::task::claim_next::ClaimNext;
-use teamlog_team::task::create::TaskCreate;
-use teamlog_team::task::finish::TaskFinish;
-use teamlog_team::task::renew::TaskRenew;
+use crate::prelude::*;
 use teamlog_team::thread::post::ThreadPost;
 use teamlog_team::thread::start::ThreadStart;
 use teamlog_team::usage::report::{ReportUsage, SetBudget, TOKENS_MAX, Usage, UsageAnswer};
-use teamlog_team::{Code, Failure, Refusal, Team};
 
 fn report(team: &mut Team, worker: &str, tokens: u64) -> UsageAnswer {
-    let report = ReportUsage {
-        worker: worker.to_owned(),
-        tokens: Some(tokens),
-        ..ReportUsage::default()
-    };
+    let report = given!(ReportUsage, worker, tokens);
     team.report_usage(report).unwrap()
 }
 
 fn hard(team: &mut Team, max: Option<u64>, per_agent: Option<u64>) {
-    let set = SetBudget {
-        max_tokens: max,
-        per_agent_tokens: per_agent,
-        hard_limit: true,
-        ..SetBudget::default()
-    };
+    let set = given!(SetBudget, max_tokens: max, per_agent_tokens: per_agent, hard_limit: true);
     team.set_budget(set).unwrap();
 }
 
 fn create() -> TaskCreate {
-    TaskCreate {
-        subject: "one".to_owned(),
-        ..TaskCreate::default()
-    }
+    given!(TaskCreate, subject: "one")
 }
 
 fn claim(worker: &str) -> TaskClaim {
-    TaskClaim {
-        task_id: "1".to_owned(),
-        worker: worker.to_owned(),
-        ..TaskClaim::default()
-    }
+    given!(TaskClaim, task_id: "1", worker)
 }
 
 fn mail(from: &str) -> SendMessage {
-    SendMessage {
-        from_worker: from.to_owned(),
-        to_worker: "qa".to_owned(),
-        body: "hello".to_owned(),
-    }
+    given!(SendMessage, from_worker: from, to_worker: "qa", body: "hello")
 }
 
 /// What everything that begins something comes to, if `worker` does it.
 fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
-    let next = ClaimNext {
-        worker: worker.to_owned(),
-        ..ClaimNext::default()
-    };
+    let next = given!(ClaimNext, worker);
     let post = ThreadPost {
         thread_id: "thread-0001".to_owned(),
         body: "x".to_owned(),
         worker: Some(worker.to_owned()),
         to: None,
     };
-    let start = ThreadStart {
-        worker: Some(worker.to_owned()),
-        ..ThreadStart::default()
-    };
-    let broadcast = Broadcast {
-        from_worker: worker.to_owned(),
-        body: "all".to_owned(),
-    };
-    let assignment = teamlog_team::task::assign::TaskAssign {
-        from: worker.to_owned(),
-        ..assign("x-1", "qa")
-    };
+    let start = given!(ThreadStart, worker);
+    let broadcast = given!(Broadcast, from_worker: worker, body: "all");
+    let assignment = given!(teamlog_team::task::assign::TaskAssign, from: worker,
+        ..assign("x-1", "qa"));
     vec![
         team.task_claim(claim(worker)).map(drop),
         team.claim_next(next).map(drop),
@@ -100,8 +58,7 @@ fn is_exceeded(outcome: Result<(), Failure>) -> Refusal {
 
 #[test]
 fn reports_add_up_and_are_shown_by_agent_and_task() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(create()).unwrap();
     let first = ReportUsage {
         worker: "dev".to_owned(),
@@ -119,33 +76,20 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
         ]})
     );
     // More than what was read and written, as where something came out of a cache.
-    let more = ReportUsage {
-        tokens: Some(100),
-        ..first.clone()
-    };
+    let more = given!(ReportUsage, tokens: 100, ..first.clone());
     team.report_usage(more).unwrap();
     report(&mut team, "qa", 7);
-    let page = Usage {
-        limit: Some(1),
-        ..Usage::default()
-    };
+    let page = given!(Usage, limit: 1);
     let page = team.usage(&page).unwrap();
     assert_eq!((page.used.tokens, page.used.reports), (149, 3));
     assert_eq!(
         (&*page.agents[0].worker, page.agents[0].used.tokens),
         ("dev", 142)
     );
-    let rest = Usage {
-        cursor: page.next_cursor,
-        ..Usage::default()
-    };
+    let rest = given!(Usage, cursor: page.next_cursor);
     let rest = team.usage(&rest).unwrap();
     assert_eq!((&*rest.agents[0].worker, rest.next_cursor), ("qa", None));
-    let one = Usage {
-        worker: Some("nobody".to_owned()),
-        task_id: Some("1".to_owned()),
-        ..Usage::default()
-    };
+    let one = given!(Usage, worker: "nobody", task_id: "1");
     let one = team.usage(&one).unwrap();
     assert_eq!(
         (one.agents[0].used.tokens, one.task.unwrap().tokens),
@@ -154,39 +98,23 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
     let before = events(&mut team).len();
     let wrong = [
         (
-            ReportUsage {
-                tokens: Some(41),
-                ..first.clone()
-            },
+            given!(ReportUsage, tokens: 41, ..first.clone()),
             Code::InvalidInput,
         ),
         (
-            ReportUsage {
-                input_tokens: None,
-                output_tokens: None,
-                ..first.clone()
-            },
+            given!(ReportUsage, input_tokens: None, output_tokens: None, ..first.clone()),
             Code::InvalidInput,
         ),
         (
-            ReportUsage {
-                tokens: Some(TOKENS_MAX + 1),
-                ..first.clone()
-            },
+            given!(ReportUsage, tokens: TOKENS_MAX + 1, ..first.clone()),
             Code::InvalidInput,
         ),
         (
-            ReportUsage {
-                task_id: Some("9".to_owned()),
-                ..first.clone()
-            },
+            given!(ReportUsage, task_id: "9", ..first.clone()),
             Code::TaskNotFound,
         ),
         (
-            ReportUsage {
-                worker: "stranger".to_owned(),
-                ..first
-            },
+            given!(ReportUsage, worker: "stranger", ..first),
             Code::WorkerNotFound,
         ),
     ];
@@ -199,8 +127,7 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
 
 #[test]
 fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_create(create()).unwrap();
     team.thread_start(ThreadStart::default()).unwrap();
     let claimed = team.task_claim(claim("dev")).unwrap();
@@ -215,13 +142,7 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
     );
     let before = events(&mut team).len();
     let refusal = is_exceeded(team.task_create(create()).map(drop));
-    assert_eq!(
-        (
-            &refusal.details["used_tokens"],
-            &refusal.details["max_tokens"]
-        ),
-        (&json!(10), &json!(10))
-    );
+    has!(refusal.details, {"used_tokens": 10, "max_tokens": 10});
     for outcome in begun(&mut team, "lead")
         .into_iter()
         .chain(begun(&mut team, "qa"))
@@ -232,31 +153,16 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
 
     report(&mut team, "qa", 5);
     // The same message once more is no new one.
-    let again = teamlog_team::message::send::Send {
-        message_id: Some(sent.id.clone()),
-        ..message("lead", "dev")
-    };
+    let again = given!(teamlog_team::message::send::Send, message_id: sent.id.clone(),
+        ..message("lead", "dev"));
     team.send(again).unwrap();
-    let ack = teamlog_team::message::ack::Ack {
-        agent: "dev".to_owned(),
-        message_id: sent.id.clone(),
-        ..Default::default()
-    };
+    let ack = given!(teamlog_team::message::ack::Ack, agent: "dev", message_id: sent.id.clone());
     team.ack(ack).unwrap();
     team.task_update(update("x-2", "in_progress")).unwrap();
-    let renew = TaskRenew {
-        task_id: "1".to_owned(),
-        epoch: Some(claimed.epoch),
-        ..TaskRenew::default()
-    };
+    let renew = given!(TaskRenew, task_id: "1", epoch: claimed.epoch);
     team.task_renew(renew).unwrap();
-    let finish = TaskFinish {
-        task_id: "1".to_owned(),
-        from: "in_progress".to_owned(),
-        to: "completed".to_owned(),
-        epoch: Some(claimed.epoch),
-        ..TaskFinish::default()
-    };
+    let finish = given!(TaskFinish, task_id: "1", from: "in_progress", to: "completed",
+        epoch: claimed.epoch);
     team.task_finish(finish).unwrap();
     // More is allowed, and everything goes on.
     hard(&mut team, Some(16), None);
@@ -266,16 +172,12 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
 
 #[test]
 fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
-    let world = World::new();
-    let mut team = world.team(Some(&["lead", "dev", "qa"]), Format::Binary);
+    let (_, mut team) = team_of(Some(&["lead", "dev", "qa"]), Format::Binary);
     team.thread_start(ThreadStart::default()).unwrap();
     hard(&mut team, None, Some(10));
     report(&mut team, "dev", 10);
     let creating = |team: &mut Team, actor: &str| {
-        team.under(Control {
-            actor: Some(actor.to_owned()),
-            ..Control::default()
-        });
+        team.under(given!(Control, actor));
         let outcome = team.task_create(create()).map(drop);
         team.under(Control::default());
         outcome
@@ -300,13 +202,8 @@ fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
 
 #[test]
 fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
-    let world = World::new();
-    let mut team = world.demo();
-    let soft = |max, soft| SetBudget {
-        max_tokens: max,
-        soft_limit_tokens: soft,
-        ..SetBudget::default()
-    };
+    let (_, mut team) = demo();
+    let soft = |max, soft| given!(SetBudget, max_tokens: max, soft_limit_tokens: soft);
     team.set_budget(soft(Some(100), Some(50))).unwrap();
     let reached = |team: &mut Team| {
         let kinds = kinds(team);
@@ -355,10 +252,7 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
     team.task_create(create()).unwrap();
     for wrong in [
         soft(Some(10), Some(11)),
-        SetBudget {
-            hard_limit: true,
-            ..SetBudget::default()
-        },
+        given!(SetBudget, hard_limit: true),
         soft(Some(TOKENS_MAX + 1), None),
     ] {
         refused(team.set_budget(wrong), Code::InvalidInput);

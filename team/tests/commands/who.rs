@@ -1,9 +1,8 @@
 //! `who`: each agent with its tasks, leases and reports.
 
 use crate::claims::{claim, new, waiting};
-use crate::world::{MINUTE, World, assign, refused, update};
+use crate::prelude::*;
 use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
-use teamlog_team::{Code, Team};
 
 fn who(team: &mut Team) -> WhoAnswer {
     team.who(&Who::default()).unwrap()
@@ -16,8 +15,7 @@ fn of<'a>(answer: &'a WhoAnswer, agent: &str) -> &'a WhoAgent {
 
 #[test]
 fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     team.task_create(new("Build")).unwrap();
     team.task_create(waiting("Test", &["1"])).unwrap();
     let mut blocked = waiting("Ship", &["1", "2"]);
@@ -63,8 +61,7 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
 
 #[test]
 fn agents_come_page_by_page() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let all: Vec<String> = who(&mut team).agents.into_iter().map(|a| a.agent).collect();
     let mut paged = Vec::new();
     let mut cursor = None;
@@ -91,8 +88,7 @@ fn agents_come_page_by_page() {
 
 #[test]
 fn what_was_done_long_ago_is_not_read() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.task_assign(assign("T-1", "dev")).unwrap();
     team.task_update(update("T-1", "in_progress")).unwrap();
     for n in 0..60 {

@@ -1,28 +1,14 @@
 //! What workers say of themselves and are told: identity, heartbeat, status, instructions, shutdown.
 
-use crate::world::{
-    MINUTE, NOON, SECOND, World, assign, events, json, kinds, message, refused, time,
-};
-use serde_json::{Value, json};
-use teamlog_engine::Format;
-use teamlog_engine::storage::Storage;
-use teamlog_team::handle::command::Control;
+use crate::prelude::*;
 use teamlog_team::lifecycle::manifest::{ReadConfig, ReadManifest};
-use teamlog_team::message::nudge::Nudge;
 use teamlog_team::task::approval::{ReadApproval, WriteApproval};
-use teamlog_team::task::assign::TaskAssign;
 use teamlog_team::worker::record::{ReadHeartbeat, UpdateHeartbeat, WriteIdentity, WriteInbox};
 use teamlog_team::worker::shutdown::{ReadAck, RequestShutdown, WriteAck};
 use teamlog_team::worker::status::{ReadStatus, WriteStatus};
-use teamlog_team::{Code, Team};
 
 pub fn identity(worker: &str, index: u32) -> WriteIdentity {
-    WriteIdentity {
-        worker: worker.into(),
-        index,
-        role: "executor".into(),
-        ..WriteIdentity::default()
-    }
+    given!(WriteIdentity, worker, index, role: "executor")
 }
 
 pub fn heartbeat(worker: &str, turn_count: u32, alive: bool) -> UpdateHeartbeat {
@@ -35,12 +21,7 @@ pub fn heartbeat(worker: &str, turn_count: u32, alive: bool) -> UpdateHeartbeat 
 }
 
 pub fn says(worker: &str, state: &str, task: Option<&str>) -> WriteStatus {
-    WriteStatus {
-        worker: worker.into(),
-        state: state.into(),
-        current_task_id: task.map(str::to_owned),
-        reason: None,
-    }
+    given!(WriteStatus, worker, state, current_task_id: task)
 }
 
 pub fn ask(worker: &str) -> RequestShutdown {
@@ -71,13 +52,9 @@ fn payload(event: &Value) -> Value {
 
 #[test]
 fn a_worker_registers_in_an_open_team_and_joins_it() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Jsonl);
-    let write = WriteIdentity {
-        assigned_tasks: vec!["7".into()],
-        worktree_detached: Some(false),
-        ..identity("w1", 1)
-    };
+    let (_, mut team) = team_of(None, Format::Jsonl);
+    let write = given!(WriteIdentity, assigned_tasks: ["7"], worktree_detached: false,
+        ..identity("w1", 1));
     assert_eq!(
         json(&team.write_identity(write).unwrap()),
         json!({"worker": "w1"})
@@ -87,10 +64,7 @@ fn a_worker_registers_in_an_open_team_and_joins_it() {
         ["team_created", "members_added", "worker_identity_written"]
     );
     let last = events(&mut team).pop().unwrap();
-    assert_eq!(
-        (&last["actor"], &last["agent"]),
-        (&"w1".into(), &"w1".into())
-    );
+    has!(last, {"actor": "w1", "agent": "w1"});
     assert_eq!(
         payload(&last),
         json!({"worker": "w1", "index": 1, "role": "executor", "assigned_tasks": ["7"], "worktree_detached": false})
@@ -102,8 +76,7 @@ fn a_worker_registers_in_an_open_team_and_joins_it() {
 
 #[test]
 fn strangers_and_the_leader_cannot_register_in_a_closed_team() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let stranger = refused(team.write_identity(identity("w1", 1)), Code::WorkerNotFound);
     assert_eq!(stranger.details["known"], json!(["dev", "lead", "qa"]));
     refused(
@@ -137,21 +110,14 @@ fn strangers_and_the_leader_cannot_register_in_a_closed_team() {
 
 #[test]
 fn bad_input_names_its_field_and_records_nothing() {
-    let world = World::new();
-    let mut team = world.team(None, Format::Jsonl);
+    let (_, mut team) = team_of(None, Format::Jsonl);
     let field = |refusal: teamlog_team::Refusal| refusal.field.unwrap_or_default();
-    let roleless = WriteIdentity {
-        role: "  ".into(),
-        ..identity("w1", 1)
-    };
+    let roleless = given!(WriteIdentity, role: "  ", ..identity("w1", 1));
     assert_eq!(
         field(refused(team.write_identity(roleless), Code::InvalidInput)),
         "role"
     );
-    let tasks = WriteIdentity {
-        assigned_tasks: vec!["a/b".into()],
-        ..identity("w1", 1)
-    };
+    let tasks = given!(WriteIdentity, assigned_tasks: ["a/b"], ..identity("w1", 1));
     let found = field(refused(team.write_identity(tasks), Code::InvalidInput));
     assert_eq!(found, "assigned_tasks");
     for worker in ["../x", "", "a b"] {
@@ -194,8 +160,7 @@ fn bad_input_names_its_field_and_records_nothing() {
 
 #[test]
 fn instructions_are_trimmed_and_what_is_too_long_for_an_event_is_refused() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let write = |content: String| WriteInbox {
         worker: "dev".into(),
         content,
@@ -209,8 +174,7 @@ fn instructions_are_trimmed_and_what_is_too_long_for_an_event_is_refused() {
 
 #[test]
 fn a_heartbeat_is_read_back_with_its_time() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let read = || ReadHeartbeat {
         worker: "dev".into(),
     };
@@ -226,8 +190,7 @@ fn a_heartbeat_is_read_back_with_its_time() {
 
 #[test]
 fn a_status_knows_the_one_before_and_the_same_again_changes_nothing() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     assert_eq!(
         status_of(&mut team, "nobody"),
         json!({"worker": "nobody", "status": {"state": "unknown", "updated_at": "1970-01-01T00:00:00.000000Z"}})
@@ -263,22 +226,14 @@ fn a_status_knows_the_one_before_and_the_same_again_changes_nothing() {
 
 #[test]
 fn a_status_and_an_approval_belong_to_the_story_of_their_task() {
-    let world = World::new();
-    let mut team = world.demo();
-    let assignment = TaskAssign {
-        trace_id: Some("tr_1".into()),
-        ..assign("1", "dev")
-    };
+    let (_, mut team) = demo();
+    let assignment = given!(TaskAssign, trace_id: "tr_1", ..assign("1", "dev"));
     team.task_assign(assignment).unwrap();
     team.write_worker_status(says("dev", "working", Some("1")))
         .unwrap();
     team.write_approval(approves("1", "approved")).unwrap();
     for event in &events(&mut team)[2..] {
-        assert_eq!(
-            (&event["trace_id"], &event["task_id"]),
-            (&"tr_1".into(), &"1".into()),
-            "{event}"
-        );
+        has!(event, {"trace_id": "tr_1", "task_id": "1"}, "{event}");
     }
 }
 
@@ -294,8 +249,7 @@ fn approves(task: &str, status: &str) -> WriteApproval {
 
 #[test]
 fn an_approval_needs_no_task_and_the_last_one_counts() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     let read = || ReadApproval {
         task_id: "9".into(),
     };
@@ -328,8 +282,7 @@ fn an_approval_needs_no_task_and_the_last_one_counts() {
 
 #[test]
 fn an_answer_to_a_shutdown_counts_from_the_bound_on() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (world, mut team) = demo();
     let read = |team: &mut Team, bound: Option<&str>| {
         let read = ReadAck {
             worker: "dev".into(),
@@ -358,17 +311,10 @@ fn an_answer_to_a_shutdown_counts_from_the_bound_on() {
 
 #[test]
 fn config_and_manifest_list_the_workers_and_never_the_leader() {
-    let world = World::new();
-    let mut team = world.team(Some(&["b", "a", "leader-fixed", "c"]), Format::Jsonl);
-    let reviewer = WriteIdentity {
-        role: "reviewer".into(),
-        ..identity("c", 1)
-    };
+    let (_, mut team) = team_of(Some(&["b", "a", "leader-fixed", "c"]), Format::Jsonl);
+    let reviewer = given!(WriteIdentity, role: "reviewer", ..identity("c", 1));
     team.write_identity(reviewer).unwrap();
-    let assignment = TaskAssign {
-        from: "leader-fixed".into(),
-        ..assign("41", "a")
-    };
+    let assignment = given!(TaskAssign, from: "leader-fixed", ..assign("41", "a"));
     team.task_assign(assignment).unwrap();
     let config = json(&team.read_config(ReadConfig {}).unwrap())["config"].clone();
     let workers: Vec<Value> = config["workers"].as_array().unwrap().clone();
@@ -400,23 +346,17 @@ fn config_and_manifest_list_the_workers_and_never_the_leader() {
     let manifest = json(&team.read_manifest(ReadManifest {}).unwrap())["manifest"].clone();
     assert_eq!(manifest["schema_version"], 2);
     assert_eq!(manifest["workers"], config["workers"]);
-    assert_eq!(manifest["leader"]["worker_id"], "leader-fixed");
-    assert_eq!(
-        manifest["governance"]["cleanup_requires_all_workers_inactive"],
-        true
-    );
+    has!(manifest, {"/leader/worker_id": "leader-fixed",
+        "/governance/cleanup_requires_all_workers_inactive": true});
     assert!(manifest.get("agent_type").is_none());
 }
 
 #[test]
 fn a_command_of_a_worker_is_answered_again_under_its_key() {
-    let world = World::new();
-    let mut team = world.demo();
-    let control = |key: &str, request: &str| Control {
-        operation: "write-worker-status".into(),
-        request: request.as_bytes().to_vec(),
-        key: Some(key.into()),
-        ..Control::default()
+    let (world, mut team) = demo();
+    let control = |key: &str, request: &str| {
+        given!(Control, operation: "write-worker-status",
+            request: request.as_bytes().to_vec(), key)
     };
     team.under(control("k1", "one"));
     let first = team
@@ -440,14 +380,10 @@ fn a_command_of_a_worker_is_answered_again_under_its_key() {
 
 #[test]
 fn a_worker_whose_status_is_idle_is_nudged_about_its_mail_at_once() {
-    let world = World::new();
-    let mut team = world.demo();
+    let (_, mut team) = demo();
     team.send(message("lead", "dev")).unwrap();
     let nudged = |team: &mut Team| {
-        let dry = Nudge {
-            dry_run: true,
-            ..Nudge::default()
-        };
+        let dry = given!(Nudge, dry_run: true);
         team.nudge(dry).unwrap().count
     };
     team.write_worker_status(says("dev", "working", None))

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Format, ManualClock, SeededIds, Timestamp};
+use teamlog_team::doctor::{DoctorAnswer, DoctorCheck};
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
 use teamlog_team::log::rehydrate::Rehydrate;
@@ -77,37 +78,43 @@ impl World {
     }
 }
 
+/// A world of its own with the closed team `demo` of `lead`, `dev` and `qa`.
+pub fn demo() -> (World, Team) {
+    team_of(Some(&["lead", "dev", "qa"]), Format::Jsonl)
+}
+
+/// A world of its own with the team `demo`: closed with members, open without.
+pub fn team_of(members: Option<&[&str]>, format: Format) -> (World, Team) {
+    let world = World::new();
+    let team = world.team(members, format);
+    (world, team)
+}
+
 pub fn time(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
 }
 
 pub fn message(from: &str, to: &str) -> Send {
-    Send {
-        from: from.into(),
-        to: to.into(),
-        kind: "handoff".into(),
-        ..Send::default()
-    }
+    given!(Send, from, to, kind: "handoff")
 }
 
 pub fn assign(task: &str, to: &str) -> TaskAssign {
-    TaskAssign {
-        from: "lead".into(),
-        to: to.into(),
-        task_id: task.into(),
-        subject: format!("do {task}"),
-        ..TaskAssign::default()
-    }
+    given!(TaskAssign, from: "lead", to, task_id: task, subject: format!("do {task}"))
 }
 
 pub fn update(task: &str, status: &str) -> TaskUpdate {
-    TaskUpdate {
-        from: "dev".into(),
-        to: "lead".into(),
-        task_id: task.into(),
-        status: Some(status.into()),
-        ..TaskUpdate::default()
-    }
+    given!(TaskUpdate, from: "dev", to: "lead", task_id: task, status)
+}
+
+/// What `doctor check` says of all that the team holds.
+pub fn doctor(root: &Root, team: &str) -> DoctorAnswer {
+    let check = DoctorCheck {
+        team: team.into(),
+        sample_size: 0,
+        program: "teamlog".into(),
+        backups: Vec::new(),
+    };
+    root.doctor_check(check, &mut |_, _| {}).unwrap()
 }
 
 /// Every event of the team, as `export` shows it.
@@ -142,11 +149,7 @@ pub fn json(answer: &impl serde::Serialize) -> Value {
 }
 
 pub fn status(team: &mut Team) -> StatusAnswer {
-    team.status(Status {
-        digest: true,
-        ..Status::default()
-    })
-    .unwrap()
+    team.status(given!(Status, digest: true)).unwrap()
 }
 
 /// The live digest; asserts that the rebuilt state has the same.
