@@ -7,6 +7,10 @@
     reason = "a test that cannot go on fails"
 )]
 
+#[macro_use]
+#[path = "../../../projections/tests/state/cases.rs"]
+mod cases;
+
 mod actors;
 mod agents;
 mod answers;

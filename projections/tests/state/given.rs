@@ -1,7 +1,4 @@
-//! Values of which a test says only what matters to it, and JSON of which it looks at only that.
-
-use serde::Serialize;
-use serde_json::{Map, Value};
+//! Values of which a test says only what matters to it.
 
 /// What a test writes for a field of type `T`: plain text for a string, a value for an `Option` that holds it.
 pub trait Given<T> {
@@ -75,29 +72,4 @@ macro_rules! given {
         let given = $($type)::+ { $($field: given!(@of $field $($value)?),)* ..$base };
         given
     }};
-}
-
-/// Holds fields of a JSON value against one literal: `has!(event, {"actor": "dev", "/payload/epoch": 1})`. A key that
-/// begins with `/` is the way to a field further down; what is not there is `null`.
-macro_rules! has {
-    ($found:expr, $fields:tt $(, $($said:tt)+)?) => {{
-        let wanted = serde_json::json!($fields);
-        let found = $crate::given::fields(&$found, &wanted);
-        assert_eq!(found, wanted $(, $($said)+)?);
-    }};
-}
-
-/// Those fields of a value that are named.
-pub fn fields(found: &impl Serialize, named: &Value) -> Value {
-    let found = serde_json::to_value(found).unwrap();
-    let field = |key: &String| match key.starts_with('/') {
-        true => found.pointer(key).cloned().unwrap_or_default(),
-        false => found[key].clone(),
-    };
-    let named = named.as_object().unwrap().keys();
-    Value::Object(
-        named
-            .map(|key| (key.clone(), field(key)))
-            .collect::<Map<_, _>>(),
-    )
 }

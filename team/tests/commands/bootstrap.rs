@@ -6,6 +6,25 @@ use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
+/// What is reported to a run, line by line: an event, its data, and behind `=>` the code that it is refused with, or the
+/// code and the state that a violation falls back to.
+macro_rules! reports {
+    (@data {$($data:tt)*}) => { serde_json::json!({$($data)*}) };
+    (@data ($data:expr)) => { $data };
+    (@report $boot:expr, $event:ident $data:tt) => {
+        $boot.ok(stringify!($event), reports!(@data $data))
+    };
+    (@report $boot:expr, $event:ident $data:tt $code:expr) => {
+        $boot.no(stringify!($event), reports!(@data $data), $code)
+    };
+    (@report $boot:expr, $event:ident $data:tt $code:expr, $back_to:expr) => {
+        $boot.breach(stringify!($event), reports!(@data $data), $code, $back_to)
+    };
+    ($boot:expr; $($event:ident $data:tt $(=> $($refused:expr),+)?);+ $(;)?) => {
+        { $(reports!(@report $boot, $event $data $($($refused),+)?);)+ }
+    };
+}
+
 /// A team `demo` with the run `1` about the domains `a` and `b`.
 pub struct Boot {
     pub world: World,
@@ -34,33 +53,14 @@ impl Boot {
     }
 
     pub fn go(&mut self, state: State) {
-        let steps: &[(State, &str, Value)] = &[
-            (
-                State::TeamProbed,
-                "team_create_returned",
-                json!({"outcome": "ok", "team_name": "alpha"}),
-            ),
-            (State::TeamReady, "branch_taken", json!({"case": "A"})),
-            (
-                State::MembersReady,
-                "roster_built",
-                json!({"domains": ["a", "b"]}),
-            ),
-            (
-                State::CoreReady,
-                "team_launched",
-                launch(&["obstruction-theorist", "synthesizer", "a", "b"]),
-            ),
-            (
-                State::CoreReady,
-                "core_ready_ack",
-                json!({"from": "obstruction"}),
-            ),
-            (
-                State::CoreReady,
-                "core_ready_ack",
-                json!({"from": "synthesizer"}),
-            ),
+        let steps: &[(State, &str, Value)] = &cases![
+            (State::TeamProbed, "team_create_returned", {"outcome": "ok", "team_name": "alpha"}),
+            (State::TeamReady, "branch_taken", {"case": "A"}),
+            (State::MembersReady, "roster_built", {"domains": ["a", "b"]}),
+            (State::CoreReady, "team_launched",
+                launch(&["obstruction-theorist", "synthesizer", "a", "b"])),
+            (State::CoreReady, "core_ready_ack", {"from": "obstruction"}),
+            (State::CoreReady, "core_ready_ack", {"from": "synthesizer"}),
         ];
         for (reached, event, data) in steps {
             let at = self.shown().state;
@@ -225,25 +225,17 @@ fn a_run_goes_from_the_first_call_to_the_synthesis() {
     boot.ok("swarm_declared", json!({}));
     boot.ok("skeleton_sent", json!({}));
     for domain in ["a", "b"] {
-        boot.ok("domain_started", json!({"d": domain}));
-        boot.ok(
-            "MAPPING_RESULT_ROUND1",
-            json!({"domain": domain, "message_id": format!("{domain}-1")}),
-        );
-        boot.ok(
-            "MAPPING_RESULT_JSON",
-            json!({"domain": domain, "message_id": format!("{domain}-1")}),
+        reports!(boot;
+            domain_started {"d": domain};
+            MAPPING_RESULT_ROUND1 {"domain": domain, "message_id": format!("{domain}-1")};
+            MAPPING_RESULT_JSON {"domain": domain, "message_id": format!("{domain}-1")};
         );
         for by in ["obstruction", "synthesizer"] {
-            boot.ok(
-                "delivery_ack",
-                json!({"by": by, "d": domain, "message_id": format!("{domain}-1")}),
+            reports!(boot;
+                delivery_ack {"by": by, "d": domain, "message_id": format!("{domain}-1")};
             );
         }
-        boot.ok(
-            "obstruction_feedback",
-            json!({"d": domain, "round": 1, "verdict": "PASS"}),
-        );
+        reports!(boot; obstruction_feedback {"d": domain, "round": 1, "verdict": "PASS"});
     }
     assert_eq!(asked(&boot.shown()), Some(8));
     assert_eq!(boot.shown().next, ["round1_complete"]);

@@ -23,18 +23,12 @@ fn an_initial_task_launch_is_a_breach_until_the_team_works() {
     assert_eq!((said.warnings.len(), said.state), (1, State::Running));
     // A launch by tasks is the worse of two faults.
     let mut boot = Boot::at(State::MembersReady);
-    boot.breach(
-        "team_launched",
-        json!({"method": "per_member_task", "members": ["a"]}),
-        code,
-        State::TeamReady,
+    reports!(boot;
+        team_launched {"method": "per_member_task", "members": ["a"]} => code, State::TeamReady;
     );
     let mut boot = Boot::at(State::CoreReady);
-    boot.breach(
-        "core_relaunched",
-        json!({"missing": ["synthesizer"], "method": "Task"}),
-        code,
-        State::TeamReady,
+    reports!(boot;
+        core_relaunched {"missing": ["synthesizer"], "method": "Task"} => code, State::TeamReady;
     );
 }
 
@@ -64,23 +58,17 @@ fn a_launch_that_leaves_somebody_out_is_a_breach() {
         launch(&["obstruction", "synthesizer", "a", "b", "c"]),
         Code::RosterIncomplete,
     );
-    boot.ok(
-        "team_launched",
-        launch(&["obstruction", "synthesizer", "b", "a"]),
-    );
+    reports!(boot; team_launched (launch(&["obstruction", "synthesizer", "b", "a"])));
 }
 
 #[test]
 fn domains_wait_for_both_acks_of_the_core() {
     let code = Code::BreachDomainBeforeCoreReady;
-    let said = [
-        ("skeleton_sent", json!({})),
-        ("domain_started", json!({"d": "a"})),
-        (
-            "mapping_result",
-            json!({"d": "a", "message_id": "m", "to": "obstruction"}),
-        ),
-        ("CATEGORY_SKELETON", json!({})),
+    let said = cases![
+        ("skeleton_sent", {}),
+        ("domain_started", {"d": "a"}),
+        ("mapping_result", {"d": "a", "message_id": "m", "to": "obstruction"}),
+        ("CATEGORY_SKELETON", {}),
     ];
     for (event, data) in said {
         for at in [
@@ -136,12 +124,9 @@ fn nobody_says_that_the_team_works_before_the_core_does() {
 #[test]
 fn a_handshake_that_times_out_is_a_breach_and_its_acks_are_gone() {
     let mut boot = Boot::at(State::CoreReady);
-    boot.ok("core_ready_ack", json!({"from": "obstruction"}));
-    boot.breach(
-        "core_handshake_timed_out",
-        json!({}),
-        Code::BreachCoreNotReady,
-        State::CoreReady,
+    reports!(boot;
+        core_ready_ack {"from": "obstruction"};
+        core_handshake_timed_out {} => Code::BreachCoreNotReady, State::CoreReady;
     );
     let shown = boot.shown();
     assert_eq!((shown.core_ready.obstruction, shown.due_at), (false, None));
@@ -220,11 +205,8 @@ fn the_lead_does_nobody_elses_work() {
         } else {
             State::TeamReady
         };
-        Boot::at(at).breach(
-            "lead_content",
-            json!({"kind": "domain", "simulation": true}),
-            code,
-            back_to,
+        reports!(Boot::at(at);
+            lead_content {"kind": "domain", "simulation": true} => code, back_to;
         );
     }
     let mut boot = Boot::at(State::Running);
@@ -235,40 +217,26 @@ fn the_lead_does_nobody_elses_work() {
             .extend(extra.as_object().unwrap().clone());
         data
     };
-    boot.breach(
-        "obstruction_feedback",
-        by(json!({"d": "a", "verdict": "PASS"})),
-        code,
-        State::Running,
-    );
-    boot.breach("round1_complete", by(json!({})), code, State::Running);
-    boot.breach("gate_cleared", by(json!({})), code, State::Running);
-    boot.breach("final_synthesis_ack", by(json!({})), code, State::Running);
-    boot.no(
-        "synthesis_result",
-        json!({"by": "obstruction"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        obstruction_feedback (by(json!({"d": "a", "verdict": "PASS"}))) => code, State::Running;
+        round1_complete (by(json!({}))) => code, State::Running;
+        gate_cleared (by(json!({}))) => code, State::Running;
+        final_synthesis_ack (by(json!({}))) => code, State::Running;
+        synthesis_result {"by": "obstruction"} => Code::IllegalEvent;
     );
     let mut boot = fallen();
-    boot.ok(
-        "lead_content",
-        json!({"kind": "domain", "role": "ROLE=domain-agent[a]"}),
-    );
-    boot.breach(
-        "lead_content",
-        json!({"kind": "domain"}),
-        code,
-        State::Fallback,
+    reports!(boot;
+        lead_content {"kind": "domain", "role": "ROLE=domain-agent[a]"};
+        lead_content {"kind": "domain"} => code, State::Fallback;
     );
 }
 
 pub fn fallen() -> Boot {
     let mut boot = Boot::new();
-    boot.ok(
-        "team_create_returned",
-        json!({"raw": "Feature not available"}),
+    reports!(boot;
+        team_create_returned {"raw": "Feature not available"};
+        branch_taken {"case": "C"};
     );
-    boot.ok("branch_taken", json!({"case": "C"}));
     assert_eq!(boot.shown().state, State::Fallback);
     boot
 }
@@ -296,19 +264,14 @@ fn a_fallback_needs_a_team_that_cannot_be() {
     let mut boot = Boot::at(State::TeamProbed);
     boot.breach("branch_taken", json!({"case": "c"}), code, State::TeamReady);
     let mut boot = Boot::new();
-    boot.ok(
-        "team_create_returned",
-        json!({"outcome": "unavailable", "msg": "no"}),
-    );
+    reports!(boot; team_create_returned {"outcome": "unavailable", "msg": "no"});
     let said = boot.ok("fallback_entered", data);
     assert_eq!((said.state, said.next.len()), (State::Fallback, 0));
-    boot.no(
-        "team_create_returned",
-        json!({"outcome": "unavailable"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        team_create_returned {"outcome": "unavailable"} => Code::IllegalEvent;
+        running_entered {} => Code::IllegalEvent;
+        fallback_entered {} => Code::IllegalEvent;
     );
-    boot.no("running_entered", json!({}), Code::IllegalEvent);
-    boot.no("fallback_entered", json!({}), Code::IllegalEvent);
     let dropped = |run: RunShown| {
         run.checklist
             .iter()
@@ -339,12 +302,9 @@ fn a_launch_that_is_not_to_be_had_blocks_the_run_and_allows_the_fallback() {
     // It may turn out to be had after all; then there is no fallback any more.
     let mut boot = Boot::at(State::MembersReady);
     boot.say("launch_unavailable", json!({}));
-    boot.ok("team_launched", launch(&WHOLE));
-    boot.breach(
-        "fallback_entered",
-        json!({}),
-        Code::BreachInvalidFallbackReason,
-        State::TeamReady,
+    reports!(boot;
+        team_launched (launch(&WHOLE));
+        fallback_entered {} => Code::BreachInvalidFallbackReason, State::TeamReady;
     );
     for at in [State::TeamReady, State::CoreReady] {
         Boot::at(at).no("launch_unavailable", json!({}), Code::IllegalEvent);

@@ -5,23 +5,15 @@ use crate::prelude::*;
 
 #[test]
 fn a_branch_follows_from_the_literal_answer() {
-    for (answer, case, name) in [
-        (json!({"outcome": "ok", "name": "alpha"}), "A", "alpha"),
-        (json!({"outcome": {"ok": "alpha"}}), "A", "alpha"),
-        (json!({"outcome": {"ok": {"name": "alpha"}}}), "A", "alpha"),
-        (json!({"returned": {"team_name": "alpha"}}), "a", "alpha"),
-        (
-            json!({"outcome": "Already leading team XXX"}),
-            "case B",
-            "XXX",
-        ),
-        (json!({"raw": "Already leading team \"XXX\"."}), "B", "XXX"),
-        (json!({"outcome": {"already_leading": "XXX"}}), "b", "XXX"),
-        (
-            json!({"outcome": "already_leading", "team_name": "XXX"}),
-            "B",
-            "XXX",
-        ),
+    for (answer, case, name) in cases![
+        ({"outcome": "ok", "name": "alpha"}, "A", "alpha"),
+        ({"outcome": {"ok": "alpha"}}, "A", "alpha"),
+        ({"outcome": {"ok": {"name": "alpha"}}}, "A", "alpha"),
+        ({"returned": {"team_name": "alpha"}}, "a", "alpha"),
+        ({"outcome": "Already leading team XXX"}, "case B", "XXX"),
+        ({"raw": "Already leading team \"XXX\"."}, "B", "XXX"),
+        ({"outcome": {"already_leading": "XXX"}}, "b", "XXX"),
+        ({"outcome": "already_leading", "team_name": "XXX"}, "B", "XXX"),
     ] {
         let mut boot = Boot::new();
         assert_eq!(
@@ -44,16 +36,10 @@ fn a_branch_follows_from_the_literal_answer() {
         assert_eq!(boot.ok("branch_taken", json!({})).state, State::Fallback);
     }
     let mut boot = Boot::at(State::TeamProbed);
-    boot.no("branch_taken", json!({"case": "B"}), Code::BranchMismatch);
-    boot.no(
-        "branch_taken",
-        json!({"case": "A", "team_name": "beta"}),
-        Code::BranchMismatch,
-    );
-    boot.no(
-        "team_create_returned",
-        json!({"outcome": "unavailable"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        branch_taken {"case": "B"} => Code::BranchMismatch;
+        branch_taken {"case": "A", "team_name": "beta"} => Code::BranchMismatch;
+        team_create_returned {"outcome": "unavailable"} => Code::IllegalEvent;
     );
 }
 
@@ -122,7 +108,7 @@ fn evidence_is_looked_at_field_by_field() {
             .bootstrap_evidence(BootstrapEvidence::default())
             .unwrap(),
     );
-    for (field, value) in [
+    for (field, value) in cases![
         ("launch_mode", json!("task_launch")),
         ("launch_method", json!("platform_nl_team_invocation")),
         ("launch_method", json!("by hand")),
@@ -132,14 +118,9 @@ fn evidence_is_looked_at_field_by_field() {
         ("selected_domains", json!("a, b")),
         ("active_core_members", json!(["synthesizer"])),
         ("core_ready_ack", json!(true)),
-        (
-            "core_ready_ack",
-            json!({"OBSTRUCTION_CORE_READY_ACK": true, "SYNTHESIZER_CORE_READY_ACK": false}),
-        ),
-        (
-            "core_ready_ack",
-            json!({"OBSTRUCTION_CORE_READY_ACK": true}),
-        ),
+        ("core_ready_ack", {"OBSTRUCTION_CORE_READY_ACK": true,
+            "SYNTHESIZER_CORE_READY_ACK": false}),
+        ("core_ready_ack", {"OBSTRUCTION_CORE_READY_ACK": true}),
     ] {
         for changed in [Some(value), None] {
             let mut evidence = evidence.clone();
@@ -158,11 +139,7 @@ fn evidence_is_looked_at_field_by_field() {
     }
     let mut more = evidence.clone();
     more["launch_methud"] = json!("team_api");
-    boot.no(
-        "running_entered",
-        json!({"evidence": more}),
-        Code::EvidenceInvalid,
-    );
+    reports!(boot; running_entered {"evidence": more} => Code::EvidenceInvalid);
     let mut turned = evidence;
     turned["selected_domains"] = json!(["b", "a"]);
     boot.ok("running_entered", json!({"evidence": turned}));
@@ -171,46 +148,27 @@ fn evidence_is_looked_at_field_by_field() {
 #[test]
 fn acks_belong_to_one_launch() {
     let mut boot = Boot::at(State::CoreReady);
-    boot.ok(
-        "core_ready_ack",
-        json!({"from": "obstruction", "launch": 1}),
-    );
+    reports!(boot; core_ready_ack {"from": "obstruction", "launch": 1});
     let said = boot.ok("core_ready_ack", json!({"from": "obstruction"}));
     assert_eq!(said.warnings.len(), 1, "the same again");
-    boot.no("core_ready_ack", json!({"from": "a"}), Code::IllegalEvent);
-    boot.no(
-        "core_ready_ack",
-        json!({"from": "lead"}),
-        Code::IllegalEvent,
-    );
-    boot.breach(
-        "task_launched",
-        json!({"member": "a"}),
-        Code::BreachInitialTaskLaunch,
-        State::TeamReady,
+    reports!(boot;
+        core_ready_ack {"from": "a"} => Code::IllegalEvent;
+        core_ready_ack {"from": "lead"} => Code::IllegalEvent;
+        task_launched {"member": "a"} => Code::BreachInitialTaskLaunch, State::TeamReady;
     );
     boot.go(State::CoreReady);
     assert_eq!(
         (boot.shown().launches, boot.shown().core_ready.obstruction),
         (2, false)
     );
-    boot.no(
-        "core_ready_ack",
-        json!({"from": "obstruction", "launch": 1}),
-        Code::IllegalEvent,
+    reports!(boot;
+        core_ready_ack {"from": "obstruction", "launch": 1} => Code::IllegalEvent;
+        core_ready_ack {"from": "obstruction", "launch": 2};
+        // Who is launched again has to say it again.
+        core_relaunched {"missing": ["synthesizer"]};
     );
-    boot.ok(
-        "core_ready_ack",
-        json!({"from": "obstruction", "launch": 2}),
-    );
-    // Who is launched again has to say it again.
-    boot.ok("core_relaunched", json!({"missing": ["synthesizer"]}));
     assert!(boot.shown().core_ready.obstruction);
     boot.ok("core_relaunched", json!({"missing": "both"}));
     assert!(!boot.shown().core_ready.obstruction);
-    boot.no(
-        "core_relaunched",
-        json!({"missing": ["a"]}),
-        Code::IllegalEvent,
-    );
+    reports!(boot; core_relaunched {"missing": ["a"]} => Code::IllegalEvent);
 }

@@ -14,10 +14,7 @@ fn runs_are_numbered_and_the_newest_is_meant() {
     assert_eq!(boot.start().run, "8");
     boot.team.bootstrap_start(named("nightly")).unwrap();
     assert_eq!(boot.shown().run, "nightly");
-    boot.ok(
-        "team_create_returned",
-        json!({"outcome": "ok", "name": "alpha"}),
-    );
+    reports!(boot; team_create_returned {"outcome": "ok", "name": "alpha"});
     let refusal = refused(boot.team.bootstrap_start(named("7")), Code::RunExists);
     assert!(refusal.hint.is_some());
     for bad in ["a/b", "", ".x", "-x"] {
@@ -54,47 +51,18 @@ fn runs_are_numbered_and_the_newest_is_meant() {
 #[test]
 fn what_cannot_be_read_is_an_error_that_names_the_field() {
     let mut boot = Boot::at(State::Running);
-    for (event, data, field, said) in [
-        ("domain_startd", json!({}), "event", "domain_started"),
-        ("domain_started", json!({}), "data.domain", "required"),
-        ("domain_started", json!({"domian": "a"}), "data", "domain"),
-        (
-            "domain_started",
-            json!({"d": "a", "domain": "a"}),
-            "data.domain",
-            "once",
-        ),
-        ("domain_started", json!({"d": ["a"]}), "data.domain", "text"),
-        (
-            "obstruction_feedback",
-            json!({"d": "a", "verdict": "MAYBE"}),
-            "data.verdict",
-            "PASS",
-        ),
-        (
-            "obstruction_feedback",
-            json!({"d": "a", "verdict": "PASS", "round": 0}),
-            "data.round",
-            "from 1",
-        ),
-        (
-            "mapping_result",
-            json!({"d": "a", "message_id": "m", "to": "obstruction", "path_origin": "project"}),
-            "data.path_origin",
-            "absolute",
-        ),
-        (
-            "team_launched",
-            json!({"method": "by magic", "members": []}),
-            "data.method",
-            "team_api",
-        ),
-        (
-            "lead_content",
-            json!({"kind": "poem"}),
-            "data.kind",
-            "domain",
-        ),
+    for (event, data, field, said) in cases![
+        ("domain_startd", {}, "event", "domain_started"),
+        ("domain_started", {}, "data.domain", "required"),
+        ("domain_started", {"domian": "a"}, "data", "domain"),
+        ("domain_started", {"d": "a", "domain": "a"}, "data.domain", "once"),
+        ("domain_started", {"d": ["a"]}, "data.domain", "text"),
+        ("obstruction_feedback", {"d": "a", "verdict": "MAYBE"}, "data.verdict", "PASS"),
+        ("obstruction_feedback", {"d": "a", "verdict": "PASS", "round": 0}, "data.round", "from 1"),
+        ("mapping_result", {"d": "a", "message_id": "m", "to": "obstruction",
+            "path_origin": "project"}, "data.path_origin", "absolute"),
+        ("team_launched", {"method": "by magic", "members": []}, "data.method", "team_api"),
+        ("lead_content", {"kind": "poem"}, "data.kind", "domain"),
     ] {
         let before = events(&mut boot.team).len();
         let refusal = refused(
@@ -146,16 +114,10 @@ fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
     let traced =
         |trace: Option<&str>| given!(teamlog_team::handle::command::Control, trace_id: trace);
     boot.team.under(traced(Some("tr-1")));
-    boot.ok(
-        "team_create_returned",
-        json!({"outcome": "ok", "name": "alpha"}),
-    );
+    reports!(boot; team_create_returned {"outcome": "ok", "name": "alpha"});
     boot.team.under(traced(None));
     boot.go(State::CoreReady);
-    boot.ok(
-        "core_ready_ack",
-        json!({"from": "synthesizer", "details": {"host": "h"}}),
-    );
+    reports!(boot; core_ready_ack {"from": "synthesizer", "details": {"host": "h"}});
     let last = events(&mut boot.team).pop().unwrap();
     has!(last, {"trace_id": "tr-1", "actor": "synthesizer", "agent": "synthesizer",
         "/payload/details": {"host": "h"}});

@@ -91,11 +91,8 @@ fn a_launch_mode_is_the_teams_or_one_of_tasks_and_nothing_else() {
     let blank = json!({"method": " ", "members": members});
     unread(&mut boot, "team_launched", blank, "data.method", "team_api");
     for mode in ["task", "per_member_task", "Task"] {
-        Boot::at(State::MembersReady).breach(
-            "team_launched",
-            launch(mode),
-            Code::BreachInitialTaskLaunch,
-            State::TeamReady,
+        reports!(Boot::at(State::MembersReady);
+            team_launched (launch(mode)) => Code::BreachInitialTaskLaunch, State::TeamReady;
         );
     }
     Boot::at(State::MembersReady).ok("team_launched", launch("team_launch"));
@@ -103,55 +100,18 @@ fn a_launch_mode_is_the_teams_or_one_of_tasks_and_nothing_else() {
 
 #[test]
 fn a_signal_says_who_it_is_of() {
-    for (at, signal, data, field) in [
-        (
-            State::CoreReady,
-            "OBSTRUCTION_CORE_READY_ACK",
-            json!({"from": "synthesizer"}),
-            "data.from",
-        ),
-        (
-            State::CoreReady,
-            "SYNTHESIZER_CORE_READY_ACK",
-            json!({"by": "obstruction"}),
-            "data.from",
-        ),
-        (
-            State::CoreReady,
-            "SYNTHESIZER_CORE_READY_ACK",
-            json!({"from": "lead"}),
-            "data.from",
-        ),
-        (
-            State::Running,
-            "MAPPING_RESULT_ROUND1",
-            mapping("synthesizer", "m"),
-            "data.to",
-        ),
-        (
-            State::Running,
-            "MAPPING_RESULT_JSON",
-            mapping("both", "m"),
-            "data.to",
-        ),
-        (
-            State::Running,
-            "MAPPING_RESULT_JSON",
-            json!({"d": "a", "message_id": "m", "to": BOTH}),
-            "data.to",
-        ),
-        (
-            State::Running,
-            "OBSTRUCTION_DELIVERY_ACK",
-            json!({"d": "a", "message_id": "m", "by": "synthesizer"}),
-            "data.by",
-        ),
-        (
-            State::Running,
-            "OBSTRUCTION_FEEDBACK",
-            json!({"d": "a", "verdict": "PASS", "by": "synthesizer"}),
-            "data.by",
-        ),
+    for (at, signal, data, field) in cases![
+        (State::CoreReady, "OBSTRUCTION_CORE_READY_ACK", {"from": "synthesizer"}, "data.from"),
+        (State::CoreReady, "SYNTHESIZER_CORE_READY_ACK", {"by": "obstruction"}, "data.from"),
+        (State::CoreReady, "SYNTHESIZER_CORE_READY_ACK", {"from": "lead"}, "data.from"),
+        (State::Running, "MAPPING_RESULT_ROUND1", mapping("synthesizer", "m"), "data.to"),
+        (State::Running, "MAPPING_RESULT_JSON", mapping("both", "m"), "data.to"),
+        (State::Running, "MAPPING_RESULT_JSON", {"d": "a", "message_id": "m", "to": BOTH},
+            "data.to"),
+        (State::Running, "OBSTRUCTION_DELIVERY_ACK", {"d": "a", "message_id": "m",
+            "by": "synthesizer"}, "data.by"),
+        (State::Running, "OBSTRUCTION_FEEDBACK", {"d": "a", "verdict": "PASS", "by": "synthesizer"},
+            "data.by"),
     ] {
         let mut boot = Boot::at(at);
         unread(&mut boot, signal, data.clone(), field, "as the signal says");
@@ -163,18 +123,10 @@ fn a_signal_says_who_it_is_of() {
     boot.ok("OBSTRUCTION_CORE_READY_ACK", json!({"from": "Obstruction"}));
     assert!(boot.shown().core_ready.obstruction);
     let mut boot = running();
-    boot.ok(
-        "MAPPING_RESULT_ROUND1",
-        json!({"d": "a", "message_id": "m", "to": ["obstruction"]}),
-    );
+    reports!(boot; MAPPING_RESULT_ROUND1 {"d": "a", "message_id": "m", "to": ["obstruction"]});
     // That the lead signs what is for the core is worse than a contradiction.
     let lead = json!({"d": "a", "verdict": "PASS", "by": "lead"});
-    boot.breach(
-        "OBSTRUCTION_FEEDBACK",
-        lead,
-        Code::BreachLeadSoloAnalysis,
-        State::Running,
-    );
+    reports!(boot; OBSTRUCTION_FEEDBACK (lead) => Code::BreachLeadSoloAnalysis, State::Running);
 }
 
 #[test]
@@ -256,17 +208,10 @@ fn the_origin_of_a_path_is_held_against_it() {
             "data.",
         );
     }
-    boot.ok(
-        "mapping_result",
-        sent(json!("/skill/references/a_v2.md"), json!("absolute")),
-    );
+    reports!(boot; mapping_result (sent(json!("/skill/references/a_v2.md"), json!("absolute"))));
     let mut boot = running();
-    boot.ok(
-        "mapping_result",
-        sent(
-            json!("references/custom/a_v2.md"),
-            json!("relative_fallback"),
-        ),
+    reports!(boot;
+        mapping_result (sent(json!("references/custom/a_v2.md"), json!("relative_fallback")));
     );
 }
 
@@ -276,30 +221,20 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     boot.ok("mapping_result", mapping("obstruction", "m"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     assert!(boot.shown().next.contains(&"mapping_result".to_owned()));
-    boot.ok("mapping_result", mapping("obstruction", "m"));
-    boot.no(
-        "mapping_result",
-        mapping("obstruction", "m"),
-        Code::IllegalEvent,
-    );
-    boot.ok("delivery_ack_timeout", json!({"d": "a"}));
-    assert_eq!(boot.domain("a")["status"], "blocked");
-    boot.no(
-        "mapping_result",
-        mapping("obstruction", "m"),
-        Code::IllegalEvent,
-    );
-    // The other one may still be sent it, and does not unblock it.
-    boot.ok("mapping_result", mapping("synthesizer", "m"));
-    boot.ok(
-        "delivery_ack",
-        json!({"by": "synthesizer", "d": "a", "message_id": "m"}),
+    reports!(boot;
+        mapping_result (mapping("obstruction", "m"));
+        mapping_result (mapping("obstruction", "m")) => Code::IllegalEvent;
+        delivery_ack_timeout {"d": "a"};
     );
     assert_eq!(boot.domain("a")["status"], "blocked");
-    boot.ok(
-        "delivery_ack",
-        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
+    reports!(boot;
+        mapping_result (mapping("obstruction", "m")) => Code::IllegalEvent;
+        // The other one may still be sent it, and does not unblock it.
+        mapping_result (mapping("synthesizer", "m"));
+        delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
+    assert_eq!(boot.domain("a")["status"], "blocked");
+    reports!(boot; delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"});
     assert_eq!(boot.domain("a")["status"], "active");
     // The same where the other one was never sent it.
     let mut boot = running();
@@ -307,10 +242,7 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     assert_eq!(boot.domain("a")["status"], "blocked");
-    boot.ok(
-        "delivery_ack",
-        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
-    );
+    reports!(boot; delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"});
     let shown = boot.domain("a");
     has!(shown, {"status": "active", "obstruction": "acked"});
     settled_digest(&mut boot.team);
@@ -374,12 +306,9 @@ fn the_summary_of_a_gate_holds_arrays_of_names() {
 fn only_the_core_is_missing_in_a_handshake() {
     let mut boot = Boot::at(State::CoreReady);
     let data = json!({"missing": ["a"]});
-    boot.no("core_handshake_timed_out", data, Code::IllegalEvent);
-    boot.breach(
-        "core_handshake_timed_out",
-        json!({"missing": ["synthesizer"]}),
-        Code::BreachCoreNotReady,
-        State::CoreReady,
+    reports!(boot;
+        core_handshake_timed_out (data) => Code::IllegalEvent;
+        core_handshake_timed_out {"missing": ["synthesizer"]} => Code::BreachCoreNotReady, State::CoreReady;
     );
 }
 
@@ -390,12 +319,9 @@ fn a_code_of_the_contract_comes_before_a_fault_of_a_field() {
     let mut boot = Boot::at(State::CoreReady);
     boot.breach("mapping_result", data.clone(), code, State::CoreReady);
     let odd = json!({"d": "a", "message_id": "m", "to": "both", "path_origin": "project"});
-    boot.breach("mapping_result", odd.clone(), code, State::CoreReady);
-    boot.breach(
-        "running_entered",
-        json!({"evidence": "x"}),
-        Code::BreachCoreNotReady,
-        State::CoreReady,
+    reports!(boot;
+        mapping_result (odd.clone()) => code, State::CoreReady;
+        running_entered {"evidence": "x"} => Code::BreachCoreNotReady, State::CoreReady;
     );
     let mut boot = running();
     let lead = json!({"d": "a", "verdict": "MAYBE", "by": "lead"});

@@ -12,22 +12,13 @@ pub fn running() -> Boot {
 impl Boot {
     /// A domain's result goes to both of the core, who confirm it.
     pub fn deliver(&mut self, domain: &str, message_id: &str) {
-        self.ok(
-            "mapping_result",
-            json!({"d": domain, "message_id": message_id, "to": BOTH}),
-        );
+        reports!(self; mapping_result {"d": domain, "message_id": message_id, "to": BOTH});
         for by in BOTH {
-            self.ok(
-                "delivery_ack",
-                json!({"by": by, "d": domain, "message_id": message_id}),
-            );
+            reports!(self; delivery_ack {"by": by, "d": domain, "message_id": message_id});
         }
     }
     pub fn review(&mut self, domain: &str, verdict: &str) {
-        self.ok(
-            "obstruction_feedback",
-            json!({"d": domain, "verdict": verdict}),
-        );
+        reports!(self; obstruction_feedback {"d": domain, "verdict": verdict});
     }
     /// Both domains were delivered and pass.
     pub fn pass_all(&mut self) {
@@ -64,37 +55,16 @@ pub fn summary(pass: &[&str], excluded: &[&str]) -> Value {
 fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
     let mut boot = running();
     let to = |to: &str, id: &str| json!({"d": "a", "message_id": id, "to": to});
-    boot.no(
-        "mapping_result",
-        json!({"d": "c", "message_id": "m", "to": "obstruction"}),
-        Code::IllegalEvent,
-    );
-    boot.no("mapping_result", to("lead", "m"), Code::IllegalEvent);
-    boot.no(
-        "delivery_ack",
-        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
-        Code::IllegalEvent,
-    );
-    boot.ok("mapping_result", to("obstruction", "m"));
-    boot.no("mapping_result", to("synthesizer", "n"), Code::IllegalEvent);
-    boot.no(
-        "delivery_ack",
-        json!({"by": "synthesizer", "d": "a", "message_id": "m"}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "delivery_ack",
-        json!({"by": "obstruction", "d": "b", "message_id": "m"}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "delivery_ack",
-        json!({"by": "lead", "d": "a", "message_id": "m"}),
-        Code::IllegalEvent,
-    );
-    boot.ok(
-        "OBSTRUCTION_ACK_RECEIVED",
-        json!({"domain": "a", "message_id": "m", "status": "received"}),
+    reports!(boot;
+        mapping_result {"d": "c", "message_id": "m", "to": "obstruction"} => Code::IllegalEvent;
+        mapping_result (to("lead", "m")) => Code::IllegalEvent;
+        delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"} => Code::IllegalEvent;
+        mapping_result (to("obstruction", "m"));
+        mapping_result (to("synthesizer", "n")) => Code::IllegalEvent;
+        delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"} => Code::IllegalEvent;
+        delivery_ack {"by": "obstruction", "d": "b", "message_id": "m"} => Code::IllegalEvent;
+        delivery_ack {"by": "lead", "d": "a", "message_id": "m"} => Code::IllegalEvent;
+        OBSTRUCTION_ACK_RECEIVED {"domain": "a", "message_id": "m", "status": "received"};
     );
     let again = boot.ok(
         "OBSTRUCTION_DELIVERY_ACK",
@@ -107,10 +77,9 @@ fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
             .len(),
         1
     );
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": "synthesizer",
-        "domain_file_path": "references/a_v2.md", "path_origin": "relative_fallback"}),
+    reports!(boot;
+        mapping_result {"d": "a", "message_id": "m", "to": "synthesizer",
+            "domain_file_path": "references/a_v2.md", "path_origin": "relative_fallback"};
     );
     let sent = events(&mut boot.team).pop().unwrap();
     assert_eq!(sent["payload"]["path_origin"], "relative_fallback");
@@ -121,31 +90,16 @@ fn a_result_goes_to_both_under_one_id_and_each_confirms_it() {
 fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain() {
     let mut boot = running();
     let late = json!({"d": "a", "message_id": "m", "missing_ack": "synthesizer"});
-    boot.no("delivery_ack_timeout", late.clone(), Code::IllegalEvent);
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": BOTH}),
+    reports!(boot;
+        delivery_ack_timeout (late.clone()) => Code::IllegalEvent;
+        mapping_result {"d": "a", "message_id": "m", "to": BOTH};
+        delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"};
+        delivery_ack_timeout {"d": "a", "message_id": "n"} => Code::IllegalEvent;
+        delivery_ack_timeout {"d": "a", "missing_ack": "obstruction"} => Code::IllegalEvent;
+        delivery_ack_timeout {"d": "a"};
     );
-    boot.ok(
-        "delivery_ack",
-        json!({"by": "obstruction", "d": "a", "message_id": "m"}),
-    );
-    boot.no(
-        "delivery_ack_timeout",
-        json!({"d": "a", "message_id": "n"}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "delivery_ack_timeout",
-        json!({"d": "a", "missing_ack": "obstruction"}),
-        Code::IllegalEvent,
-    );
-    boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     has!(boot.domain("a"), {"status": "active", "synthesizer": "timed_out"});
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": "synthesizer"}),
-    );
+    reports!(boot; mapping_result {"d": "a", "message_id": "m", "to": "synthesizer"});
     has!(events(&mut boot.team).pop().unwrap(), {"/payload/resent": true});
     boot.ok("DELIVERY_ACK_TIMEOUT", late);
     assert_eq!(boot.domain("a")["status"], "blocked");
@@ -153,11 +107,10 @@ fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain(
     boot.review("a", "PASS");
     boot.deliver("b", "b-1");
     boot.review("b", "PASS");
-    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
-    // What comes late counts.
-    boot.ok(
-        "delivery_ack",
-        json!({"by": "synthesizer", "d": "a", "message_id": "m"}),
+    reports!(boot;
+        round1_complete {} => Code::Round1Incomplete;
+        // What comes late counts.
+        delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
     assert_eq!(boot.domain("a")["status"], "active");
     boot.ok("round1_complete", json!({}));
@@ -167,10 +120,7 @@ fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain(
 #[test]
 fn a_tick_times_deliveries_out_after_a_minute_and_a_half() {
     let mut boot = running();
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": BOTH}),
-    );
+    reports!(boot; mapping_result {"d": "a", "message_id": "m", "to": BOTH});
     let tick = |boot: &mut Boot| boot.team.tick(Tick::default()).unwrap();
     boot.world.later(89 * SECOND);
     assert_eq!(tick(&mut boot).bootstrap.deliveries, 0);
@@ -179,19 +129,15 @@ fn a_tick_times_deliveries_out_after_a_minute_and_a_half() {
     let ticked = tick(&mut boot);
     assert_eq!((ticked.bootstrap.deliveries, ticked.next_due_at), (2, None));
     assert_eq!(boot.domain("a")["status"], "active");
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": "obstruction"}),
-    );
+    reports!(boot; mapping_result {"d": "a", "message_id": "m", "to": "obstruction"});
     boot.world.later(91 * SECOND);
     assert_eq!(tick(&mut boot).bootstrap.deliveries, 1);
     assert_eq!(boot.domain("a")["status"], "blocked");
     // Nobody waits for a domain that was left out.
-    boot.ok(
-        "mapping_result",
-        json!({"d": "b", "message_id": "n", "to": BOTH}),
+    reports!(boot;
+        mapping_result {"d": "b", "message_id": "n", "to": BOTH};
+        domain_excluded {"d": "b", "reason": "slow"};
     );
-    boot.ok("domain_excluded", json!({"d": "b", "reason": "slow"}));
     boot.world.later(91 * SECOND);
     assert_eq!(tick(&mut boot).bootstrap.deliveries, 0);
     settled_digest(&mut boot.team);
@@ -201,92 +147,47 @@ fn a_tick_times_deliveries_out_after_a_minute_and_a_half() {
 fn nothing_is_reviewed_before_it_is_delivered() {
     let mut boot = running();
     let review = |round: u32| json!({"d": "a", "round": round, "verdict": "pass"});
-    boot.no("obstruction_feedback", review(1), Code::ReviewBeforeResult);
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": "synthesizer"}),
+    reports!(boot;
+        obstruction_feedback (review(1)) => Code::ReviewBeforeResult;
+        mapping_result {"d": "a", "message_id": "m", "to": "synthesizer"};
+        obstruction_feedback (review(1)) => Code::ReviewBeforeResult;
+        mapping_result {"d": "a", "message_id": "m", "to": "obstruction"};
+        obstruction_feedback (review(2)) => Code::ReviewBeforeResult;
+        obstruction_feedback {"d": "c", "verdict": "PASS"} => Code::IllegalEvent;
+        obstruction_feedback {"d": "a", "verdict": "PASS",
+            "by": "synthesizer"} => Code::IllegalEvent;
+        obstruction_feedback (review(1));
     );
-    boot.no("obstruction_feedback", review(1), Code::ReviewBeforeResult);
-    boot.ok(
-        "mapping_result",
-        json!({"d": "a", "message_id": "m", "to": "obstruction"}),
-    );
-    boot.no("obstruction_feedback", review(2), Code::ReviewBeforeResult);
-    boot.no(
-        "obstruction_feedback",
-        json!({"d": "c", "verdict": "PASS"}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "obstruction_feedback",
-        json!({"d": "a", "verdict": "PASS", "by": "synthesizer"}),
-        Code::IllegalEvent,
-    );
-    boot.ok("obstruction_feedback", review(1));
 }
 
 #[test]
 fn what_is_not_accepted_is_revised_and_reviewed_again() {
     let mut boot = running();
-    boot.no(
-        "revision_submitted",
-        json!({"d": "a"}),
-        Code::UntriggeredRevision,
-    );
+    reports!(boot; revision_submitted {"d": "a"} => Code::UntriggeredRevision);
     boot.deliver("a", "a-1");
-    boot.no(
-        "revision_submitted",
-        json!({"d": "a"}),
-        Code::UntriggeredRevision,
-    );
+    reports!(boot; revision_submitted {"d": "a"} => Code::UntriggeredRevision);
     boot.review("a", "PASS");
-    boot.no(
-        "revision_submitted",
-        json!({"d": "a", "round": 2}),
-        Code::UntriggeredRevision,
-    );
+    reports!(boot; revision_submitted {"d": "a", "round": 2} => Code::UntriggeredRevision);
     boot.deliver("b", "b-1");
-    boot.ok("obstruction_feedback", json!({"d": "b", "verdict": "REVISE", "reason": "SCHEMA_BLOCKER", "fix_requests": ["hash"]}));
-    boot.ok(
-        "round1_complete",
-        json!({"verdicts": {"a": "PASS", "b": "REVISE"}}),
-    );
-    boot.no("gate_cleared", summary(&["a", "b"], &[]), Code::GateRefused);
-    // Another result needs another round.
-    boot.no(
-        "mapping_result",
-        json!({"d": "b", "message_id": "b-2", "to": BOTH}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "revision_submitted",
-        json!({"d": "b", "round": 3}),
-        Code::UntriggeredRevision,
-    );
-    boot.ok("revision_submitted", json!({"d": "b", "round": 2}));
-    boot.no(
-        "revision_submitted",
-        json!({"d": "b", "round": 3}),
-        Code::UntriggeredRevision,
-    );
-    boot.no(
-        "obstruction_feedback",
-        json!({"d": "b", "verdict": "PASS"}),
-        Code::ReviewBeforeResult,
+    reports!(boot;
+        obstruction_feedback {"d": "b", "verdict": "REVISE", "reason": "SCHEMA_BLOCKER",
+            "fix_requests": ["hash"]};
+        round1_complete {"verdicts": {"a": "PASS", "b": "REVISE"}};
+        gate_cleared (summary(&["a", "b"], &[])) => Code::GateRefused;
+        // Another result needs another round.
+        mapping_result {"d": "b", "message_id": "b-2", "to": BOTH} => Code::IllegalEvent;
+        revision_submitted {"d": "b", "round": 3} => Code::UntriggeredRevision;
+        revision_submitted {"d": "b", "round": 2};
+        revision_submitted {"d": "b", "round": 3} => Code::UntriggeredRevision;
+        obstruction_feedback {"d": "b", "verdict": "PASS"} => Code::ReviewBeforeResult;
     );
     boot.deliver("b", "b-2");
     boot.review("b", "REJECT");
     // A result of the next round begins it.
-    boot.ok(
-        "mapping_result",
-        json!({"d": "b", "message_id": "b-3", "to": BOTH, "round": 3}),
-    );
+    reports!(boot; mapping_result {"d": "b", "message_id": "b-3", "to": BOTH, "round": 3});
     assert_eq!(boot.domain("b")["round"], 3);
     for by in BOTH {
-        boot.ok(
-            "delivery_ack",
-            json!({"by": by, "d": "b", "message_id": "b-3"}),
-        );
+        reports!(boot; delivery_ack {"by": by, "d": "b", "message_id": "b-3"});
     }
     boot.review("b", "PASS");
     boot.ok("gate_cleared", summary(&["a", "b"], &[]));
@@ -299,18 +200,14 @@ fn round_one_is_complete_once_all_are_reviewed_and_confirmed() {
     boot.no("round1_complete", json!({}), Code::Round1Incomplete);
     boot.deliver("a", "a-1");
     boot.review("a", "PASS");
-    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
-    boot.ok(
-        "mapping_result",
-        json!({"d": "b", "message_id": "b-1", "to": BOTH}),
+    reports!(boot;
+        round1_complete {} => Code::Round1Incomplete;
+        mapping_result {"d": "b", "message_id": "b-1", "to": BOTH};
     );
     boot.review("b", "REJECT");
     let said = boot.no("round1_complete", json!({}), Code::Round1Incomplete);
     assert!(said.message.unwrap().contains("but b is not"));
-    boot.ok(
-        "domain_excluded",
-        json!({"d": "b", "reason": "nothing in it"}),
-    );
+    reports!(boot; domain_excluded {"d": "b", "reason": "nothing in it"});
     for data in [
         json!({"coverage": {"reviewed_domains": ["a", "b"]}}),
         json!({"coverage": {"reviewed_domains": ["a"], "active_domains": []}}),
@@ -319,17 +216,13 @@ fn round_one_is_complete_once_all_are_reviewed_and_confirmed() {
     ] {
         boot.no("round1_complete", data, Code::Round1Incomplete);
     }
-    boot.no(
-        "round1_complete",
-        json!({"by": "synthesizer"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        round1_complete {"by": "synthesizer"} => Code::IllegalEvent;
+        OBSTRUCTION_ROUND1_COMPLETE {"coverage": {"reviewed_domains": ["a"], "active_domains": ["a"]},
+            "domain_verdicts": {"a": "PASS"}};
     );
-    boot.ok("OBSTRUCTION_ROUND1_COMPLETE", json!({"coverage": {"reviewed_domains": ["a"], "active_domains": ["a"]}, "domain_verdicts": {"a": "PASS"}}));
     assert_eq!(boot.ok("round1_complete", json!({})).warnings.len(), 1);
-    boot.ok(
-        "domain_excluded",
-        json!({"d": "a", "reason": "nothing either"}),
-    );
+    reports!(boot; domain_excluded {"d": "a", "reason": "nothing either"});
     let mut boot = running();
     for domain in ["a", "b"] {
         boot.ok("domain_excluded", json!({"d": domain, "reason": "x"}));
@@ -340,25 +233,17 @@ fn round_one_is_complete_once_all_are_reviewed_and_confirmed() {
 #[test]
 fn a_domain_is_left_out_for_a_reason() {
     let mut boot = running();
-    boot.no("domain_excluded", json!({"d": "a"}), Code::ReasonRequired);
-    boot.no(
-        "domain_excluded",
-        json!({"d": "a", "reason": " "}),
-        Code::ReasonRequired,
+    reports!(boot;
+        domain_excluded {"d": "a"} => Code::ReasonRequired;
+        domain_excluded {"d": "a", "reason": " "} => Code::ReasonRequired;
+        domain_excluded {"d": "c", "reason": "x"} => Code::IllegalEvent;
+        domain_excluded {"d": "a", "reason": "x"};
     );
-    boot.no(
-        "domain_excluded",
-        json!({"d": "c", "reason": "x"}),
-        Code::IllegalEvent,
-    );
-    boot.ok("domain_excluded", json!({"d": "a", "reason": "x"}));
     has!(boot.domain("a"), {"status": "excluded", "reason": "x"});
-    boot.no(
-        "domain_excluded",
-        json!({"d": "a", "reason": "x"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        domain_excluded {"d": "a", "reason": "x"} => Code::IllegalEvent;
+        domain_started {"d": "a"} => Code::IllegalEvent;
     );
-    boot.no("domain_started", json!({"d": "a"}), Code::IllegalEvent);
 }
 
 #[test]
@@ -379,27 +264,17 @@ fn the_gate_is_cleared_with_its_summary_and_opens_the_synthesis() {
         let said = boot.no("gate_cleared", data, Code::GateRefused);
         assert!(said.message.unwrap().contains(key));
     }
-    boot.no(
-        "gate_cleared",
-        json!({"by": "synthesizer"}),
-        Code::IllegalEvent,
-    );
+    reports!(boot; gate_cleared {"by": "synthesizer"} => Code::IllegalEvent);
     assert_eq!(
         boot.ok("gate_cleared", summary(&["a"], &[])).warnings.len(),
         1
     );
-    boot.no("final_synthesis_ack", json!({}), Code::IllegalEvent);
-    boot.no(
-        "synthesis_result",
-        json!({"by": "synthesizer"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        final_synthesis_ack {} => Code::IllegalEvent;
+        synthesis_result {"by": "synthesizer"} => Code::IllegalEvent;
+        final_synthesis_requested {"by": "synthesizer"} => Code::IllegalEvent;
+        FINAL_SYNTHESIS_REQUEST {};
     );
-    boot.no(
-        "final_synthesis_requested",
-        json!({"by": "synthesizer"}),
-        Code::IllegalEvent,
-    );
-    boot.ok("FINAL_SYNTHESIS_REQUEST", json!({}));
     assert_eq!(
         boot.ok("final_synthesis_requested", json!({}))
             .warnings
@@ -412,12 +287,10 @@ fn the_gate_is_cleared_with_its_summary_and_opens_the_synthesis() {
         (boot.shown().gate, &*boot.shown().synthesis),
         (None, "none")
     );
-    boot.no(
-        "synthesis_result",
-        json!({"by": "synthesizer"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        synthesis_result {"by": "synthesizer"} => Code::IllegalEvent;
+        final_synthesis_requested {} => Code::GateNotCleared;
     );
-    boot.no("final_synthesis_requested", json!({}), Code::GateNotCleared);
     boot.review("a", "PASS");
     boot.ok("gate_cleared", summary(&["a", "b"], &[]));
     boot.ok("final_synthesis_requested", json!({}));
@@ -429,27 +302,19 @@ fn the_gate_is_cleared_with_its_summary_and_opens_the_synthesis() {
 fn who_joins_late_opens_the_round_again() {
     let mut boot = running();
     boot.pass_all();
-    boot.ok("gate_cleared", summary(&["a", "b"], &[]));
-    boot.no("member_added", json!({"d": "a"}), Code::IllegalEvent);
-    boot.no(
-        "member_added",
-        json!({"d": "synthesizer"}),
-        Code::IllegalEvent,
-    );
-    boot.no(
-        "member_added",
-        json!({"d": "c", "method": "task"}),
-        Code::IllegalEvent,
+    reports!(boot;
+        gate_cleared (summary(&["a", "b"], &[]));
+        member_added {"d": "a"} => Code::IllegalEvent;
+        member_added {"d": "synthesizer"} => Code::IllegalEvent;
+        member_added {"d": "c", "method": "task"} => Code::IllegalEvent;
     );
     let said = boot.ok("member_added", json!({"d": "c", "method": "team_api"}));
     assert_eq!(said.warnings.len(), 1);
-    boot.no("final_synthesis_requested", json!({}), Code::GateNotCleared);
-    boot.no(
-        "gate_cleared",
-        summary(&["a", "b", "c"], &[]),
-        Code::GateRefused,
+    reports!(boot;
+        final_synthesis_requested {} => Code::GateNotCleared;
+        gate_cleared (summary(&["a", "b", "c"], &[])) => Code::GateRefused;
+        round1_complete {} => Code::Round1Incomplete;
     );
-    boot.no("round1_complete", json!({}), Code::Round1Incomplete);
     boot.deliver("c", "c-1");
     boot.review("c", "PASS");
     boot.ok("round1_complete", json!({}));

@@ -16,103 +16,33 @@ fn fault(world: &World, operation: &str, input: Value) -> (String, String) {
 fn wrong_inputs_have_the_codes_of_the_contract() {
     let world = World::new();
     world.demo();
-    for (operation, mut input, code, said) in [
-        (
-            "append-event",
-            json!({"type": "nonsense", "worker": "dev"}),
-            "invalid_input",
-            "type must be one of",
-        ),
-        (
-            "append-event",
-            json!({"worker": "dev"}),
-            "invalid_input",
-            "type is required",
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev", "metadata": []}),
-            "operation_failed",
-            "metadata must be an object when provided",
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev", "metadata": null}),
-            "operation_failed",
-            "metadata must be an object when provided",
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "a/b"}),
-            "operation_failed",
-            "Invalid worker",
-        ),
-        (
-            "read-events",
-            json!({"wakeable_only": "yes"}),
-            "operation_failed",
-            "wakeable_only must be a boolean when provided",
-        ),
-        (
-            "read-events",
-            json!({"type": 7}),
-            "operation_failed",
-            "type must be a string when provided",
-        ),
-        (
-            "read-events",
-            json!({"type": ""}),
-            "operation_failed",
-            "type cannot be empty",
-        ),
-        (
-            "read-events",
-            json!({"type": "worker_auto_commit"}),
-            "operation_failed",
-            "type must be one of",
-        ),
-        (
-            "read-events",
-            json!({"task_id": "a/b"}),
-            "operation_failed",
-            "Invalid task_id",
-        ),
-        (
-            "await-event",
-            json!({"timeout_ms": -1}),
-            "operation_failed",
-            "timeout_ms must be a non-negative integer when provided",
-        ),
-        (
-            "await-event",
-            json!({"poll_ms": 0.5}),
-            "operation_failed",
-            "poll_ms must be a non-negative integer when provided",
-        ),
-        (
-            "send-message",
-            json!({"to_worker": "dev", "body": "a"}),
-            "invalid_input",
-            "from_worker is required",
-        ),
-        (
-            "send-message",
-            json!({"from_worker": "lead", "to_worker": "dev", "body": " "}),
-            "invalid_input",
-            "body is required",
-        ),
-        (
-            "send-message",
-            json!({"from_worker": "lead", "to_worker": "x", "body": "a"}),
-            "worker_not_found",
-            "to_worker",
-        ),
-        (
-            "mailbox-mark-notified",
-            json!({"worker": "dev"}),
-            "invalid_input",
-            "message_id is required",
-        ),
+    for (operation, mut input, code, said) in cases![
+        ("append-event", {"type": "nonsense", "worker": "dev"}, "invalid_input",
+            "type must be one of"),
+        ("append-event", {"worker": "dev"}, "invalid_input", "type is required"),
+        ("append-event", {"type": "worker_idle", "worker": "dev", "metadata": []},
+            "operation_failed", "metadata must be an object when provided"),
+        ("append-event", {"type": "worker_idle", "worker": "dev", "metadata": null},
+            "operation_failed", "metadata must be an object when provided"),
+        ("append-event", {"type": "worker_idle", "worker": "a/b"}, "operation_failed",
+            "Invalid worker"),
+        ("read-events", {"wakeable_only": "yes"}, "operation_failed",
+            "wakeable_only must be a boolean when provided"),
+        ("read-events", {"type": 7}, "operation_failed", "type must be a string when provided"),
+        ("read-events", {"type": ""}, "operation_failed", "type cannot be empty"),
+        ("read-events", {"type": "worker_auto_commit"}, "operation_failed", "type must be one of"),
+        ("read-events", {"task_id": "a/b"}, "operation_failed", "Invalid task_id"),
+        ("await-event", {"timeout_ms": -1}, "operation_failed",
+            "timeout_ms must be a non-negative integer when provided"),
+        ("await-event", {"poll_ms": 0.5}, "operation_failed",
+            "poll_ms must be a non-negative integer when provided"),
+        ("send-message", {"to_worker": "dev", "body": "a"}, "invalid_input",
+            "from_worker is required"),
+        ("send-message", {"from_worker": "lead", "to_worker": "dev", "body": " "}, "invalid_input",
+            "body is required"),
+        ("send-message", {"from_worker": "lead", "to_worker": "x", "body": "a"}, "worker_not_found",
+            "to_worker"),
+        ("mailbox-mark-notified", {"worker": "dev"}, "invalid_input", "message_id is required"),
     ] {
         input["team_name"] = "demo".into();
         let (found, message) = fault(&world, operation, input.clone());
@@ -134,42 +64,23 @@ fn without_a_team_reads_are_empty_and_what_would_record_is_refused() {
             .map(|answered| serde_json::from_str::<Value>(answered.data.get()).unwrap())
             .map_err(|fault| fault.code)
     };
-    for (operation, input, data) in [
-        (
-            "mailbox-list",
-            json!({"worker": "dev"}),
-            json!({"worker": "dev", "count": 0, "messages": []}),
-        ),
-        (
-            "read-events",
-            json!({"after_event_id": "x"}),
-            json!({"count": 0, "cursor": "x", "events": []}),
-        ),
-        (
-            "team_mailbox_mark_delivered",
-            json!({"worker": "dev", "message_id": "m"}),
-            json!({"worker": "dev", "message_id": "m", "updated": false, "dispatch_request_id": null, "dispatch_updated": false}),
-        ),
+    for (operation, input, data) in cases![
+        ("mailbox-list", {"worker": "dev"}, {"worker": "dev", "count": 0, "messages": []}),
+        ("read-events", {"after_event_id": "x"}, {"count": 0, "cursor": "x", "events": []}),
+        ("team_mailbox_mark_delivered", {"worker": "dev", "message_id": "m"}, {"worker": "dev",
+            "message_id": "m", "updated": false, "dispatch_request_id": null,
+            "dispatch_updated": false}),
     ] {
         let mut data = data;
         data["warning"] = "there is no team \"nobody\"".into();
         assert_eq!(ask(operation, input), Ok(data), "{operation}");
     }
-    for (operation, input) in [
-        (
-            "send-message",
-            json!({"from_worker": "lead", "to_worker": "dev", "body": "a"}),
-        ),
-        ("broadcast", json!({"from_worker": "lead", "body": "a"})),
-        (
-            "mailbox-mark-notified",
-            json!({"worker": "dev", "message_id": "m"}),
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev"}),
-        ),
-        ("await-event", json!({"timeout_ms": 0})),
+    for (operation, input) in cases![
+        ("send-message", {"from_worker": "lead", "to_worker": "dev", "body": "a"}),
+        ("broadcast", {"from_worker": "lead", "body": "a"}),
+        ("mailbox-mark-notified", {"worker": "dev", "message_id": "m"}),
+        ("append-event", {"type": "worker_idle", "worker": "dev"}),
+        ("await-event", {"timeout_ms": 0}),
     ] {
         assert_eq!(
             ask(operation, input),
@@ -230,36 +141,16 @@ fn what_commands_do_reads_as_brokers_know_it() {
         });
         call(&world, "transition-task-status", input);
     }
-    for (operation, input) in [
-        (
-            "write-worker-status",
-            json!({"worker": "dev", "state": "working"}),
-        ),
-        (
-            "write-worker-status",
-            json!({"worker": "dev", "state": "idle"}),
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev", "prev_state": "working"}),
-        ),
-        (
-            "write-task-approval",
-            json!({"task_id": "1", "status": "approved", "reviewer": "qa", "decision_reason": "good"}),
-        ),
-        (
-            "send-message",
-            json!({"from_worker": "qa", "to_worker": "lead", "body": "done"}),
-        ),
-        (
-            "write-shutdown-request",
-            json!({"worker": "dev", "requested_by": "lead"}),
-        ),
-        (
-            "write-shutdown-ack",
-            json!({"worker": "dev", "status": "accept"}),
-        ),
-        ("cleanup", json!({"confirm_issues": true})),
+    for (operation, input) in cases![
+        ("write-worker-status", {"worker": "dev", "state": "working"}),
+        ("write-worker-status", {"worker": "dev", "state": "idle"}),
+        ("append-event", {"type": "worker_idle", "worker": "dev", "prev_state": "working"}),
+        ("write-task-approval", {"task_id": "1", "status": "approved", "reviewer": "qa",
+            "decision_reason": "good"}),
+        ("send-message", {"from_worker": "qa", "to_worker": "lead", "body": "done"}),
+        ("write-shutdown-request", {"worker": "dev", "requested_by": "lead"}),
+        ("write-shutdown-ack", {"worker": "dev", "status": "accept"}),
+        ("cleanup", {"confirm_issues": true}),
     ] {
         call(&world, operation, input);
     }
@@ -294,20 +185,11 @@ fn what_commands_do_reads_as_brokers_know_it() {
         call(&world, "mailbox-list", json!({"worker": "lead"}))["count"],
         1
     );
-    for (operation, input) in [
-        (
-            "send-message",
-            json!({"from_worker": "lead", "to_worker": "dev", "body": "a"}),
-        ),
-        ("broadcast", json!({"from_worker": "lead", "body": "a"})),
-        (
-            "mailbox-mark-delivered",
-            json!({"worker": "lead", "message_id": "m"}),
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev"}),
-        ),
+    for (operation, input) in cases![
+        ("send-message", {"from_worker": "lead", "to_worker": "dev", "body": "a"}),
+        ("broadcast", {"from_worker": "lead", "body": "a"}),
+        ("mailbox-mark-delivered", {"worker": "lead", "message_id": "m"}),
+        ("append-event", {"type": "worker_idle", "worker": "dev"}),
     ] {
         let mut input = input;
         input["team_name"] = "demo".into();

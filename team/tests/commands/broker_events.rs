@@ -81,32 +81,14 @@ fn reports_about_anybody_are_taken_and_bad_names_are_not() {
         &mut team,
         json!({"type": "worker_stale_stdout", "worker": "long-gone"}),
     );
-    for (bad, field) in [
-        (json!({"type": "worker_idle", "worker": "../x"}), "worker"),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "task_id": "a/b"}),
-            "task_id",
-        ),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "to_worker": ".x"}),
-            "to_worker",
-        ),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "message_id": "a\nb"}),
-            "message_id",
-        ),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "event_id": "7"}),
-            "event_id",
-        ),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "created_at": "now"}),
-            "created_at",
-        ),
-        (
-            json!({"type": "worker_idle", "worker": "dev", "team": "other"}),
-            "team",
-        ),
+    for (bad, field) in cases![
+        ({"type": "worker_idle", "worker": "../x"}, "worker"),
+        ({"type": "worker_idle", "worker": "dev", "task_id": "a/b"}, "task_id"),
+        ({"type": "worker_idle", "worker": "dev", "to_worker": ".x"}, "to_worker"),
+        ({"type": "worker_idle", "worker": "dev", "message_id": "a\nb"}, "message_id"),
+        ({"type": "worker_idle", "worker": "dev", "event_id": "7"}, "event_id"),
+        ({"type": "worker_idle", "worker": "dev", "created_at": "now"}, "created_at"),
+        ({"type": "worker_idle", "worker": "dev", "team": "other"}, "team"),
     ] {
         let refusal = refused(team.append_event(input(bad)), Code::InvalidInput);
         assert_eq!(refusal.field.as_deref(), Some(field));
@@ -128,10 +110,7 @@ fn a_report_under_a_key_is_recorded_once_and_belongs_to_the_story_of_its_message
     let told = json!({"type": "leader_notification_deferred", "worker": "dev", "message_id": "m1", "x": [1]});
     let first = report(&mut team, told.clone());
     assert_eq!(report(&mut team, told), first);
-    assert_eq!(
-        kinds(&mut team)[2..],
-        ["worker_event_reported", "response_stored"]
-    );
+    names!(kinds(&mut team)[2..] => worker_event_reported response_stored);
     assert_eq!(events(&mut team)[2]["trace_id"], "tr");
 }
 
@@ -205,15 +184,8 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
         json!({"type": "worker_state_changed", "worker": "qa", "task_id": "7", "state": "idle"}),
     );
     let everything = read(&mut team, &ReadEvents::default());
-    assert_eq!(
-        types(&everything),
-        [
-            "worker_diff_report",
-            "worker_state_changed",
-            "message_received",
-            "worker_state_changed"
-        ]
-    );
+    names!(types(&everything) => worker_diff_report worker_state_changed message_received
+        worker_state_changed);
     assert_eq!(everything.cursor, last.event_id);
     for (filter, found) in [
         (

@@ -25,19 +25,16 @@ fn world() -> World {
 #[test]
 fn what_is_empty_since_a_name_is_mistyped_says_so() {
     let world = world();
-    for (operation, input) in [
-        ("list-tasks", json!({})),
-        ("read-events", json!({})),
-        ("mailbox-list", json!({"worker": "dev"})),
-        (
-            "mailbox-mark-delivered",
-            json!({"worker": "dev", "message_id": "m"}),
-        ),
-        ("read-worker-status", json!({"worker": "dev"})),
-        ("read-worker-heartbeat", json!({"worker": "dev"})),
-        ("read-shutdown-ack", json!({"worker": "dev"})),
-        ("read-monitor-snapshot", json!({})),
-        ("read-task-approval", json!({"task_id": "1"})),
+    for (operation, input) in cases![
+        ("list-tasks", {}),
+        ("read-events", {}),
+        ("mailbox-list", {"worker": "dev"}),
+        ("mailbox-mark-delivered", {"worker": "dev", "message_id": "m"}),
+        ("read-worker-status", {"worker": "dev"}),
+        ("read-worker-heartbeat", {"worker": "dev"}),
+        ("read-shutdown-ack", {"worker": "dev"}),
+        ("read-monitor-snapshot", {}),
+        ("read-task-approval", {"task_id": "1"}),
     ] {
         assert_eq!(
             ok(&world, operation, input.clone()).get("warning"),

@@ -150,15 +150,7 @@ fn whoever_claims_in_an_open_team_joins_it() {
     let (_, mut team) = team_of(None, Format::Jsonl);
     team.task_create(new("first")).unwrap();
     let answer = team.task_claim(claim("1", "newcomer")).unwrap();
-    assert_eq!(
-        kinds(&mut team),
-        [
-            "team_created",
-            "task_created",
-            "members_added",
-            "task_claimed"
-        ]
-    );
+    names!(kinds(&mut team) => team_created task_created members_added task_claimed);
     refused(
         team.task_claim(claim("1", "leader-fixed")),
         Code::WorkerNotFound,
@@ -317,10 +309,7 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
         .iter()
         .map(|event| event["kind"].as_str().unwrap())
         .collect();
-    assert_eq!(
-        kinds,
-        ["task_lease_expired", "task_lease_expired", "task_claimed"]
-    );
+    names!(kinds => task_lease_expired task_lease_expired task_claimed);
     assert_eq!(recorded[2]["cause"], recorded[0]["id"]);
     assert_eq!(recorded[0]["agent"], "dev", "the old holder is named");
     let again = team.claim_next(next("qa")).unwrap().task.unwrap();

@@ -20,10 +20,7 @@ fn a_difference_names_what_a_claim_changed() {
         })
         .unwrap();
     let fields: Vec<&str> = diff.tasks[0].fields.keys().map(String::as_str).collect();
-    assert_eq!(
-        fields,
-        ["completed_at", "epoch", "owner", "started_at", "status"]
-    );
+    names!(fields => completed_at epoch owner started_at status);
 }
 
 #[test]
@@ -41,10 +38,7 @@ fn the_history_of_a_task_holds_all_that_commands_did_to_it() {
             .collect();
         kinds
     };
-    assert_eq!(
-        kinds("1"),
-        ["task_created", "task_claimed", "task_completed"]
-    );
+    names!(kinds("1") => task_created task_claimed task_completed);
     assert_eq!(kinds("2"), ["task_created", "task_unblocked"]);
 }
 

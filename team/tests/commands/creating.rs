@@ -188,10 +188,7 @@ fn every_update_is_a_new_version_even_one_that_changes_nothing() {
     );
     assert_eq!(changed.requires_code_change, Some(true));
     let recorded = after(&mut team, 3);
-    assert_eq!(
-        kinds(&mut team)[3..],
-        ["task_updated", "task_deps_changed", "task_blocked"]
-    );
+    names!(kinds(&mut team)[3..] => task_updated task_deps_changed task_blocked);
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
     assert_eq!(recorded[2]["cause"], recorded[1]["id"]);
     has!(recorded[2], {"payload": {"task_id": "1", "waits_for": ["9"]}});

@@ -86,8 +86,8 @@ fn an_ack_is_required_by_an_event_of_the_same_group() {
 fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
     let (_, mut team) = demo();
     let send = |id: &str, kind: &str| {
-        given!(Send, message_id: id, kind, delivery: Require::default(),
-            ..message("lead", "dev"))
+        given!(Send, message_id: id,
+            kind, delivery: Require::default(), ..message("lead", "dev"))
     };
     team.send(send("m1", "handoff")).unwrap();
     team.send(send("m2", "decision_required")).unwrap();

@@ -293,42 +293,14 @@ fn call(world: &World, operation: &str, input: Value) -> Result<Value, String> {
 fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
     let world = World::new();
     let unknown = json!({"state": "unknown", "updated_at": "1970-01-01T00:00:00.000000Z"});
-    for (operation, mut input, answer) in [
-        (
-            "read-worker-status",
-            json!({"worker": "w"}),
-            json!({"worker": "w", "status": unknown}),
-        ),
-        (
-            "read-worker-heartbeat",
-            json!({"worker": "w"}),
-            json!({"worker": "w", "heartbeat": null}),
-        ),
-        (
-            "read-shutdown-ack",
-            json!({"worker": "w"}),
-            json!({"worker": "w", "ack": null}),
-        ),
-        (
-            "read-monitor-snapshot",
-            json!({}),
-            json!({"snapshot": null}),
-        ),
-        (
-            "read-task-approval",
-            json!({"task_id": "1"}),
-            json!({"approval": null}),
-        ),
-        (
-            "cleanup",
-            json!({"confirmIssues": true}),
-            json!({"team_name": "gone", "cleanup_mode": "shutdown"}),
-        ),
-        (
-            "orphan-cleanup",
-            json!({}),
-            json!({"team_name": "gone", "cleanup_mode": "orphan_cleanup"}),
-        ),
+    for (operation, mut input, answer) in cases![
+        ("read-worker-status", {"worker": "w"}, {"worker": "w", "status": unknown}),
+        ("read-worker-heartbeat", {"worker": "w"}, {"worker": "w", "heartbeat": null}),
+        ("read-shutdown-ack", {"worker": "w"}, {"worker": "w", "ack": null}),
+        ("read-monitor-snapshot", {}, {"snapshot": null}),
+        ("read-task-approval", {"task_id": "1"}, {"approval": null}),
+        ("cleanup", {"confirmIssues": true}, {"team_name": "gone", "cleanup_mode": "shutdown"}),
+        ("orphan-cleanup", {}, {"team_name": "gone", "cleanup_mode": "orphan_cleanup"}),
     ] {
         input["team_name"] = "gone".into();
         let mut answer = answer;
@@ -360,42 +332,16 @@ fn without_a_team_reads_of_workers_are_empty_and_cleanups_have_nothing_to_do() {
 fn every_operation_of_workers_works_through_the_table() {
     let world = World::new();
     world.team(None, teamlog_engine::Format::Jsonl);
-    for (operation, mut input, answer) in [
-        (
-            "write-worker-identity",
-            json!({"worker": "w", "index": 1, "role": "executor"}),
-            json!({"worker": "w"}),
-        ),
-        (
-            "update-worker-heartbeat",
-            json!({"worker": "w", "pid": 1, "turn_count": 2, "alive": true}),
-            json!({"worker": "w"}),
-        ),
-        (
-            "write-worker-inbox",
-            json!({"worker": "w", "content": "do"}),
-            json!({"worker": "w"}),
-        ),
-        (
-            "write-shutdown-request",
-            json!({"worker": "w", "requested_by": "lead"}),
-            json!({"worker": "w"}),
-        ),
-        (
-            "write-monitor-snapshot",
-            json!({"snapshot": {"a": 1}}),
-            json!({}),
-        ),
-        (
-            "write-task-approval",
-            json!({"task_id": "1", "status": "approved", "reviewer": "lead", "decision_reason": "ok"}),
-            json!({"task_id": "1", "status": "approved"}),
-        ),
-        (
-            "cleanup",
-            json!({"confirmIssues": true}),
-            json!({"team_name": "demo", "cleanup_mode": "shutdown"}),
-        ),
+    for (operation, mut input, answer) in cases![
+        ("write-worker-identity", {"worker": "w", "index": 1, "role": "executor"}, {"worker": "w"}),
+        ("update-worker-heartbeat", {"worker": "w", "pid": 1, "turn_count": 2, "alive": true},
+            {"worker": "w"}),
+        ("write-worker-inbox", {"worker": "w", "content": "do"}, {"worker": "w"}),
+        ("write-shutdown-request", {"worker": "w", "requested_by": "lead"}, {"worker": "w"}),
+        ("write-monitor-snapshot", {"snapshot": {"a": 1}}, {}),
+        ("write-task-approval", {"task_id": "1", "status": "approved", "reviewer": "lead",
+            "decision_reason": "ok"}, {"task_id": "1", "status": "approved"}),
+        ("cleanup", {"confirmIssues": true}, {"team_name": "demo", "cleanup_mode": "shutdown"}),
     ] {
         input["team_name"] = "demo".into();
         assert_eq!(call(&world, operation, input), Ok(answer), "{operation}");

@@ -202,58 +202,24 @@ fn tasks(world: &World) {
 }
 
 fn staff(world: &World) {
-    for (operation, input) in [
-        (
-            "update-worker-heartbeat",
-            json!({"worker": "dev", "pid": 7, "turn_count": 1, "alive": true}),
-        ),
-        (
-            "write-worker-status",
-            json!({"worker": "dev", "state": "working", "current_task_id": "held"}),
-        ),
-        (
-            "write-worker-inbox",
-            json!({"worker": "dev", "content": "# Do it"}),
-        ),
-        (
-            "append-event",
-            json!({"type": "worker_idle", "worker": "dev"}),
-        ),
-        ("get-summary", json!({})),
-        (
-            "write-leader-attention",
-            json!({"source": "notify_hook", "leader_session_active": true, "leader_attention_pending": true,
-                "attention_reasons": ["mail"], "unread_leader_message_count": 1}),
-        ),
-        (
-            "write-monitor-snapshot",
-            json!({"snapshot": {"taskStatusById": {"held": "in_progress"}}}),
-        ),
-        (
-            "write-task-approval",
-            json!({"task_id": "first", "status": "approved", "reviewer": "qa", "decision_reason": "good"}),
-        ),
-        (
-            "thread-start",
-            json!({"title": "how", "participants": ["dev", "qa"], "worker": "lead"}),
-        ),
-        (
-            "thread-post",
-            json!({"thread_id": "thread-0001", "body": "like this", "worker": "dev"}),
-        ),
-        (
-            "thread-link",
-            json!({"thread_id": "thread-0001", "task_id": "held"}),
-        ),
-        (
-            "set-budget",
-            json!({"max_tokens": 1_000_000, "soft_limit_tokens": 10}),
-        ),
-        ("report-usage", json!({"worker": "dev", "tokens": 20})),
-        (
-            "artifact-put",
-            json!({"name": "notes.md", "content": "what was found"}),
-        ),
+    for (operation, input) in cases![
+        ("update-worker-heartbeat", {"worker": "dev", "pid": 7, "turn_count": 1, "alive": true}),
+        ("write-worker-status", {"worker": "dev", "state": "working", "current_task_id": "held"}),
+        ("write-worker-inbox", {"worker": "dev", "content": "# Do it"}),
+        ("append-event", {"type": "worker_idle", "worker": "dev"}),
+        ("get-summary", {}),
+        ("write-leader-attention", {"source": "notify_hook", "leader_session_active": true,
+            "leader_attention_pending": true, "attention_reasons": ["mail"],
+            "unread_leader_message_count": 1}),
+        ("write-monitor-snapshot", {"snapshot": {"taskStatusById": {"held": "in_progress"}}}),
+        ("write-task-approval", {"task_id": "first", "status": "approved", "reviewer": "qa",
+            "decision_reason": "good"}),
+        ("thread-start", {"title": "how", "participants": ["dev", "qa"], "worker": "lead"}),
+        ("thread-post", {"thread_id": "thread-0001", "body": "like this", "worker": "dev"}),
+        ("thread-link", {"thread_id": "thread-0001", "task_id": "held"}),
+        ("set-budget", {"max_tokens": 1_000_000, "soft_limit_tokens": 10}),
+        ("report-usage", {"worker": "dev", "tokens": 20}),
+        ("artifact-put", {"name": "notes.md", "content": "what was found"}),
     ] {
         call(world, operation, input);
     }

@@ -223,8 +223,8 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
         } => team
             .task_create(
                 given!(TaskCreate, task_id: id.map(task), owner: owner.map(agent),
-                blocked_by: deps.into_iter().map(task).collect::<Vec<_>>(),
-                ..crate::claims::new("work")),
+                    blocked_by: deps.into_iter().map(task).collect::<Vec<_>>(),
+                    ..crate::claims::new("work")),
             )
             .map(drop),
         Step::Change {

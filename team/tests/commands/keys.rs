@@ -88,15 +88,15 @@ fn grants(world: &World) -> [(&'static str, Value); 3] {
         input
     };
     call(world, "create-task", create("c", "one")).unwrap();
-    [
+    cases![
         (
             "claim-task",
-            input(json!({"task_id": "1", "worker": "dev"})),
+            input(json!({"task_id": "1", "worker": "dev"}))
         ),
         ("claim-next-task", input(json!({"worker": "dev"}))),
         (
             "renew-task-claim",
-            input(json!({"task_id": "1", "epoch": 1})),
+            input(json!({"task_id": "1", "epoch": 1}))
         ),
     ]
 }
@@ -205,10 +205,7 @@ fn the_answer_lies_in_the_group_of_its_events() {
     let (world, mut team) = demo();
     call(&world, "create-task", create("k-1", "one")).unwrap();
     let kinds = kinds(&mut team);
-    assert_eq!(
-        kinds[kinds.len() - 2..],
-        ["task_created", "response_stored"]
-    );
+    names!(kinds[kinds.len() - 2..] => task_created response_stored);
     let recorded = events(&mut team);
     let [.., created, stored] = &recorded[..] else {
         unreachable!()

@@ -219,10 +219,7 @@ fn a_tick_records_leases_that_ran_out_and_says_when_the_next_does() {
     let second = tick(&mut team);
     has!(second, {"leases": {"expired": 2}, "next_due_at": "2026-11-21T12:03:00.000000Z"});
     let recorded = after(&mut team, seq);
-    assert_eq!(
-        said(&recorded),
-        ["task_lease_expired", "task_lease_expired"]
-    );
+    names!(said(&recorded) => task_lease_expired task_lease_expired);
     assert_eq!(
         (&recorded[0]["task_id"], &recorded[1]["task_id"]),
         (&json!("1"), &json!("2"))

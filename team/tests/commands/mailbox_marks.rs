@@ -108,14 +108,7 @@ fn a_delivery_brings_the_request_to_its_end() {
     assert_eq!(dispatch.get("failed_at"), None);
     let log = events(&mut team);
     let told: Vec<&Value> = log[3..].iter().map(|event| &event["kind"]).collect();
-    assert_eq!(
-        told,
-        [
-            "message_delivered",
-            "dispatch_notified",
-            "dispatch_delivered"
-        ]
-    );
+    names!(told => message_delivered dispatch_notified dispatch_delivered);
     assert!(log[4..].iter().all(|event| event["cause"] == log[3]["id"]));
     assert_eq!(
         delivered(&mut team, "dev", &sent.message),

@@ -7,11 +7,15 @@
 )]
 
 #[macro_use]
+#[path = "../../../projections/tests/state/cases.rs"]
+mod cases;
+#[macro_use]
 #[path = "../../../projections/tests/state/given.rs"]
 mod given;
 
 mod appending;
 mod artifacts;
+#[macro_use]
 mod bootstrap;
 mod bootstrap_breaches;
 mod bootstrap_doc;

@@ -58,10 +58,7 @@ fn a_known_id_is_a_duplicate_and_the_stored_message_stays() {
     assert_eq!(second.status, SendStatus::Duplicate);
     assert_eq!(second.message, first.message);
     assert_eq!(json(&second)["event"]["kind"], "message_duplicate");
-    assert_eq!(
-        kinds(&mut team),
-        ["team_created", "message_sent", "message_duplicate"]
-    );
+    names!(kinds(&mut team) => team_created message_sent message_duplicate);
     assert_eq!(team.read(inbox("qa")).unwrap().count, 0);
 }
 
@@ -88,10 +85,7 @@ fn a_generated_id_never_meets_a_known_one() {
         .inspect(|sent| assert_eq!(sent.status, SendStatus::Sent))
         .map(|sent| sent.message.id)
         .collect();
-    assert_eq!(
-        ids,
-        ["msg_00000000002a", "msg_00000000002b", "msg_00000000002c"]
-    );
+    names!(ids => msg_00000000002a msg_00000000002b msg_00000000002c);
 }
 
 #[test]
@@ -318,15 +312,7 @@ fn acks_count_once_and_only_from_the_recipient() {
         team.ack(ack("dev", "m2")).unwrap().status,
         AckStatus::NotFound
     );
-    assert_eq!(
-        kinds(&mut team)[2..],
-        [
-            "ack_rejected",
-            "message_acked",
-            "message_ack_duplicate",
-            "ack_rejected"
-        ]
-    );
+    names!(kinds(&mut team)[2..] => ack_rejected message_acked message_ack_duplicate ack_rejected);
     let event = &events(&mut team)[3];
     has!(event, {"trace_id": "tr", "task_id": "t1", "actor": "dev"});
     assert_eq!(crate::world::status(&mut team).unread_counts["dev"], 0);

@@ -84,15 +84,7 @@ fn each_way_to_end_says_so_in_every_field() {
     );
     assert_eq!(state.get("error"), None, "of a state before");
     let kinds = kinds(&mut team);
-    assert_eq!(
-        kinds[1..],
-        [
-            "mode_started",
-            "mode_failed",
-            "mode_started",
-            "mode_canceled"
-        ]
-    );
+    names!(kinds[1..] => mode_started mode_failed mode_started mode_canceled);
 }
 
 #[test]

@@ -246,10 +246,7 @@ fn clearing_an_interview_releases_its_lock_in_the_story() {
     start(&mut team, Mode::DeepInterview, "s1").unwrap();
     clear(&mut team, Mode::DeepInterview, "s1");
     let all = kinds(&mut team);
-    assert_eq!(
-        all[all.len() - 2..],
-        ["mode_input_unlocked", "mode_cleared"]
-    );
+    names!(all[all.len() - 2..] => mode_input_unlocked mode_cleared);
     let events = events(&mut team);
     let lock = &events[events.len() - 2]["payload"]["input_lock"];
     assert_eq!(lock["exit_reason"], "abort");
@@ -308,7 +305,7 @@ fn the_state_operations_answer_what_the_files_hold() {
     assert_eq!(list["statuses"]["skill-active"]["phase"], "starting");
     let clear = |mode: &str, all_sessions: bool| {
         given!(ModeClear, mode,
-        session_id: (!all_sessions).then_some("s1"), all_sessions)
+            session_id: (!all_sessions).then_some("s1"), all_sessions)
     };
     assert_eq!(
         json(&team.state_clear(clear("blueprint", false)).unwrap()),

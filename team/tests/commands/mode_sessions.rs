@@ -152,10 +152,7 @@ fn a_sign_that_changes_nothing_is_recorded_now_and_then_and_where_it_matters() {
     assert_eq!(hourly(&mut team, 90), [""; 0]);
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     assert_eq!(hourly(&mut team, 59), [""; 0]);
-    assert_eq!(
-        hourly(&mut team, 122),
-        ["mode_session_seen", "mode_session_seen"]
-    );
+    names!(hourly(&mut team, 122) => mode_session_seen mode_session_seen);
 }
 
 #[test]
@@ -170,10 +167,7 @@ fn a_session_that_is_ended_cancels_what_is_active_in_it_once() {
         assert!(ended.changed && ended.ended_at.is_some());
         assert_eq!(ended.canceled, [Mode::Autopilot, Mode::Ultrawork]);
     });
-    assert_eq!(
-        kinds_of(&new),
-        ["mode_canceled", "mode_canceled", "mode_session_ended"]
-    );
+    names!(kinds_of(&new) => mode_canceled mode_canceled mode_session_ended);
     assert_eq!(active(&mut team, "s-1"), []);
     assert_eq!(
         active(&mut team, ""),

@@ -33,23 +33,11 @@ fn an_update_changes_what_it_says_and_may_end_the_mode() {
     for kept in ["active", "mode", "updated_at"] {
         refused(team.mode_update(take(&[kept])), Code::InvalidInput);
     }
-    for (set, kind, phase) in [
-        (
-            json!({"current_phase": "complete"}),
-            "mode_completed",
-            "complete",
-        ),
-        (json!({"current_phase": "error"}), "mode_failed", "failed"),
-        (
-            json!({"lifecycle_outcome": "userinterlude"}),
-            "mode_canceled",
-            "starting",
-        ),
-        (
-            json!({"current_phase": "blocked_on_user"}),
-            "mode_updated",
-            "blocked_on_user",
-        ),
+    for (set, kind, phase) in cases![
+        ({"current_phase": "complete"}, "mode_completed", "complete"),
+        ({"current_phase": "error"}, "mode_failed", "failed"),
+        ({"lifecycle_outcome": "userinterlude"}, "mode_canceled", "starting"),
+        ({"current_phase": "blocked_on_user"}, "mode_updated", "blocked_on_user"),
     ] {
         start(&mut team, Mode::Forge, "").unwrap();
         let new = recorded(&mut team, |team| {

@@ -106,15 +106,7 @@ fn what_hands_over_is_completed_with_its_audit_in_one_group() {
         has!(answer.shown.state, {"transition_message": "mode transiting: blueprint -> team"});
         assert_eq!(answer.shown.path, "teams/demo/modes/team-state.json");
     });
-    assert_eq!(
-        kinds_of(&new),
-        [
-            "mode_transitioned",
-            "mode_auto_completed",
-            "mode_skills_synced",
-            "mode_started"
-        ]
-    );
+    names!(kinds_of(&new) => mode_transitioned mode_auto_completed mode_skills_synced mode_started);
     assert_eq!(
         new[0]["payload"],
         json!({"mode": "team", "kind": "auto-complete", "current": ["blueprint"], "requested": "team",
@@ -145,17 +137,8 @@ fn a_survivor_at_the_root_ends_with_the_state_of_the_session() {
     let new = recorded(&mut team, |team| {
         drop(start(team, Mode::Forge, "s1").unwrap())
     });
-    assert_eq!(
-        kinds_of(&new),
-        [
-            "mode_transitioned",
-            "mode_auto_completed",
-            "mode_auto_completed",
-            "mode_skills_synced",
-            "mode_skills_synced",
-            "mode_started"
-        ]
-    );
+    names!(kinds_of(&new) => mode_transitioned mode_auto_completed mode_auto_completed
+        mode_skills_synced mode_skills_synced mode_started);
     let sessions: Vec<&Value> = new.iter().map(|event| &event["session_id"]).collect();
     assert_eq!(
         sessions,
@@ -204,15 +187,7 @@ fn one_session_that_says_no_keeps_a_mode_from_the_root_and_those_that_hand_over_
         );
         has!(answer.shown.state, {"transition_message": "mode transiting: blueprint -> team"});
     });
-    assert_eq!(
-        kinds_of(&new),
-        [
-            "mode_transitioned",
-            "mode_auto_completed",
-            "mode_skills_synced",
-            "mode_started"
-        ]
-    );
+    names!(kinds_of(&new) => mode_transitioned mode_auto_completed mode_skills_synced mode_started);
     assert_eq!(new[1]["session_id"], "s1");
     assert_eq!(active(&mut team, "s1"), [Mode::Team], "of the root");
 }

@@ -190,20 +190,9 @@ fn the_sessions_plan_hands_over_to_everybodys_team_in_one_group() {
             .additional_context
             .contains("mode transiting: blueprint -> team + forge.")
     );
-    assert_eq!(
-        &kinds(&mut team)[before..],
-        [
-            "mode_transitioned",
-            "mode_auto_completed",
-            "mode_skills_synced",
-            "mode_started",
-            "mode_transitioned",
-            "mode_started",
-            "mode_skills_synced",
-            "mode_skills_synced",
-            "mode_prompt_decided",
-        ]
-    );
+    names!(&kinds(&mut team)[before..] => mode_transitioned mode_auto_completed mode_skills_synced
+        mode_started mode_transitioned mode_started mode_skills_synced mode_skills_synced
+        mode_prompt_decided);
     let plan = show(&mut team, Mode::Blueprint, "s-1")["state"].clone();
     for (field, value) in [
         ("active", json!(false)),
@@ -398,30 +387,14 @@ fn through_the_api_a_denial_is_the_failure_with_the_same_details() {
     )
     .unwrap();
     has!(read, {"lifecycle_outcome": "finished", "evidence": "run_outcome"});
-    for (name, input, code) in [
-        ("mode-outcome", json!({}), "invalid_input"),
-        (
-            "mode-outcome",
-            json!({"mode": "forge", "state": {}}),
-            "invalid_input",
-        ),
-        (
-            "mode-outcome",
-            json!({"mode": "blueprint"}),
-            "mode_not_found",
-        ),
-        ("mode-explain", json!({"mode": "crew"}), "unsupported_mode"),
-        (
-            "mode-prompt",
-            json!({"text": "x", "session_id": "a.b"}),
-            "invalid_input",
-        ),
-        (
-            "mode-prompt",
-            json!({"text": "x", "turn_id": "a\nb"}),
-            "invalid_input",
-        ),
-        ("mode-prompt", json!({}), "invalid_input"),
+    for (name, input, code) in cases![
+        ("mode-outcome", {}, "invalid_input"),
+        ("mode-outcome", {"mode": "forge", "state": {}}, "invalid_input"),
+        ("mode-outcome", {"mode": "blueprint"}, "mode_not_found"),
+        ("mode-explain", {"mode": "crew"}, "unsupported_mode"),
+        ("mode-prompt", {"text": "x", "session_id": "a.b"}, "invalid_input"),
+        ("mode-prompt", {"text": "x", "turn_id": "a\nb"}, "invalid_input"),
+        ("mode-prompt", {}, "invalid_input"),
     ] {
         let mut input = input;
         input["team_name"] = "demo".into();
@@ -506,16 +479,10 @@ fn a_set_of_nobody_is_explained_by_names() {
 
 #[test]
 fn a_review_in_the_state_decides_whether_autopilot_goes_back_to_its_plan() {
-    for (verdict, kind) in [
+    for (verdict, kind) in cases![
         (json!(null), Kind::AutoComplete),
-        (
-            json!({"recommendation": "COMMENT", "architectural_status": "CLEAR"}),
-            Kind::AutoComplete,
-        ),
-        (
-            json!({"recommendation": "APPROVE", "architectural_status": "CLEAR"}),
-            Kind::Deny,
-        ),
+        ({"recommendation": "COMMENT", "architectural_status": "CLEAR"}, Kind::AutoComplete),
+        ({"recommendation": "APPROVE", "architectural_status": "CLEAR"}, Kind::Deny),
     ] {
         let world = World::new();
         let mut team = with(&world, "autopilot", "");

@@ -119,23 +119,9 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
         ]
     );
     let mut team = world.root.team("old").unwrap();
-    assert_eq!(
-        kinds(&mut team),
-        [
-            "team_created",
-            "message_sent",
-            "message_sent",
-            "message_acked",
-            "message_acked",
-            "message_acked",
-            "message_acked",
-            "message_sent",
-            "message_sent",
-            "delivery_dead_letter",
-            "task_imported",
-            "log_imported",
-        ]
-    );
+    names!(kinds(&mut team) => team_created message_sent message_sent message_acked message_acked
+        message_acked message_acked message_sent message_sent delivery_dead_letter task_imported
+        log_imported);
     let all = events(&mut team);
     let ids: Vec<&str> = all
         .iter()

@@ -338,10 +338,7 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
         ]
     );
     // The actor is told as well, but not what is another's.
-    assert_eq!(
-        told(&mut team, "dev", since),
-        ["task_claimed", "task_completed", "task_unblocked"]
-    );
+    names!(told(&mut team, "dev", since) => task_claimed task_completed task_unblocked);
     since = entries.next_since;
     claim(&mut team, &second, "qa");
     world.later(3_600_000_000);
@@ -351,15 +348,7 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
         .unwrap();
     team.task_assign(crate::world::assign("x-1", "qa")).unwrap();
     team.task_update(update("x-1", "completed")).unwrap();
-    assert_eq!(
-        told(&mut team, "qa", since),
-        [
-            "task_claimed",
-            "task_lease_expired",
-            "message",
-            "task_assigned"
-        ]
-    );
+    names!(told(&mut team, "qa", since) => task_claimed task_lease_expired message task_assigned);
     assert_eq!(told(&mut team, "lead", since), ["task_claimed", "message"]);
 }
 

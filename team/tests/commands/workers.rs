@@ -59,10 +59,7 @@ fn a_worker_registers_in_an_open_team_and_joins_it() {
         json(&team.write_identity(write).unwrap()),
         json!({"worker": "w1"})
     );
-    assert_eq!(
-        kinds(&mut team),
-        ["team_created", "members_added", "worker_identity_written"]
-    );
+    names!(kinds(&mut team) => team_created members_added worker_identity_written);
     let last = events(&mut team).pop().unwrap();
     has!(last, {"actor": "w1", "agent": "w1"});
     assert_eq!(
@@ -102,10 +99,7 @@ fn strangers_and_the_leader_cannot_register_in_a_closed_team() {
     };
     refused(team.write_inbox(inbox), Code::WorkerNotFound);
     team.write_identity(identity("dev", 1)).unwrap();
-    assert_eq!(
-        kinds(&mut team),
-        ["team_created", "worker_identity_written"]
-    );
+    names!(kinds(&mut team) => team_created worker_identity_written);
 }
 
 #[test]
