@@ -6,6 +6,7 @@
 use crate::error::Result;
 use crate::fact::{Fact, Sent};
 use crate::live::Live;
+use crate::message::event::MessageFact;
 use crate::message::{self, InboxQuery};
 use crate::views::Home;
 use std::collections::BTreeMap;
@@ -129,9 +130,12 @@ impl Pass<'_> {
         if event.foreign {
             return Ok(());
         }
-        match Fact::decode(event)? {
-            Fact::MessageSent(sent) => self.sent(event, &sent),
-            Fact::MessageAcked(acked) => {
+        let Fact::Message(fact) = Fact::decode(event)? else {
+            return Ok(());
+        };
+        match *fact {
+            MessageFact::Sent(sent) => self.sent(event, &sent),
+            MessageFact::Acked(acked) => {
                 let known = self.live.message(&acked.message_id)?;
                 let Some(known) =
                     known.filter(|known| known.to == acked.agent && known.seq < event.seq)

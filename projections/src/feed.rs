@@ -69,7 +69,6 @@ impl Projection for FeedProjection {
 /// Whom an event is told to. That a task can be taken up is told to its owner, and to everybody where it has none.
 pub fn told<'a>(event: &'a Event<'_>, fact: &'a Fact) -> Told<'a> {
     match fact {
-        Fact::MessageSent(sent) => Told::One(&sent.to),
         Fact::Thread(fact) => match &fact.act {
             ThreadAct::Posted(posted) => Told::Each(&posted.to),
             _ => Told::Nobody,
@@ -85,7 +84,7 @@ pub fn told<'a>(event: &'a Event<'_>, fact: &'a Fact) -> Told<'a> {
             TaskAct::LeaseExpired(lease) => Told::One(&lease.held.worker),
             _ => Told::Nobody,
         },
-        _ => Told::Nobody,
+        fact => fact.sent().map_or(Told::Nobody, |sent| Told::One(&sent.to)),
     }
 }
 

@@ -20,6 +20,9 @@ mod check;
 mod cursor;
 pub(crate) mod mend;
 
+use crate::delivery::event::DeliveryFact;
+use crate::message::event::MessageFact;
+use crate::team::event::TeamFact;
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 
 use crate::error::{Error, Result};
@@ -29,7 +32,7 @@ use crate::mode::Scope;
 use crate::team::settings::Setting;
 use crate::thread::event::ThreadAct;
 use crate::usage::event::UsageFact;
-use crate::worker::event::WorkerFact;
+use crate::worker::event::WorkerAct;
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,27 +132,28 @@ impl Touched {
             return Ok(());
         }
         match Fact::decode(event)? {
-            Fact::TeamCreated(_) | Fact::MembersAdded(_) => self.team = true,
-            Fact::ConfigChanged(changed) => {
-                self.team = true;
-                self.all |= changed
-                    .changes
-                    .iter()
-                    .any(|(key, _)| *key == Setting::Views);
-            }
-            Fact::DeliveryDead(dead) => {
-                let known = live.dead_letter(&dead.id)?;
-                if known.is_some_and(|known| known.seq == event.seq) {
-                    self.dead_letters.push(event.seq);
+            Fact::Team(fact) => {
+                self.team |= !matches!(*fact, TeamFact::Closed(_));
+                if let TeamFact::ConfigChanged(changed) = *fact {
+                    let mut settings = changed.changes.iter().map(|(setting, _)| setting);
+                    self.all |= settings.any(|setting| *setting == Setting::Views);
                 }
             }
-            Fact::TaskImported(task) => {
-                self.tasks.insert(task.task_id);
+            Fact::Delivery(fact) => {
+                if let DeliveryFact::Dead(dead) = *fact
+                    && let Some(known) = live.dead_letter(&dead.id)?
+                    && known.seq == event.seq
+                {
+                    self.dead_letters.push(event.seq);
+                }
             }
             Fact::Task(task) => {
                 self.tasks.insert(task.task_id);
             }
-            Fact::MessageSent(sent) => {
+            Fact::Message(fact) => {
+                let MessageFact::Sent(sent) = *fact else {
+                    return Ok(());
+                };
                 let known = live.message(&sent.id)?;
                 if known.is_some_and(|known| known.seq == event.seq) {
                     let envelope = sent.envelope(event);
@@ -163,16 +167,12 @@ impl Touched {
                 }
             }
             Fact::Worker(fact) => {
-                self.team |= matches!(*fact, WorkerFact::Identity(..));
-                if let Some((worker, part)) = worker::view::touched(&fact) {
-                    self.workers
-                        .entry(worker.to_owned())
-                        .or_default()
-                        .insert(part);
-                }
+                self.team |= matches!(fact.act, WorkerAct::Identity(_));
+                let part = worker::view::touched(&fact.act);
+                self.workers.entry(fact.worker).or_default().insert(part);
             }
             Fact::Mode(fact) => {
-                self.modes.insert(fact.scope());
+                self.modes.extend(fact.scope());
             }
             Fact::Bootstrap(fact) => {
                 self.runs.insert(fact.run);

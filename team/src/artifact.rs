@@ -13,7 +13,7 @@ use crate::names;
 use crate::page::unknown_cursor;
 use crate::projections::Live;
 use crate::projections::artifact::Artifact;
-use crate::projections::artifact::event::{ArtifactKind, ArtifactStored};
+use crate::projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::refusal::{Code, Refusal};
 use crate::thread::start::{SYSTEM, author, existing};
 use schemars::JsonSchema;
@@ -412,7 +412,8 @@ impl Command for Job {
             return Ok(Decision::Granted(false, Vec::new()));
         }
         let actor = stored.worker.as_deref().unwrap_or(SYSTEM);
-        events.push(stored.event(actor, trace.as_deref()));
+        let event = ArtifactFact::Stored(stored.clone()).event(actor, trace.as_deref());
+        events.push(event);
         Ok(Decision::Granted(true, events))
     }
 

@@ -1,16 +1,21 @@
-//! Artifacts: files that agents leave for others, and the JSON of what is recorded of them.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `artifact_stored` | `{name, kind, digest, size, task_id?, worker?}`; the bytes lie beside the log |
+//! Artifacts: files that agents leave for others, and the JSON of what is recorded of them. Their bytes lie beside the log.
 
-use crate::fact::event;
-use crate::fact::stored::{Decoded, name, read, write};
+use crate::fact::events::{Payload, events};
+use crate::fact::stored::{Decoded, name, write};
+use crate::fact::{Fact, event};
 use crate::words;
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
-pub(crate) const STORED: &str = "artifact_stored";
+events! {
+    /// What is recorded of artifacts.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum ArtifactFact in Fact::Artifact {
+        /// An artifact was stored, with its digest and size.
+        "artifact_stored" by "teamlog artifact put TEAM" => Stored(ArtifactStored),
+    }
+}
 
 /// Letters of a digest: BLAKE3 in lower-case hex.
 const DIGEST_LETTERS: usize = 64;
@@ -58,33 +63,35 @@ pub struct ArtifactStored {
     pub worker: Option<String>,
 }
 
-pub(crate) fn parse(payload: &str) -> Decoded<ArtifactStored> {
-    let stored: ArtifactStored = read(payload)?;
-    name("name", &stored.name)?;
-    let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if stored.digest.len() != DIGEST_LETTERS || !stored.digest.bytes().all(hex) {
-        return Err("digest is none".to_owned());
-    }
-    for (field, value) in [("task_id", &stored.task_id), ("worker", &stored.worker)] {
-        if let Some(value) = value {
-            name(field, value)?;
+impl Payload for ArtifactStored {
+    fn check(&self) -> Decoded<()> {
+        name("name", &self.name)?;
+        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if self.digest.len() != DIGEST_LETTERS || !self.digest.bytes().all(hex) {
+            return Err("digest is none".to_owned());
         }
+        let mut task = self.task_id.iter();
+        task.try_for_each(|task| name("task_id", task))?;
+        let mut worker = self.worker.iter();
+        worker.try_for_each(|worker| name("worker", worker))
     }
-    Ok(stored)
 }
 
-impl ArtifactStored {
+impl ArtifactFact {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
-        let mut event = event(STORED, actor, write(self));
+        let ArtifactFact::Stored(stored) = self;
+        let mut event = event(self.kind(), actor, write(self));
         event.refs.set_given([
-            (RefKind::Agent, self.worker.as_deref()),
-            (RefKind::Task, self.task_id.as_deref()),
+            (RefKind::Agent, stored.worker.as_deref()),
+            (RefKind::Task, stored.task_id.as_deref()),
             (RefKind::Trace, trace),
         ]);
         event
     }
+}
 
+impl ArtifactStored {
     /// Where its bytes lie, relative to the team's directory. Another version of it lies elsewhere.
     pub fn path(&self) -> String {
         let begins = self.digest.get(..16).unwrap_or(&self.digest);

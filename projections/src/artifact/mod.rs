@@ -3,7 +3,7 @@
 pub mod event;
 mod query;
 
-use crate::artifact::event::{ArtifactKind, ArtifactStored};
+use crate::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::tx::{Projection, Recorded, Tx, key_of, row};
@@ -52,9 +52,10 @@ impl Projection for ArtifactsProjection {
         1
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::ArtifactStored(stored) = recorded.fact else {
+        let Fact::Artifact(fact) = recorded.fact else {
             return Ok(());
         };
+        let ArtifactFact::Stored(stored) = &**fact;
         let key = key_of(ARTIFACT, stored.name.as_bytes());
         let before: Option<ArtifactRow> = tx.get(&key)?;
         if let Some(before) = before.as_ref().filter(|before| before.kind != stored.kind) {

@@ -1,78 +1,17 @@
-//! What happened in a run of the bootstrap contract, and the JSON of those payloads.
+//! What happens in a run of the bootstrap contract, and the JSON of those payloads.
 //!
 //! Every payload has `run`, and `note` and `details` where the caller gave them, and `message`, an object, where a member's
-//! message held more than its event has fields for; beside these:
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `bootstrap_started` | `{domains[]}` |
-//! | `bootstrap_probed` | `{outcome, team_name?, message?}` |
-//! | `bootstrap_branch_taken` | `{case, team_name?}` |
-//! | `bootstrap_fallback_entered` | `{reason?}` |
-//! | `bootstrap_roster_built` | `{core[], domains[]}` |
-//! | `bootstrap_team_launched` | `{method, members[]}` |
-//! | `bootstrap_blocked` | `{code, at_state, raw?}` |
-//! | `bootstrap_core_pinged` | `{to}` |
-//! | `bootstrap_core_acked` | `{from}` |
-//! | `bootstrap_handshake_timed_out` | `{missing[]}` |
-//! | `bootstrap_core_relaunched` | `{missing[]}` |
-//! | `bootstrap_running_entered` | `{evidence{…}}` |
-//! | `bootstrap_swarm_declared`, `bootstrap_skeleton_sent` | `{}` |
-//! | `bootstrap_domain_started`, `bootstrap_member_added` | `{domain}` |
-//! | `bootstrap_mapping_delivered` | `{domain, message_id, to, round, resent, domain_file_path?, path_origin?}` |
-//! | `bootstrap_delivery_acked` | `{domain, message_id, by}` |
-//! | `bootstrap_delivery_timed_out` | `{domain, message_id, missing_ack, blocked}` |
-//! | `bootstrap_feedback_given` | `{domain, round, verdict, reason?, fix_requests?}` |
-//! | `bootstrap_revision_submitted` | `{domain, round}` |
-//! | `bootstrap_domain_excluded` | `{domain, reason}` |
-//! | `bootstrap_round_completed` | `{reviewed_domains[]}` |
-//! | `bootstrap_gate_cleared` | `{clear_summary{…}, conditions_for_final_synthesis[]}` |
-//! | `bootstrap_final_synthesis_requested` | `{}` |
-//! | `bootstrap_final_synthesis_acked`, `bootstrap_synthesis_delivered` | `{by}` |
-//! | `bootstrap_signal_recorded` | `{signal, …}`, as it was reported |
-//! | `bootstrap_breached` | `{code, event, data{…}, at_state, rolled_back_to, why}` |
+//! message held more than its event has fields for.
 
 use crate::bootstrap::{
     Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, Outcome, State, Verdict,
 };
-use crate::fact::event;
 use crate::fact::stored::{Decoded, id, name, read};
+use crate::fact::{Fact, event};
+use crate::vocabulary::Kind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
-
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[
-    "bootstrap_blocked",
-    "bootstrap_branch_taken",
-    "bootstrap_breached",
-    "bootstrap_core_acked",
-    "bootstrap_core_pinged",
-    "bootstrap_core_relaunched",
-    "bootstrap_delivery_acked",
-    "bootstrap_delivery_timed_out",
-    "bootstrap_domain_excluded",
-    "bootstrap_domain_started",
-    "bootstrap_fallback_entered",
-    "bootstrap_feedback_given",
-    "bootstrap_final_synthesis_acked",
-    "bootstrap_final_synthesis_requested",
-    "bootstrap_gate_cleared",
-    "bootstrap_handshake_timed_out",
-    "bootstrap_mapping_delivered",
-    "bootstrap_member_added",
-    "bootstrap_probed",
-    "bootstrap_revision_submitted",
-    "bootstrap_roster_built",
-    "bootstrap_round_completed",
-    "bootstrap_running_entered",
-    "bootstrap_signal_recorded",
-    "bootstrap_skeleton_sent",
-    "bootstrap_started",
-    "bootstrap_swarm_declared",
-    "bootstrap_synthesis_delivered",
-    "bootstrap_team_launched",
-];
 
 /// Where the kind of an event stands beside its payload while it is read or written; no field of a payload is called so.
 const TAG: &str = "@kind";
@@ -86,47 +25,73 @@ pub struct BootstrapFact {
     pub act: BootstrapAct,
 }
 
-/// What can happen in a run. Its tag is the kind of the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "@kind")]
-pub enum BootstrapAct {
-    /// The run began.
-    #[serde(rename = "bootstrap_started")]
-    Started {
+/// Declares what can happen in a run: of each event what it says, its kind, its variant and its payload.
+macro_rules! acts {
+    ($(
+        $(#[doc = $doc:literal])+ $kind:literal => $variant:ident $(($payload:ty))? $({ $($fields:tt)* })?,
+    )*) => {
+        /// What can happen in a run. Its tag is the kind of the event.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "@kind")]
+        pub enum BootstrapAct {
+            $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant $(($payload))? $({ $($fields)* })?,)*
+        }
+
+        impl BootstrapAct {
+            /// The rows of the vocabulary.
+            pub(crate) const KINDS: &'static [Kind] = &[$(Kind {
+                name: $kind,
+                command: Some(match $kind.as_bytes() {
+                    STARTED => "teamlog bootstrap start TEAM",
+                    _ => "teamlog bootstrap record TEAM",
+                }),
+                doc: concat!($($doc),+).trim_ascii(),
+                decode: |text| decode($kind, text),
+            },)*];
+
+            fn kind(&self) -> &'static str {
+                match self {
+                    $(BootstrapAct::$variant { .. } => $kind,)*
+                }
+            }
+        }
+    };
+}
+
+const STARTED: &[u8] = b"bootstrap_started";
+
+acts! {
+    /// A run of the bootstrap contract began.
+    "bootstrap_started" => Started {
         /// The domains that it is about, as far as they are known.
         #[serde(default)]
         domains: Vec<String>,
     },
-    /// The attempt to create a team returned.
-    #[serde(rename = "bootstrap_probed")]
-    Probed(Probe),
-    /// The branch of that outcome.
-    #[serde(rename = "bootstrap_branch_taken")]
-    BranchTaken {
+    /// An attempt to create the team returned.
+    "bootstrap_probed" => Probed(Probe),
+    /// The probe's outcome chose the case to go on with.
+    "bootstrap_branch_taken" => BranchTaken {
         /// Which one.
         case: Case,
         /// The team to work with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         team_name: Option<String>,
     },
-    /// No team; the end.
-    #[serde(rename = "bootstrap_fallback_entered")]
-    FallbackEntered {
+    /// No team could be created; the flow ended in the fallback.
+    "bootstrap_fallback_entered" => FallbackEntered {
         /// Why.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Whom to launch.
-    #[serde(rename = "bootstrap_roster_built")]
-    RosterBuilt {
+    /// The members to launch were chosen.
+    "bootstrap_roster_built" => RosterBuilt {
         /// Always both.
         core: Vec<Core>,
         /// The domains.
         domains: Vec<String>,
     },
-    /// All were launched at once.
-    #[serde(rename = "bootstrap_team_launched")]
-    TeamLaunched {
+    /// The team was launched at once.
+    "bootstrap_team_launched" => TeamLaunched {
         /// How.
         method: Method,
         /// Who: the whole roster.
@@ -135,9 +100,8 @@ pub enum BootstrapAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
     },
-    /// There is no way to launch a team.
-    #[serde(rename = "bootstrap_blocked")]
-    Blocked {
+    /// The capability to launch a team was not available.
+    "bootstrap_blocked" => Blocked {
         /// The contract's code.
         code: String,
         /// Where the run stood, and stands.
@@ -147,56 +111,46 @@ pub enum BootstrapAct {
         raw: Option<String>,
     },
     /// A core member was asked whether it is ready.
-    #[serde(rename = "bootstrap_core_pinged")]
-    CorePinged {
+    "bootstrap_core_pinged" => CorePinged {
         /// Which one.
         to: Core,
     },
-    /// A core member is ready.
-    #[serde(rename = "bootstrap_core_acked")]
-    CoreAcked {
+    /// A core member said that it is ready.
+    "bootstrap_core_acked" => CoreAcked {
         /// Which one.
         from: Core,
     },
-    /// The handshake took too long; the acks so far count no more.
-    #[serde(rename = "bootstrap_handshake_timed_out")]
-    HandshakeTimedOut {
+    /// A core member did not say in time that it is ready.
+    "bootstrap_handshake_timed_out" => HandshakeTimedOut {
         /// Whose acks were missing.
         missing: Vec<Core>,
     },
-    /// Core members were launched again.
-    #[serde(rename = "bootstrap_core_relaunched")]
-    CoreRelaunched {
+    /// Missing core members were launched again.
+    "bootstrap_core_relaunched" => CoreRelaunched {
         /// Which ones.
         missing: Vec<Core>,
         /// When the handshake times out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
     },
-    /// The team works.
-    #[serde(rename = "bootstrap_running_entered")]
-    RunningEntered {
+    /// The evidence of the launch was accepted; the team runs.
+    "bootstrap_running_entered" => RunningEntered {
         /// What shows that it was launched as it should be.
         evidence: Evidence,
     },
     /// The lead said that the team works.
-    #[serde(rename = "bootstrap_swarm_declared")]
-    SwarmDeclared {},
-    /// The domains know the categories.
-    #[serde(rename = "bootstrap_skeleton_sent")]
-    SkeletonSent {},
+    "bootstrap_swarm_declared" => SwarmDeclared {},
+    /// The category skeleton went to all domains.
+    "bootstrap_skeleton_sent" => SkeletonSent {},
     /// A domain's flow began.
-    #[serde(rename = "bootstrap_domain_started")]
-    DomainStarted {
+    "bootstrap_domain_started" => DomainStarted {
         /// Which one.
         domain: String,
     },
-    /// A domain gave its result to a core member.
-    #[serde(rename = "bootstrap_mapping_delivered")]
-    MappingDelivered(Delivered),
-    /// A core member has a domain's result.
-    #[serde(rename = "bootstrap_delivery_acked")]
-    DeliveryAcked {
+    /// A domain delivered its result to a core member.
+    "bootstrap_mapping_delivered" => MappingDelivered(Delivered),
+    /// A core member confirmed a domain's result.
+    "bootstrap_delivery_acked" => DeliveryAcked {
         /// The domain.
         domain: String,
         /// The result.
@@ -204,9 +158,8 @@ pub enum BootstrapAct {
         /// Who has it.
         by: Core,
     },
-    /// That was not said in time.
-    #[serde(rename = "bootstrap_delivery_timed_out")]
-    DeliveryTimedOut {
+    /// A domain's result was not confirmed in time.
+    "bootstrap_delivery_timed_out" => DeliveryTimedOut {
         /// The domain.
         domain: String,
         /// The result.
@@ -216,73 +169,62 @@ pub enum BootstrapAct {
         /// Whether it was the second time.
         blocked: bool,
     },
-    /// A domain's result was reviewed.
-    #[serde(rename = "bootstrap_feedback_given")]
-    FeedbackGiven(Feedback),
-    /// A domain gives another result.
-    #[serde(rename = "bootstrap_revision_submitted")]
-    RevisionSubmitted {
+    /// The reviewer gave a domain its verdict.
+    "bootstrap_feedback_given" => FeedbackGiven(Feedback),
+    /// A domain began another round, since its result was not accepted.
+    "bootstrap_revision_submitted" => RevisionSubmitted {
         /// The domain.
         domain: String,
         /// The round that begins for it.
         round: u32,
     },
-    /// A domain was left out.
-    #[serde(rename = "bootstrap_domain_excluded")]
-    DomainExcluded {
+    /// A domain was left out, with its reason.
+    "bootstrap_domain_excluded" => DomainExcluded {
         /// Which one.
         domain: String,
         /// Why.
         reason: String,
     },
-    /// Everything was reviewed once.
-    #[serde(rename = "bootstrap_round_completed")]
-    RoundCompleted {
+    /// The reviewer finished a round over all active domains.
+    "bootstrap_round_completed" => RoundCompleted {
         /// What.
         reviewed_domains: Vec<String>,
     },
-    /// Nothing stands against the synthesis.
-    #[serde(rename = "bootstrap_gate_cleared")]
-    GateCleared {
+    /// The reviewer cleared the gate before the final synthesis.
+    "bootstrap_gate_cleared" => GateCleared {
         /// What the reviewer says of it, as it was given.
         clear_summary: Map<String, Value>,
         /// What the synthesis has to respect, as it was given.
         #[serde(default)]
         conditions_for_final_synthesis: Vec<Value>,
     },
-    /// The final synthesis was asked for.
-    #[serde(rename = "bootstrap_final_synthesis_requested")]
-    FinalSynthesisRequested {},
-    /// The synthesizer is at it.
-    #[serde(rename = "bootstrap_final_synthesis_acked")]
-    FinalSynthesisAcked {
+    /// The final synthesis was requested.
+    "bootstrap_final_synthesis_requested" => FinalSynthesisRequested {},
+    /// The request for the final synthesis was accepted.
+    "bootstrap_final_synthesis_acked" => FinalSynthesisAcked {
         /// Who.
         by: Core,
     },
-    /// It is there.
-    #[serde(rename = "bootstrap_synthesis_delivered")]
-    SynthesisDelivered {
+    /// The final synthesis was delivered.
+    "bootstrap_synthesis_delivered" => SynthesisDelivered {
         /// From whom.
         by: Core,
     },
-    /// A domain joined.
-    #[serde(rename = "bootstrap_member_added")]
-    MemberAdded {
+    /// A member joined the running team.
+    "bootstrap_member_added" => MemberAdded {
         /// Which one.
         domain: String,
     },
-    /// Something was reported that moves nothing.
-    #[serde(rename = "bootstrap_signal_recorded")]
-    SignalRecorded {
+    /// A signal that moves nothing was reported.
+    "bootstrap_signal_recorded" => SignalRecorded {
         /// What.
         signal: String,
         /// The rest of it.
         #[serde(flatten)]
         said: Map<String, Value>,
     },
-    /// The contract was violated; the run stands where it last was legal.
-    #[serde(rename = "bootstrap_breached")]
-    Breached(Breach),
+    /// A guard of the bootstrap contract was violated; the code says which.
+    "bootstrap_breached" => Breached(Breach),
 }
 
 /// `bootstrap_probed`.
@@ -357,7 +299,7 @@ pub struct Breach {
     pub why: String,
 }
 
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<BootstrapFact> {
+fn decode(kind: &str, payload: &str) -> Decoded<Fact> {
     let mut fields: Map<String, Value> = read(payload)?;
     let Some(Value::String(run)) = fields.remove("run") else {
         return Err("run is missing".to_owned());
@@ -367,7 +309,7 @@ pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<BootstrapFact> {
     let act: BootstrapAct =
         serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?;
     act.check()?;
-    Ok(BootstrapFact { run, act })
+    Ok(Fact::Bootstrap(Box::new(BootstrapFact { run, act })))
 }
 
 impl BootstrapAct {
@@ -452,15 +394,12 @@ impl BootstrapFact {
             let message = "it does not serialise".to_owned();
             return Err(JsonError { message, offset: 0 });
         };
-        let kind = fields.remove(TAG);
-        let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
-        let kind = KINDS.iter().find(|known| **known == kind);
+        fields.remove(TAG);
         let mut payload = Map::new();
         payload.insert("run".to_owned(), self.run.as_str().into());
         payload.extend(beside.clone());
         payload.append(&mut fields);
-        let kind = kind.copied().unwrap_or("bootstrap_signal_recorded");
-        let mut event = event(kind, actor, Json::of(&payload)?);
+        let mut event = event(self.act.kind(), actor, Json::of(&payload)?);
         event
             .refs
             .set_given([(RefKind::Trace, trace), (RefKind::Agent, self.act.member())]);

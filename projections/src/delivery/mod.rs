@@ -5,9 +5,10 @@
 //! since the log's times never go back.
 //! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
 
-use crate::delivery::event::{DeliveryDead, DeliveryRequired};
+use crate::delivery::event::{DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::error::Result;
 use crate::fact::Fact;
+use crate::message::event::MessageFact;
 use crate::team::settings::Policy;
 use crate::tx::time;
 use crate::tx::{Projection, Recorded, Tx, key_of, numbered, row};
@@ -104,18 +105,21 @@ impl Projection for DeliveriesProjection {
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
         match recorded.fact {
-            Fact::DeliveryRequired(required) => require(tx, event, required),
-            Fact::DeliveryRetry(retry) => attempt(tx, &retry.message_id, retry.attempt),
-            Fact::DeliveryAcked(acked) => {
-                close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
-            }
-            Fact::DeliveryDead(dead) => bury(tx, event, dead),
-            Fact::MessageAcked(acked) => close(
-                tx,
-                &acked.message_id,
-                |row| row.to == acked.agent,
-                event.seq,
-            ),
+            Fact::Delivery(fact) => match &**fact {
+                DeliveryFact::Required(required) => require(tx, event, required),
+                DeliveryFact::Retry(retry) => attempt(tx, &retry.message_id, retry.attempt),
+                DeliveryFact::Acked(acked) => {
+                    close(tx, &acked.message_id, |row| row.state == OPEN, event.seq)
+                }
+                DeliveryFact::Dead(dead) => bury(tx, event, dead),
+            },
+            Fact::Message(fact) => match &**fact {
+                MessageFact::Acked(acked) => {
+                    let own = |row: &DeliveryRow| row.to == acked.agent;
+                    close(tx, &acked.message_id, own, event.seq)
+                }
+                _ => Ok(()),
+            },
             _ => Ok(()),
         }
     }

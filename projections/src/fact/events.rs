@@ -1,69 +1,101 @@
-//! What the stored events of a noun have in common: each has a kind, and a payload of a type of its own.
+//! What the stored events of a noun have in common: each has a kind, its row of the vocabulary, and a payload of a type of
+//! its own.
 
 use super::stored::{Decoded, read};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// What an event says, as it is stored.
-pub(crate) trait Payload: Serialize + DeserializeOwned {
+pub(crate) trait Payload: DeserializeOwned {
     /// The rules that its type does not tell: a log may come from anywhere.
     fn check(&self) -> Decoded<()> {
         Ok(())
     }
 }
 
-/// Reads a payload and checks its rules.
-pub(crate) fn payload<T: Payload>(text: &str) -> Decoded<T> {
-    let payload: T = read(text)?;
-    payload.check()?;
-    Ok(payload)
+/// How a payload is read. A type whose shape is not that of its JSON does it by itself.
+pub(crate) trait Decode: Sized {
+    fn decode(text: &str) -> Decoded<Self>;
 }
 
-/// Declares what can happen to something: the kind of each event, its variant, and the type of its payload, if it has any.
-/// The enum serialises as the payload.
+impl<T: Payload> Decode for T {
+    fn decode(text: &str) -> Decoded<T> {
+        let payload: T = read(text)?;
+        payload.check()?;
+        Ok(payload)
+    }
+}
+
+/// Declares what can happen to something: of each event what it says, its kind, the command that records it, its variant,
+/// and the type of its payload. An event without one is only counted, or says all by its kind.
+///
+/// `of Fact { field }` declares a struct around the enum as well, with what each event is about.
 macro_rules! events {
-    ($(#[$attribute:meta])* pub enum $name:ident {
-        $($(#[$each:meta])* $kind:literal => $variant:ident $(($payload:ty))?,)*
-    }) => {
+    (
+        $(#[$attribute:meta])* pub enum $name:ident
+        $(of $about:ident { $field:ident })? in $fact:path {
+            $($(#[doc = $doc:literal])+ $kind:literal by $command:literal => $variant:ident $(($payload:ty))?,)*
+        }
+    ) => {
         $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum $name {
-            $($(#[$each])* $variant $(($payload))?,)*
+            $($(#[doc = $doc])+ $variant $(($payload))?,)*
         }
 
         impl $name {
+            /// The rows of the vocabulary.
+            pub(crate) const KINDS: &'static [$crate::vocabulary::Kind] = &[$(
+                $crate::vocabulary::Kind {
+                    name: $kind,
+                    command: Some($command),
+                    doc: concat!($($doc),+).trim_ascii(),
+                    decode: |text| {
+                        let act = $crate::fact::events::events!(@read text, $name::$variant $(, $payload)?);
+                        $name::fact(act, text)
+                    },
+                },
+            )*];
+
+            fn fact(act: $name, _text: &str) -> $crate::fact::stored::Decoded<$crate::Fact> {
+                $(let act = $about::about(_text, act)?;)?
+                Ok($fact(Box::new(act)))
+            }
+
             /// The kind of the event that records it.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $($name::$variant { .. } => $kind,)*
                 }
             }
-            /// What an event of that kind says; `None` where it is about something else.
-            pub(crate) fn parse(kind: &str, text: &str) -> Option<$crate::fact::stored::Decoded<$name>> {
-                match kind {
-                    $($kind => Some($crate::fact::events::events!(@read text, $name::$variant $(, $payload)?)),)*
-                    _ => None,
-                }
-            }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $($name::$variant $(($crate::fact::events::events!(@name $payload, payload)))? => {
-                        $crate::fact::events::events!(@write serializer $(, $payload, payload)?)
-                    })*
+        $(
+            /// What happened, and to which one.
+            #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+            pub struct $about {
+                /// What it is about.
+                pub $field: String,
+                /// What happened.
+                #[serde(flatten)]
+                pub act: $name,
+            }
+
+            impl $about {
+                fn about(text: &str, act: $name) -> $crate::fact::stored::Decoded<$about> {
+                    #[derive(serde::Deserialize)]
+                    struct Named {
+                        $field: String,
+                    }
+                    let Named { $field } = $crate::fact::stored::read(text)?;
+                    $crate::fact::stored::name(stringify!($field), &$field)?;
+                    Ok($about { $field, act })
                 }
             }
-        }
+        )?
     };
-    (@read $text:ident, $event:path) => { Ok($event) };
+    (@read $text:ident, $event:path) => { $event };
     (@read $text:ident, $event:path, $payload:ty) => {
-        $crate::fact::events::payload::<$payload>($text).map($event)
+        $event(<$payload as $crate::fact::events::Decode>::decode($text)?)
     };
-    (@name $payload:ty, $name:ident) => { $name };
-    (@write $serializer:ident) => {
-        serde::ser::SerializeMap::end(serde::Serializer::serialize_map($serializer, Some(0))?)
-    };
-    (@write $serializer:ident, $payload:ty, $name:ident) => { serde::Serialize::serialize($name, $serializer) };
 }
 pub(crate) use events;

@@ -1,19 +1,8 @@
-//! The JSON of payloads.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `team_created` | `{members[], open, views}` |
-//! | `members_added` | `{members[]}` |
-//! | `team_closed` | `{reason}` |
-//! | `message_sent` | `{message:{envelope}, sent_at?, not_applied?:{field: reason}}` |
-//! | `message_duplicate` | `{message_id, from, to}` |
-//! | `message_suppressed` | `{message:{envelope}, reason:"cooldown"\|"unread", remaining_seconds}` |
-//! | `message_acked`, `message_ack_duplicate` | `{message_id, agent}` |
-//! | `ack_rejected` | `{message_id, agent, reason, expected?}` |
+//! How payloads are read and written, and the JSON of messages: `{message:{envelope}, sent_at?, not_applied?:{field: reason}}`.
 
-use super::{
-    AckRefused, MembersAdded, MessageAcked, Sent, TaskChange, TeamClosed, TeamCreated, event,
-};
+use super::events::Decode;
+use super::{Sent, TaskChange, event};
+use crate::message::event::{MessageFact, Suppressed, UNREAD};
 use crate::message::{
     Envelope, InvalidMessage, Message, MessageType, Names, Priority, SCHEMA_VERSION, TASK_ID,
     check_id, check_name,
@@ -29,25 +18,11 @@ use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
 pub(crate) type Decoded<T> = Result<T, String>;
 
+/// The kind of messages.
+const SENT: &str = MessageFact::KINDS[0].name;
+
 /// How the payload of `message_sent` begins.
 const SENT_OPENING: &str = "{\"message\":";
-
-#[derive(Serialize, Deserialize)]
-struct StoredTeam {
-    members: Vec<String>,
-    open: bool,
-    views: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredMembers {
-    members: Vec<String>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredClosed {
-    reason: String,
-}
 
 #[derive(Deserialize)]
 struct StoredSent<'a> {
@@ -112,23 +87,6 @@ struct StoredUpdate<'a> {
     note: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredAck<'a> {
-    #[serde(borrow)]
-    message_id: Cow<'a, str>,
-    #[serde(borrow)]
-    agent: Cow<'a, str>,
-}
-
-#[derive(Serialize)]
-struct StoredRejection<'a> {
-    message_id: &'a str,
-    agent: &'a str,
-    reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected: Option<&'a str>,
-}
-
 #[derive(Serialize)]
 struct StoredDuplicate<'a> {
     message_id: &'a str,
@@ -154,55 +112,6 @@ pub(crate) fn name(field: &'static str, value: &str) -> Decoded<()> {
 
 pub(crate) fn id(field: &'static str, value: &str) -> Decoded<()> {
     check_id(field, value).map_err(|error| error.to_string())
-}
-
-pub(crate) fn team_created(payload: &str) -> Decoded<TeamCreated> {
-    let StoredTeam {
-        members,
-        open,
-        views,
-    } = read(payload)?;
-    members
-        .iter()
-        .try_for_each(|member| name("members", member))?;
-    Ok(TeamCreated {
-        members,
-        open,
-        views,
-    })
-}
-
-pub(crate) fn team_created_json(fact: &TeamCreated) -> Json {
-    write(&StoredTeam {
-        members: fact.members.clone(),
-        open: fact.open,
-        views: fact.views,
-    })
-}
-
-pub(crate) fn members_added(payload: &str) -> Decoded<MembersAdded> {
-    let StoredMembers { members } = read(payload)?;
-    members
-        .iter()
-        .try_for_each(|member| name("members", member))?;
-    Ok(MembersAdded { members })
-}
-
-pub(crate) fn members_added_json(fact: &MembersAdded) -> Json {
-    write(&StoredMembers {
-        members: fact.members.clone(),
-    })
-}
-
-pub(crate) fn team_closed(payload: &str) -> Decoded<TeamClosed> {
-    let StoredClosed { reason } = read(payload)?;
-    Ok(TeamClosed { reason })
-}
-
-pub(crate) fn team_closed_json(fact: &TeamClosed) -> Json {
-    write(&StoredClosed {
-        reason: fact.reason.clone(),
-    })
 }
 
 pub(crate) fn envelope(payload: &str) -> Decoded<&str> {
@@ -236,27 +145,6 @@ pub(crate) fn message(payload: &str) -> Decoded<Message> {
     complete.map_err(|error| error.to_string())
 }
 
-/// Why a wake-up was held back whose recipient has an unread one.
-const UNREAD: &str = "unread";
-
-/// Who was not sent a wake-up by a `message_suppressed` event because of an unread one. Most say something else.
-pub(crate) fn withheld(payload: &str) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Recipient {
-        #[serde(rename = "type")]
-        kind: String,
-        to: String,
-    }
-    #[derive(Deserialize)]
-    struct Suppressed {
-        message: Recipient,
-        reason: String,
-    }
-    let Suppressed { message, reason } = read(payload).ok()?;
-    let wakeup = message.kind == MessageType::AgentWakeupRequired.name();
-    (reason == UNREAD && wakeup && name("message.to", &message.to).is_ok()).then_some(message.to)
-}
-
 /// What lies between the brackets of a payload that holds nothing but an envelope; whoever reads it as one value finds
 /// out whether that is so.
 fn sole_envelope(payload: &str) -> Option<&str> {
@@ -264,22 +152,24 @@ fn sole_envelope(payload: &str) -> Option<&str> {
     (text.starts_with('{') && text.ends_with('}')).then_some(text)
 }
 
-pub(crate) fn sent(payload: &str) -> Decoded<Sent> {
-    // As we write it, the envelope needs no search.
-    if let Some(text) = sole_envelope(payload)
-        && let Ok(stored) = read(text)
-    {
-        let envelope = SENT_OPENING.len()..SENT_OPENING.len() + text.len();
-        return sent_as(stored, envelope, &LeftOut::new());
+impl Decode for Sent {
+    fn decode(payload: &str) -> Decoded<Sent> {
+        // As we write it, the envelope needs no search.
+        if let Some(text) = sole_envelope(payload)
+            && let Ok(stored) = read(text)
+        {
+            let envelope = SENT_OPENING.len()..SENT_OPENING.len() + text.len();
+            return sent_as(stored, envelope, &LeftOut::new());
+        }
+        let stored = enveloped(payload)?;
+        let text = stored.message.get();
+        let start = payload.find(text).unwrap_or_default();
+        let sent = sent_as(read(text)?, start..start + text.len(), &stored.not_applied)?;
+        Ok(Sent {
+            sent_at: stored.sent_at.unwrap_or(sent.created_at),
+            ..sent
+        })
     }
-    let stored = enveloped(payload)?;
-    let text = stored.message.get();
-    let start = payload.find(text).unwrap_or_default();
-    let sent = sent_as(read(text)?, start..start + text.len(), &stored.not_applied)?;
-    Ok(Sent {
-        sent_at: stored.sent_at.unwrap_or(sent.created_at),
-        ..sent
-    })
 }
 
 fn sent_as(
@@ -387,32 +277,6 @@ fn present(raw: Option<&RawValue>) -> Option<String> {
         .map(str::to_owned)
 }
 
-pub(crate) fn acked(payload: &str) -> Decoded<MessageAcked> {
-    let stored: StoredAck<'_> = read(payload)?;
-    id("message_id", &stored.message_id)?;
-    name("agent", &stored.agent)?;
-    Ok(MessageAcked {
-        message_id: stored.message_id.into_owned(),
-        agent: stored.agent.into_owned(),
-    })
-}
-
-pub(crate) fn acked_json(fact: &MessageAcked) -> Json {
-    write(&StoredAck {
-        message_id: Cow::Borrowed(&fact.message_id),
-        agent: Cow::Borrowed(&fact.agent),
-    })
-}
-
-pub(crate) fn rejected_json(fact: &MessageAcked, why: AckRefused, expected: Option<&str>) -> Json {
-    write(&StoredRejection {
-        message_id: &fact.message_id,
-        agent: &fact.agent,
-        reason: why.name(),
-        expected,
-    })
-}
-
 impl Message {
     /// The `message_sent` event of this message: actor is the sender, refs are recipient, message, task and trace.
     ///
@@ -424,9 +288,6 @@ impl Message {
 
     /// The same of a message that is sent now. Where its sender gave it another time, the event says both; and what of it is
     /// not applied to a task, if anything.
-    ///
-    /// # Errors
-    /// As [`Message::sent`].
     pub fn sent_at(&self, now: Timestamp) -> Result<NewEvent, InvalidMessage> {
         let mut text = self.text_behind(SENT_OPENING);
         if now != self.created_at {
@@ -447,7 +308,7 @@ impl Message {
             true => Json::from_canonical(text),
             false => self.wrapped(text)?,
         };
-        Ok(self.record("message_sent", payload))
+        Ok(self.record(SENT, payload))
     }
 
     /// The `message_duplicate` event: a message with this id is known already.
@@ -457,7 +318,7 @@ impl Message {
             from: &self.from,
             to: &self.to,
         };
-        self.record("message_duplicate", write(&stored))
+        self.record(MessageFact::Duplicate.kind(), write(&stored))
     }
 
     /// The `message_suppressed` event: the cooldown still runs.
@@ -469,9 +330,6 @@ impl Message {
     }
 
     /// The `message_suppressed` event of a wake-up whose recipient has an unread one.
-    ///
-    /// # Errors
-    /// As [`Message::suppressed`].
     pub fn withheld(&self) -> Result<NewEvent, InvalidMessage> {
         self.held_back(UNREAD, 0)
     }
@@ -481,7 +339,8 @@ impl Message {
             "{{\"message\":{},\"reason\":\"{reason}\",\"remaining_seconds\":{remaining_seconds}}}",
             self.text()
         ))?;
-        Ok(self.record("message_suppressed", payload))
+        let kind = MessageFact::Suppressed(Suppressed { withheld: None }).kind();
+        Ok(self.record(kind, payload))
     }
 
     fn wrapped(&self, text: String) -> Result<Json, InvalidMessage> {

@@ -7,7 +7,7 @@ use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};
 use crate::error::Result;
 use crate::live::Live;
-use crate::message::event::{DispatchMoved, DispatchRequested, DispatchStep};
+use crate::message::event::{DispatchMoved, DispatchRequested};
 use crate::tx::{Tx, key_of, row, time};
 use crate::words;
 use teamlog_engine::{Event, Timestamp};
@@ -43,16 +43,6 @@ impl DispatchStatus {
     fn of(byte: u8) -> DispatchStatus {
         let known = DispatchStatus::ALL.get(usize::from(byte)).copied();
         known.unwrap_or(DispatchStatus::Failed)
-    }
-}
-
-impl From<DispatchStep> for DispatchStatus {
-    fn from(step: DispatchStep) -> DispatchStatus {
-        match step {
-            DispatchStep::Notified => DispatchStatus::Notified,
-            DispatchStep::Delivered => DispatchStatus::Delivered,
-            DispatchStep::Failed => DispatchStatus::Failed,
-        }
     }
 }
 
@@ -138,12 +128,17 @@ pub(super) fn request(
 }
 
 /// A step of a request.
-pub(super) fn step(tx: &mut Tx<'_>, event: &Event<'_>, moved: &DispatchMoved) -> Result<()> {
+pub(super) fn step(
+    tx: &mut Tx<'_>,
+    event: &Event<'_>,
+    to: DispatchStatus,
+    moved: &DispatchMoved,
+) -> Result<()> {
     let key = key_of(DISPATCH, moved.request_id.as_bytes());
     let Some(mut row) = tx.get::<DispatchRow>(&key)? else {
         return Ok(());
     };
-    if !row.advance(moved.step.into(), event.created_at.micros()) {
+    if !row.advance(to, event.created_at.micros()) {
         return Ok(());
     }
     row.reason.clone_from(&moved.reason);

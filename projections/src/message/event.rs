@@ -1,42 +1,79 @@
-//! Marks of messages and requests to tell their recipients: their facts and the JSON of their payloads.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `message_notified`, `message_delivered` | `{message_id, agent}` |
-//! | `dispatch_requested` | `{request_id, kind, to_worker, trigger_message, intent?, message_id?, transport_preference, fallback_allowed}` |
-//! | `dispatch_notified`, `dispatch_delivered` | `{request_id}` |
-//! | `dispatch_failed` | `{request_id, reason?}` |
+//! What can happen to messages, and to requests to tell their recipients; and the JSON of those payloads but for messages
+//! themselves.
 
 use crate::delivery::event::about;
-use crate::fact::stored::{Decoded, id, name, read};
-use crate::message::MessageInfo;
+use crate::fact::events::{Decode, Payload, events};
+use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::fact::{Fact, Sent, event};
+use crate::message::{MessageInfo, MessageType};
+use crate::words;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
-use teamlog_engine::NewEvent;
+use teamlog_engine::{NewEvent, RefKind};
 
-const NOTIFIED: &str = "message_notified";
-const DELIVERED: &str = "message_delivered";
-const REQUESTED: &str = "dispatch_requested";
+events! {
+    /// What happens to a message.
+    #[expect(clippy::large_enum_variant, reason = "a fact lies in a box")]
+    pub enum MessageFact in Fact::Message {
+        /// A message was put into its recipient's inbox.
+        "message_sent" by "teamlog send TEAM" => Sent(Sent),
+        /// A message came again under an id that is known.
+        "message_duplicate" by "teamlog send TEAM" => Duplicate,
+        /// A message was held back because the like was sent a moment ago.
+        "message_suppressed" by "teamlog send TEAM --cooldown-seconds" => Suppressed(Suppressed),
+        /// A message's recipient acknowledged it.
+        "message_acked" by "teamlog ack TEAM" => Acked(MessageAcked),
+        /// An acknowledged message was acknowledged again.
+        "message_ack_duplicate" by "teamlog ack TEAM" => AckedAgain,
+        /// An ack named an unknown message or came from somebody else than its recipient.
+        "ack_rejected" by "teamlog ack TEAM" => AckRejected,
+    }
+}
 
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[
-    NOTIFIED,
-    DELIVERED,
-    REQUESTED,
-    "dispatch_notified",
-    "dispatch_delivered",
-    "dispatch_failed",
-];
+events! {
+    /// What becomes of a message on its way, and of requests to tell its recipient.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum MailFact in Fact::Mail {
+        /// A message's recipient was notified of it.
+        "message_notified" by "teamlog api mailbox-mark-notified" => Notified(MessageMarked),
+        /// A message was marked delivered.
+        "message_delivered" by "teamlog api mailbox-mark-delivered" => Delivered(MessageMarked),
+        /// A notification of a worker was requested.
+        "dispatch_requested" by "teamlog api send-message" => Requested(DispatchRequested),
+        /// A dispatch request's recipient was notified.
+        "dispatch_notified" by "teamlog api mailbox-mark-delivered" => DispatchNotified(DispatchMoved),
+        /// A dispatch request was delivered.
+        "dispatch_delivered" by "teamlog api mailbox-mark-delivered" => DispatchDelivered(DispatchMoved),
+        /// A dispatch request failed, since its message became a dead letter.
+        "dispatch_failed" by "teamlog tick TEAM" => DispatchFailed(DispatchMoved),
+    }
+}
 
-/// What became of a message.
+/// `message_acked`, `message_ack_duplicate`, `ack_rejected`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageAcked {
+    /// The message.
+    pub message_id: String,
+    /// Its recipient.
+    pub agent: String,
+}
+
+words! {
+    /// Why an ack was not accepted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum AckRefused {
+        /// No such message.
+        NotFound = "not_found",
+        /// The message went to somebody else.
+        WrongRecipient = "wrong_recipient",
+    }
+}
+
+/// `message_suppressed`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MailFact {
-    /// `message_notified`, `message_delivered`.
-    Marked(MessageMarked),
-    /// `dispatch_requested`.
-    Requested(DispatchRequested),
-    /// `dispatch_notified`, `dispatch_delivered`, `dispatch_failed`.
-    Moved(DispatchMoved),
+pub struct Suppressed {
+    /// Who was not sent a wake-up, where that was because of an unread one. Most say something else.
+    pub withheld: Option<String>,
 }
 
 /// A mark that a message can have; the two know nothing of each other.
@@ -48,11 +85,9 @@ pub enum Mark {
     Delivered,
 }
 
-/// A message got a mark.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `message_notified`, `message_delivered`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageMarked {
-    /// Which mark.
-    pub mark: Mark,
     /// The message.
     pub message_id: String,
     /// Its recipient.
@@ -60,7 +95,7 @@ pub struct MessageMarked {
 }
 
 /// `dispatch_requested`: somebody should tell a worker of something.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchRequested {
     /// The request's own id.
     pub request_id: String,
@@ -71,8 +106,10 @@ pub struct DispatchRequested {
     /// What it is to be told.
     pub trigger_message: String,
     /// What it is to do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
     /// The message it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// How it would best be told.
     pub transport_preference: String,
@@ -91,148 +128,138 @@ pub enum DispatchStep {
     Failed,
 }
 
-/// A request went on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `dispatch_notified`, `dispatch_delivered`, `dispatch_failed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchMoved {
     /// The request.
     pub request_id: String,
-    /// What became of it.
-    pub step: DispatchStep,
     /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredMark<'a> {
-    #[serde(borrow)]
-    message_id: Cow<'a, str>,
-    #[serde(borrow)]
-    agent: Cow<'a, str>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredRequest<'a> {
-    #[serde(borrow)]
-    request_id: Cow<'a, str>,
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    to_worker: Cow<'a, str>,
-    #[serde(borrow)]
-    trigger_message: Cow<'a, str>,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    intent: Option<Cow<'a, str>>,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    message_id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    transport_preference: Cow<'a, str>,
-    fallback_allowed: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredMove<'a> {
-    #[serde(borrow)]
-    request_id: Cow<'a, str>,
-    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    reason: Option<Cow<'a, str>>,
-}
-
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<MailFact> {
-    match kind {
-        NOTIFIED => marked(Mark::Notified, payload),
-        DELIVERED => marked(Mark::Delivered, payload),
-        REQUESTED => requested(payload),
-        "dispatch_notified" => moved(DispatchStep::Notified, payload),
-        "dispatch_delivered" => moved(DispatchStep::Delivered, payload),
-        "dispatch_failed" => moved(DispatchStep::Failed, payload),
-        _ => Err(format!("{kind} is not known")),
+impl Payload for MessageAcked {
+    fn check(&self) -> Decoded<()> {
+        id("message_id", &self.message_id)?;
+        name("agent", &self.agent)
     }
 }
 
-fn marked(mark: Mark, payload: &str) -> Decoded<MailFact> {
-    let stored: StoredMark<'_> = read(payload)?;
-    id("message_id", &stored.message_id)?;
-    name("agent", &stored.agent)?;
-    Ok(MailFact::Marked(MessageMarked {
-        mark,
-        message_id: stored.message_id.into_owned(),
-        agent: stored.agent.into_owned(),
-    }))
-}
-
-fn requested(payload: &str) -> Decoded<MailFact> {
-    let stored: StoredRequest<'_> = read(payload)?;
-    id("request_id", &stored.request_id)?;
-    name("to_worker", &stored.to_worker)?;
-    if let Some(message) = &stored.message_id {
-        id("message_id", message)?;
+impl Payload for MessageMarked {
+    fn check(&self) -> Decoded<()> {
+        id("message_id", &self.message_id)?;
+        name("agent", &self.agent)
     }
-    Ok(MailFact::Requested(DispatchRequested {
-        request_id: stored.request_id.into_owned(),
-        kind: stored.kind.into_owned(),
-        to_worker: stored.to_worker.into_owned(),
-        trigger_message: stored.trigger_message.into_owned(),
-        intent: stored.intent.map(Cow::into_owned),
-        message_id: stored.message_id.map(Cow::into_owned),
-        transport_preference: stored.transport_preference.into_owned(),
-        fallback_allowed: stored.fallback_allowed,
-    }))
 }
 
-fn moved(step: DispatchStep, payload: &str) -> Decoded<MailFact> {
-    let stored: StoredMove<'_> = read(payload)?;
-    id("request_id", &stored.request_id)?;
-    Ok(MailFact::Moved(DispatchMoved {
-        request_id: stored.request_id.into_owned(),
-        step,
-        reason: stored.reason.map(Cow::into_owned),
-    }))
+impl Payload for DispatchRequested {
+    fn check(&self) -> Decoded<()> {
+        id("request_id", &self.request_id)?;
+        name("to_worker", &self.to_worker)?;
+        let mut message = self.message_id.iter();
+        message.try_for_each(|message| id("message_id", message))
+    }
 }
 
-impl MessageMarked {
-    /// The event that records it; trace and task are those of the message.
+impl Payload for DispatchMoved {
+    fn check(&self) -> Decoded<()> {
+        id("request_id", &self.request_id)
+    }
+}
+
+/// Why a wake-up was held back whose recipient has an unread one.
+pub(crate) const UNREAD: &str = "unread";
+
+impl Decode for Suppressed {
+    fn decode(text: &str) -> Decoded<Suppressed> {
+        #[derive(Deserialize)]
+        struct Recipient {
+            #[serde(rename = "type")]
+            kind: String,
+            to: String,
+        }
+        #[derive(Deserialize)]
+        struct Stored {
+            message: Recipient,
+            reason: String,
+        }
+        let wakeup = |stored: &Stored| {
+            stored.reason == UNREAD
+                && stored.message.kind == MessageType::AgentWakeupRequired.name()
+                && name("message.to", &stored.message.to).is_ok()
+        };
+        let stored: Option<Stored> = read(text).ok().filter(wakeup);
+        let withheld = stored.map(|stored| stored.message.to);
+        Ok(Suppressed { withheld })
+    }
+}
+
+impl Mark {
+    /// That a message got it.
+    pub fn on(self, marked: MessageMarked) -> MailFact {
+        match self {
+            Mark::Notified => MailFact::Notified(marked),
+            Mark::Delivered => MailFact::Delivered(marked),
+        }
+    }
+}
+
+impl DispatchStep {
+    /// That a request took it.
+    pub fn of(self, request_id: &str, reason: Option<&str>) -> MailFact {
+        let moved = DispatchMoved {
+            request_id: request_id.to_owned(),
+            reason: reason.map(str::to_owned),
+        };
+        match self {
+            DispatchStep::Notified => MailFact::DispatchNotified(moved),
+            DispatchStep::Delivered => MailFact::DispatchDelivered(moved),
+            DispatchStep::Failed => MailFact::DispatchFailed(moved),
+        }
+    }
+}
+
+impl MailFact {
+    /// The event that records it; its recipient, task and story are those of the message.
     pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
-        let kind = match self.mark {
-            Mark::Notified => NOTIFIED,
-            Mark::Delivered => DELIVERED,
-        };
-        let stored = StoredMark {
-            message_id: Cow::Borrowed(&self.message_id),
-            agent: Cow::Borrowed(&self.agent),
-        };
-        about(kind, actor, message, &stored)
+        about(self.kind(), actor, message, self)
     }
 }
 
-impl DispatchRequested {
-    /// The event that records it, about a message.
-    pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
-        let stored = StoredRequest {
-            request_id: Cow::Borrowed(&self.request_id),
-            kind: Cow::Borrowed(&self.kind),
-            to_worker: Cow::Borrowed(&self.to_worker),
-            trigger_message: Cow::Borrowed(&self.trigger_message),
-            intent: self.intent.as_deref().map(Cow::Borrowed),
-            message_id: self.message_id.as_deref().map(Cow::Borrowed),
-            transport_preference: Cow::Borrowed(&self.transport_preference),
-            fallback_allowed: self.fallback_allowed,
-        };
-        about(REQUESTED, actor, message, &stored)
+impl MessageAcked {
+    /// The `message_acked` event; `trace` and `task` are those of the message.
+    pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
+        let mut event = self.record(&MessageFact::Acked(self.clone()), self);
+        event
+            .refs
+            .set_given([(RefKind::Trace, trace), (RefKind::Task, task)]);
+        event
     }
-}
-
-impl DispatchMoved {
-    /// The event that records it, of a request about a message.
-    pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
-        let kind = match self.step {
-            DispatchStep::Notified => "dispatch_notified",
-            DispatchStep::Delivered => "dispatch_delivered",
-            DispatchStep::Failed => "dispatch_failed",
+    /// The `message_ack_duplicate` event.
+    pub fn repeated(&self) -> NewEvent {
+        self.record(&MessageFact::AckedAgain, self)
+    }
+    /// The `ack_rejected` event; `expected` is the message's real recipient.
+    pub fn rejected(&self, why: AckRefused, expected: Option<&str>) -> NewEvent {
+        #[derive(Serialize)]
+        struct Rejection<'a> {
+            #[serde(flatten)]
+            ack: &'a MessageAcked,
+            reason: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            expected: Option<&'a str>,
+        }
+        let rejection = Rejection {
+            ack: self,
+            reason: why.name(),
+            expected,
         };
-        let stored = StoredMove {
-            request_id: Cow::Borrowed(&self.request_id),
-            reason: self.reason.as_deref().map(Cow::Borrowed),
-        };
-        about(kind, actor, message, &stored)
+        self.record(&MessageFact::AckRejected, &rejection)
+    }
+    fn record(&self, fact: &MessageFact, payload: &impl Serialize) -> NewEvent {
+        let mut event = event(fact.kind(), &self.agent, write(payload));
+        event.refs.set(RefKind::Agent, self.agent.clone());
+        event.refs.set(RefKind::Message, self.message_id.clone());
+        event
     }
 }

@@ -8,9 +8,10 @@ use super::row::{
     cooldown_key,
 };
 use crate::error::Result;
-use crate::fact::{Fact, MessageAcked, Sent};
+use crate::fact::{Fact, Sent};
 use crate::message::MessageType;
-use crate::message::event::MailFact;
+use crate::message::dispatch::DispatchStatus;
+use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::{dispatch, marks, unread, view};
 use crate::tx::{Projection, Recorded, Tx, key_of, numbered};
 use teamlog_engine::Event;
@@ -29,13 +30,27 @@ impl Projection for MessagesProjection {
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         let event = recorded.event;
         match recorded.fact {
-            Fact::MessageSent(sent) => receive(tx, event, sent),
-            Fact::MessageAcked(acked) => acknowledge(tx, event, acked),
-            Fact::WakeUpWithheld(to) => unread::withhold(tx, event, to),
+            Fact::Message(fact) => match &**fact {
+                MessageFact::Sent(sent) => receive(tx, event, sent),
+                MessageFact::Acked(acked) => acknowledge(tx, event, acked),
+                MessageFact::Suppressed(Suppressed { withheld: Some(to) }) => {
+                    unread::withhold(tx, event, to)
+                }
+                _ => Ok(()),
+            },
             Fact::Mail(fact) => match &**fact {
-                MailFact::Marked(marked) => marks::mark(tx, event, marked),
+                MailFact::Notified(marked) => marks::mark(tx, event, Mark::Notified, marked),
+                MailFact::Delivered(marked) => marks::mark(tx, event, Mark::Delivered, marked),
                 MailFact::Requested(request) => dispatch::request(tx, event, request),
-                MailFact::Moved(moved) => dispatch::step(tx, event, moved),
+                MailFact::DispatchNotified(moved) => {
+                    dispatch::step(tx, event, DispatchStatus::Notified, moved)
+                }
+                MailFact::DispatchDelivered(moved) => {
+                    dispatch::step(tx, event, DispatchStatus::Delivered, moved)
+                }
+                MailFact::DispatchFailed(moved) => {
+                    dispatch::step(tx, event, DispatchStatus::Failed, moved)
+                }
             },
             _ => Ok(()),
         }

@@ -81,7 +81,12 @@ pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent, body: &
     tx.put(&key_of(MARKS, sent.id.as_bytes()), &marks);
 }
 
-pub(super) fn mark(tx: &mut Tx<'_>, event: &Event<'_>, marked: &MessageMarked) -> Result<()> {
+pub(super) fn mark(
+    tx: &mut Tx<'_>,
+    event: &Event<'_>,
+    mark: Mark,
+    marked: &MessageMarked,
+) -> Result<()> {
     let id = marked.message_id.as_bytes();
     let message: Option<MessageRow> = tx.get(&key_of(MESSAGE, id))?;
     let Some(message) = message.filter(|message| message.to == marked.agent) else {
@@ -90,7 +95,7 @@ pub(super) fn mark(tx: &mut Tx<'_>, event: &Event<'_>, marked: &MessageMarked) -
     let key = key_of(MARKS, id);
     let mut marks: MarksRow = tx.get(&key)?.unwrap_or_default();
     let at = event.created_at.micros();
-    match marked.mark {
+    match mark {
         Mark::Notified if marks.notified.is_none() => marks.notified = Some(at),
         Mark::Delivered if marks.delivered.is_none() => {
             deliver(tx, &mut marks, &message, at)?;

@@ -30,6 +30,21 @@ pub struct MessageInfo {
     pub acked: Option<u64>,
 }
 
+impl MessageInfo {
+    /// A message that the log does not hold.
+    pub fn unknown(id: &str, to: &str) -> MessageInfo {
+        MessageInfo {
+            id: id.to_owned(),
+            seq: 0,
+            kind: MessageType::Message,
+            to: to.to_owned(),
+            task_id: None,
+            trace_id: None,
+            acked: None,
+        }
+    }
+}
+
 /// What an agent's inbox amounts to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentInfo {

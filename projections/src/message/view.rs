@@ -8,6 +8,7 @@ use crate::fact::{self, Fact};
 use crate::live::Live;
 use crate::message::inbox_seqs;
 use crate::pipeline::Batch;
+use crate::team::event::TeamFact;
 use crate::views::{Home, Mended, failed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -178,12 +179,16 @@ impl Inboxes {
     }
 
     pub fn take(&mut self, event: &Event<'_>, fact: &Fact) -> Result<()> {
-        match fact {
-            // In a salvaged log messages may stand before it; then the inboxes are built by a pass of their own.
-            Fact::TeamCreated(created) if self.wanted.is_none() && event.seq == 1 => {
-                self.start(created.views)
-            }
-            Fact::MessageSent(sent) if self.wanted == Some(true) => {
+        // In a salvaged log messages may stand before it; then the inboxes are built by a pass of their own.
+        if let Fact::Team(fact) = fact
+            && let TeamFact::Created(created) = &**fact
+            && self.wanted.is_none()
+            && event.seq == 1
+        {
+            return self.start(created.views);
+        }
+        match fact.sent() {
+            Some(sent) if self.wanted == Some(true) => {
                 if !self.open.contains_key(&sent.to) {
                     self.open.insert(sent.to.clone(), Building::default());
                 }

@@ -1,25 +1,13 @@
-//! Modes: what happened to their states, and to the list of active skills; and the JSON of those payloads.
+//! Modes: what happens to their states, and to the list of active skills; and the JSON of those payloads.
 //!
-//! | kind | payload |
-//! |---|---|
-//! | `mode_started` | `{mode, session_id?, state:{…}, seen_at?}`: the whole new state |
-//! | `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed` | `{mode, session_id?, set:{…}, unset[], seen_at?}` |
-//! | `mode_cleared` | `{mode, session_id?, tombstone}` |
-//! | `mode_input_locked`, `mode_input_unlocked` | `{mode, session_id?, input_lock:{…}}` |
-//! | `mode_skills_synced` | `{session_id?, skills[], metadata:{…}}`; a `null` of the metadata takes a field away |
-//! | `mode_session_seen` | `{session_id, seen_at?}` |
-//! | `mode_session_ended` | `{session_id, reason, last_seen_at?, note?}` |
-//! | `mode_transitioned` | `{mode, session_id?, kind, current[], requested, resulting[], auto_completed[], message?, source}` |
-//! | `mode_prompt_decided` | `{session_id?, requested_skills[], deferred_skills[], active_skills[], transition_messages[], gate}` |
-//! | `mode_gate_bypassed` | `{session_id?, reason, skills[]}` |
-//!
-//! The last three move nothing. Without `session_id` an event is about the root. `seen_at` is when the session gave this sign
-//! of life, where the log's times lie ahead of the clock; else it is the event's own time.
+//! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
+//! lie ahead of the clock; else it is the event's own time.
 
-use super::stored::*;
-use crate::fact::event;
-use crate::fact::stored::{Decoded, read};
-use crate::mode::{Mode, Scope, is_session_id};
+use crate::fact::events::{Payload, events};
+use crate::fact::stored::Decoded;
+use crate::fact::{Fact, event};
+use crate::mode::scope::check_session;
+use crate::mode::{Mode, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
@@ -27,51 +15,56 @@ use teamlog_engine::{Json, JsonError, NewEvent, RefKind, Timestamp};
 /// The fields of a state, or some of them.
 pub type Fields = Map<String, Value>;
 
-/// The kinds that [`parse`] knows: those that move something.
-pub(crate) const KINDS: &[&str] = &[
-    "mode_started",
-    "mode_updated",
-    "mode_completed",
-    "mode_failed",
-    "mode_canceled",
-    "mode_auto_completed",
-    "mode_cleared",
-    "mode_input_locked",
-    "mode_input_unlocked",
-    "mode_skills_synced",
-    "mode_session_seen",
-    "mode_session_ended",
-];
-
-/// What an event says of modes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModeFact {
-    /// A new state in the place of whatever was there.
-    Started(ModeStarted),
-    /// Fields of a state changed.
-    Changed(ModeChanged),
-    /// A state went.
-    Cleared(ModeCleared),
-    /// The lock on input changed.
-    Locked(InputLocked),
-    /// What is said beside the list of active skills changed.
-    SkillsSynced(SkillsSynced),
-    /// A session gave a sign of life.
-    SessionSeen(SessionSeen),
-    /// A session ended.
-    SessionEnded(SessionEnded),
+events! {
+    /// What happens to modes. The last three move nothing.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum ModeFact in Fact::Mode {
+        /// A mode was started.
+        "mode_started" by "teamlog mode start" => Started(ModeStarted),
+        /// A mode's fields or phase changed.
+        "mode_updated" by "teamlog mode update" => Updated(ModeChanged),
+        /// A mode was completed.
+        "mode_completed" by "teamlog mode complete" => Completed(ModeChanged),
+        /// A mode failed.
+        "mode_failed" by "teamlog mode fail" => Failed(ModeChanged),
+        /// A mode was canceled.
+        "mode_canceled" by "teamlog mode cancel" => Canceled(ModeChanged),
+        /// A mode was completed because another one took over.
+        "mode_auto_completed" by "teamlog mode start" => AutoCompleted(ModeChanged),
+        /// A mode's state was cleared.
+        "mode_cleared" by "teamlog mode clear" => Cleared(ModeCleared),
+        /// Input was locked for an interview.
+        "mode_input_locked" by "teamlog mode prompt" => InputLocked(InputLock),
+        /// The lock on input was released.
+        "mode_input_unlocked" by "teamlog mode prompt" => InputUnlocked(InputLock),
+        /// The list of active skills was brought in line.
+        "mode_skills_synced" by "teamlog mode start" => SkillsSynced(SkillsSynced),
+        /// A session gave a sign of life that changed nothing else.
+        "mode_session_seen" by "teamlog mode prompt" => SessionSeen(SessionSeen),
+        /// A session ended, and the modes in it with it.
+        "mode_session_ended" by "teamlog mode end-session" => SessionEnded(SessionEnded),
+        /// A hand-off between modes was decided.
+        "mode_transitioned" by "teamlog mode start" => Transitioned,
+        /// A prompt with several skills was decided whole.
+        "mode_prompt_decided" by "teamlog mode prompt" => PromptDecided,
+        /// The gate before an execution mode was bypassed on purpose.
+        "mode_gate_bypassed" by "teamlog mode prompt" => GateBypassed,
+    }
 }
 
 /// `mode_started`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeStarted {
     /// The mode.
     pub mode: Mode,
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
-    /// All of its state.
+    /// All of its state, which takes the place of whatever was there.
     pub state: Fields,
     /// When it happened, where the event's own time does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
 }
 
@@ -91,50 +84,51 @@ pub enum Change {
 }
 
 /// `mode_updated`, `mode_completed`, `mode_failed`, `mode_canceled`, `mode_auto_completed`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeChanged {
-    /// Why.
-    pub change: Change,
     /// The mode.
     pub mode: Mode,
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// New values.
     pub set: Fields,
     /// Fields that go.
     pub unset: Vec<String>,
     /// When it happened, where the event's own time does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
 }
 
 /// `mode_cleared`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModeCleared {
     /// The mode.
     pub mode: Mode,
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// Whether something stays that says so, and hides the state of the root.
     pub tombstone: bool,
 }
 
 /// `mode_input_locked`, `mode_input_unlocked`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputLocked {
-    /// Whether it is locked now.
-    pub locked: bool,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputLock {
     /// The mode that holds the lock.
     pub mode: Mode,
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// All that there is to say of the lock.
     pub input_lock: Fields,
 }
 
 /// `mode_skills_synced`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkillsSynced {
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// The modes that are active there, in order; for readers of the log, as the list follows from the states.
     pub skills: Vec<Mode>,
@@ -143,11 +137,13 @@ pub struct SkillsSynced {
 }
 
 /// `mode_session_seen`: a sign of life of a session, where nothing else is recorded of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionSeen {
     /// The session.
+    #[serde(rename = "session_id")]
     pub session: String,
     /// When it was, where the event's own time does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
 }
 
@@ -162,24 +158,30 @@ pub enum SessionEnd {
 }
 
 /// `mode_session_ended`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnded {
     /// The session.
+    #[serde(rename = "session_id")]
     pub session: String,
     /// Why.
     pub reason: SessionEnd,
     /// Its last sign of life; the end of its modes is not one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_seen_at: Option<Timestamp>,
     /// For people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 /// `mode_transitioned`: what was decided where other modes were active.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModeTransitioned {
     /// The mode that was requested.
     pub mode: Mode,
+    /// The same.
+    pub requested: Mode,
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// `overlap`, `auto-complete`.
     pub kind: &'static str,
@@ -190,15 +192,17 @@ pub struct ModeTransitioned {
     /// What is completed by that.
     pub auto_completed: Vec<Mode>,
     /// For people.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What sort of request led to it.
     pub source: &'static str,
 }
 
 /// `mode_prompt_decided`: a prompt with skills was decided as a whole.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModePromptDecided {
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// What it asks for.
     pub requested_skills: Vec<String>,
@@ -213,9 +217,10 @@ pub struct ModePromptDecided {
 }
 
 /// `mode_gate_bypassed`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModeGateBypassed {
     /// Where.
+    #[serde(flatten)]
     pub scope: Scope,
     /// Why it let the prompt pass.
     pub reason: String,
@@ -223,8 +228,30 @@ pub struct ModeGateBypassed {
     pub skills: Vec<String>,
 }
 
-/// How an event comes to be: an error where what somebody gave cannot be stored.
+/// How an event comes to be: an error where what somebody gave is too deep for an event.
 type Made = Result<NewEvent, JsonError>;
+
+impl Payload for ModeStarted {}
+
+impl Payload for ModeChanged {}
+
+impl Payload for ModeCleared {}
+
+impl Payload for InputLock {}
+
+impl Payload for SkillsSynced {}
+
+impl Payload for SessionSeen {
+    fn check(&self) -> Decoded<()> {
+        check_session(&self.session)
+    }
+}
+
+impl Payload for SessionEnded {
+    fn check(&self) -> Decoded<()> {
+        check_session(&self.session)
+    }
+}
 
 impl Change {
     /// All of them.
@@ -235,318 +262,111 @@ impl Change {
         Change::Canceled,
         Change::AutoCompleted,
     ];
-    /// The kind of its event.
-    pub fn kind(self) -> &'static str {
+    /// That fields changed for this reason.
+    pub fn of(self, changed: ModeChanged) -> ModeFact {
         match self {
-            Change::Updated => "mode_updated",
-            Change::Completed => "mode_completed",
-            Change::Failed => "mode_failed",
-            Change::Canceled => "mode_canceled",
-            Change::AutoCompleted => "mode_auto_completed",
+            Change::Updated => ModeFact::Updated(changed),
+            Change::Completed => ModeFact::Completed(changed),
+            Change::Failed => ModeFact::Failed(changed),
+            Change::Canceled => ModeFact::Canceled(changed),
+            Change::AutoCompleted => ModeFact::AutoCompleted(changed),
         }
-    }
-    fn of_kind(kind: &str) -> Option<Change> {
-        Change::ALL.into_iter().find(|change| change.kind() == kind)
-    }
-}
-
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<ModeFact> {
-    if let Some(change) = Change::of_kind(kind) {
-        let stored: StoredChange = read(payload)?;
-        return Ok(ModeFact::Changed(ModeChanged {
-            change,
-            mode: stored.mode,
-            scope: scope(stored.session_id)?,
-            set: stored.set,
-            unset: stored.unset,
-            seen_at: stored.seen_at,
-        }));
-    }
-    match kind {
-        "mode_started" => {
-            let stored: StoredStart = read(payload)?;
-            Ok(ModeFact::Started(ModeStarted {
-                mode: stored.mode,
-                scope: scope(stored.session_id)?,
-                state: stored.state,
-                seen_at: stored.seen_at,
-            }))
-        }
-        "mode_cleared" => {
-            let stored: StoredClear = read(payload)?;
-            Ok(ModeFact::Cleared(ModeCleared {
-                mode: stored.mode,
-                scope: scope(stored.session_id)?,
-                tombstone: stored.tombstone,
-            }))
-        }
-        "mode_input_locked" | "mode_input_unlocked" => {
-            let stored: StoredLock = read(payload)?;
-            Ok(ModeFact::Locked(InputLocked {
-                locked: kind == "mode_input_locked",
-                mode: stored.mode,
-                scope: scope(stored.session_id)?,
-                input_lock: stored.input_lock,
-            }))
-        }
-        "mode_skills_synced" => {
-            let stored: StoredSkills = read(payload)?;
-            Ok(ModeFact::SkillsSynced(SkillsSynced {
-                scope: scope(stored.session_id)?,
-                skills: stored.skills,
-                metadata: stored.metadata,
-            }))
-        }
-        "mode_session_seen" => {
-            let stored: StoredSeen = read(payload)?;
-            Ok(ModeFact::SessionSeen(SessionSeen {
-                session: checked(stored.session_id)?,
-                seen_at: stored.seen_at,
-            }))
-        }
-        "mode_session_ended" => {
-            let stored: StoredEnd = read(payload)?;
-            Ok(ModeFact::SessionEnded(SessionEnded {
-                session: checked(stored.session_id)?,
-                reason: stored.reason,
-                last_seen_at: stored.last_seen_at,
-                note: stored.note,
-            }))
-        }
-        _ => Err(format!("{kind} is not known")),
-    }
-}
-
-/// A session becomes part of a path, so that it is checked here again.
-fn scope(session: Option<String>) -> Decoded<Scope> {
-    match session {
-        None => Ok(Scope::Root),
-        Some(session) => checked(session).map(Scope::Session),
-    }
-}
-
-fn checked(session: String) -> Decoded<String> {
-    match is_session_id(&session) {
-        true => Ok(session),
-        false => Err(format!(
-            "session_id must match ^[A-Za-z0-9_-]{{1,64}}$, but is {session:?}"
-        )),
     }
 }
 
 fn record(
-    kind: &'static str,
+    fact: &ModeFact,
     actor: &str,
-    scope: &Scope,
+    scope: Option<&Scope>,
     trace: Option<&str>,
     payload: &impl Serialize,
 ) -> Made {
-    let mut event = event(kind, actor, Json::of(payload)?);
+    let mut event = event(fact.kind(), actor, Json::of(payload)?);
+    let session = scope.and_then(Scope::session);
     event
         .refs
-        .set_given([(RefKind::Session, scope.session()), (RefKind::Trace, trace)]);
+        .set_given([(RefKind::Session, session), (RefKind::Trace, trace)]);
     Ok(event)
 }
 
-fn session(scope: &Scope) -> Option<String> {
-    scope.session().map(str::to_owned)
-}
-
 impl ModeFact {
-    /// Where it happened.
-    pub fn scope(&self) -> Scope {
-        match self {
+    /// Where something is moved.
+    pub fn scope(&self) -> Option<Scope> {
+        Some(match self {
             ModeFact::Started(fact) => fact.scope.clone(),
-            ModeFact::Changed(fact) => fact.scope.clone(),
+            ModeFact::Updated(fact)
+            | ModeFact::Completed(fact)
+            | ModeFact::Failed(fact)
+            | ModeFact::Canceled(fact)
+            | ModeFact::AutoCompleted(fact) => fact.scope.clone(),
             ModeFact::Cleared(fact) => fact.scope.clone(),
-            ModeFact::Locked(fact) => fact.scope.clone(),
+            ModeFact::InputLocked(fact) | ModeFact::InputUnlocked(fact) => fact.scope.clone(),
             ModeFact::SkillsSynced(fact) => fact.scope.clone(),
             ModeFact::SessionSeen(fact) => Scope::Session(fact.session.clone()),
             ModeFact::SessionEnded(fact) => Scope::Session(fact.session.clone()),
-        }
+            ModeFact::Transitioned | ModeFact::PromptDecided | ModeFact::GateBypassed => {
+                return None;
+            }
+        })
     }
     /// When the session that it happened in gave a sign of life by it, if it is one: what others do to a session is none.
     /// `at` is the time of the event.
     pub fn sign_of_life(&self, at: Timestamp) -> Option<Timestamp> {
-        match self {
-            ModeFact::Started(started) => Some(started.seen_at.unwrap_or(at)),
-            ModeFact::SessionSeen(seen) => Some(seen.seen_at.unwrap_or(at)),
-            ModeFact::Changed(changed) => {
-                let own = changed.change != Change::AutoCompleted;
-                own.then(|| changed.seen_at.unwrap_or(at))
-            }
-            ModeFact::Cleared(_)
-            | ModeFact::Locked(_)
-            | ModeFact::SkillsSynced(_)
-            | ModeFact::SessionEnded(_) => None,
-        }
-    }
-}
-
-impl SessionSeen {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// None that can occur.
-    pub fn event(&self, actor: &str) -> Made {
-        let stored = StoredSeen {
-            session_id: self.session.clone(),
-            seen_at: self.seen_at,
+        let seen_at = match self {
+            ModeFact::Started(started) => started.seen_at,
+            ModeFact::SessionSeen(seen) => seen.seen_at,
+            ModeFact::Updated(changed)
+            | ModeFact::Completed(changed)
+            | ModeFact::Failed(changed)
+            | ModeFact::Canceled(changed) => changed.seen_at,
+            _ => return None,
         };
-        let scope = Scope::Session(self.session.clone());
-        record("mode_session_seen", actor, &scope, None, &stored)
+        Some(seen_at.unwrap_or(at))
     }
-}
-
-impl SessionEnded {
-    /// The event that records it.
+    /// The event that records what moves something.
     ///
     /// # Errors
-    /// None that can occur.
-    pub fn event(&self, actor: &str) -> Made {
-        let stored = StoredEnd {
-            session_id: self.session.clone(),
-            reason: self.reason,
-            last_seen_at: self.last_seen_at,
-            note: self.note.clone(),
-        };
-        let scope = Scope::Session(self.session.clone());
-        record("mode_session_ended", actor, &scope, None, &stored)
-    }
-}
-
-impl ModeStarted {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// Where the state is too deep for an event.
+    /// Where a state or fields are too deep for an event.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredStart {
-            mode: self.mode,
-            session_id: session(&self.scope),
-            state: self.state.clone(),
-            seen_at: self.seen_at,
-        };
-        record("mode_started", actor, &self.scope, trace, &stored)
-    }
-}
-
-impl ModeChanged {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// Where the fields are too deep for an event.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredChange {
-            mode: self.mode,
-            session_id: session(&self.scope),
-            set: self.set.clone(),
-            unset: self.unset.clone(),
-            seen_at: self.seen_at,
-        };
-        record(self.change.kind(), actor, &self.scope, trace, &stored)
-    }
-}
-
-impl ModeCleared {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// None that can occur.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredClear {
-            mode: self.mode,
-            session_id: session(&self.scope),
-            tombstone: self.tombstone,
-        };
-        record("mode_cleared", actor, &self.scope, trace, &stored)
-    }
-}
-
-impl InputLocked {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// Where the fields are too deep for an event.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let kind = match self.locked {
-            true => "mode_input_locked",
-            false => "mode_input_unlocked",
-        };
-        let stored = StoredLock {
-            mode: self.mode,
-            session_id: session(&self.scope),
-            input_lock: self.input_lock.clone(),
-        };
-        record(kind, actor, &self.scope, trace, &stored)
-    }
-}
-
-impl SkillsSynced {
-    /// The event that records it.
-    ///
-    /// # Errors
-    /// Where the metadata is too deep for an event.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredSkills {
-            session_id: session(&self.scope),
-            skills: self.skills.clone(),
-            metadata: self.metadata.clone(),
-        };
-        record("mode_skills_synced", actor, &self.scope, trace, &stored)
+        record(self, actor, self.scope().as_ref(), trace, self)
     }
 }
 
 impl ModeTransitioned {
     /// The event that records it.
-    ///
-    /// # Errors
-    /// None that can occur.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredTransition {
-            mode: self.mode,
-            session_id: self.scope.session(),
-            kind: self.kind,
-            current: &self.current,
-            requested: self.mode,
-            resulting: &self.resulting,
-            auto_completed: &self.auto_completed,
-            message: self.message.as_deref(),
-            source: self.source,
-        };
-        record("mode_transitioned", actor, &self.scope, trace, &stored)
+        record(
+            &ModeFact::Transitioned,
+            actor,
+            Some(&self.scope),
+            trace,
+            self,
+        )
     }
 }
 
 impl ModePromptDecided {
     /// The event that records it.
-    ///
-    /// # Errors
-    /// None that can occur.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredPrompt {
-            session_id: self.scope.session(),
-            requested_skills: &self.requested_skills,
-            deferred_skills: &self.deferred_skills,
-            active_skills: &self.active_skills,
-            transition_messages: &self.transition_messages,
-            gate: &self.gate,
-        };
-        record("mode_prompt_decided", actor, &self.scope, trace, &stored)
+        record(
+            &ModeFact::PromptDecided,
+            actor,
+            Some(&self.scope),
+            trace,
+            self,
+        )
     }
 }
 
 impl ModeGateBypassed {
     /// The event that records it.
-    ///
-    /// # Errors
-    /// None that can occur.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
-        let stored = StoredBypass {
-            session_id: self.scope.session(),
-            reason: &self.reason,
-            skills: &self.skills,
-        };
-        record("mode_gate_bypassed", actor, &self.scope, trace, &stored)
+        record(
+            &ModeFact::GateBypassed,
+            actor,
+            Some(&self.scope),
+            trace,
+            self,
+        )
     }
 }

@@ -8,8 +8,7 @@ use super::{Mode, Scope};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::mode::event::{
-    Fields, InputLocked, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded,
-    SkillsSynced,
+    Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SkillsSynced,
 };
 use crate::tx::{Projection, Recorded, Tx, key_of};
 use serde_json::Value;
@@ -33,15 +32,21 @@ impl Projection for ModesProjection {
         let event = recorded.event;
         match &**fact {
             ModeFact::Started(started) => start(tx, event, started),
-            ModeFact::Changed(changed) => change(tx, event, changed),
+            ModeFact::Updated(changed)
+            | ModeFact::Completed(changed)
+            | ModeFact::Failed(changed)
+            | ModeFact::Canceled(changed)
+            | ModeFact::AutoCompleted(changed) => change(tx, event, changed),
             ModeFact::Cleared(cleared) => clear(tx, event, cleared),
-            ModeFact::Locked(locked) => lock(tx, event, locked),
+            ModeFact::InputLocked(lock) | ModeFact::InputUnlocked(lock) => {
+                self::lock(tx, event, lock)
+            }
             ModeFact::SkillsSynced(synced) => sync(tx, event, synced),
-            ModeFact::SessionSeen(_) => Ok(()),
             ModeFact::SessionEnded(ended) => end(tx, event, ended),
+            _ => Ok(()),
         }?;
         match (fact.scope(), fact.sign_of_life(event.created_at)) {
-            (Scope::Session(session), Some(at)) => see(tx, at, &session),
+            (Some(Scope::Session(session)), Some(at)) => see(tx, at, &session),
             _ => Ok(()),
         }
     }
@@ -72,7 +77,7 @@ fn change(tx: &mut Tx<'_>, event: &Event<'_>, changed: &ModeChanged) -> Result<(
 }
 
 /// A lock is a field of the state of the mode that holds it.
-fn lock(tx: &mut Tx<'_>, event: &Event<'_>, locked: &InputLocked) -> Result<()> {
+fn lock(tx: &mut Tx<'_>, event: &Event<'_>, locked: &InputLock) -> Result<()> {
     let before: Option<StateRow> = tx.get(&state_key(&locked.scope, locked.mode))?;
     let Some(before) = before else {
         return Ok(());

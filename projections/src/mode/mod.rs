@@ -9,7 +9,6 @@ mod query;
 mod row;
 mod scope;
 mod shown;
-mod stored;
 mod tracked;
 pub(crate) mod view;
 

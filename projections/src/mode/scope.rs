@@ -1,10 +1,13 @@
 //! Where the state of a mode lies: at the root, for everybody, or in a session.
 
+use serde::{Deserialize, Serialize};
+
 /// Most characters of a session id.
 const SESSION_ID_MAX: usize = 64;
 
-/// A scope of mode states.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A scope of mode states; in JSON the field `session_id` or none.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Stored", into = "Stored")]
 pub enum Scope {
     /// For everybody.
     Root,
@@ -33,6 +36,43 @@ impl Scope {
             Scope::Root => "root",
             Scope::Session(_) => "session",
         }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+}
+
+impl From<Scope> for Stored {
+    fn from(scope: Scope) -> Stored {
+        let session_id = match scope {
+            Scope::Root => None,
+            Scope::Session(session) => Some(session),
+        };
+        Stored { session_id }
+    }
+}
+
+impl TryFrom<Stored> for Scope {
+    type Error = String;
+    fn try_from(stored: Stored) -> Result<Scope, String> {
+        let Some(session) = stored.session_id else {
+            return Ok(Scope::Root);
+        };
+        check_session(&session)?;
+        Ok(Scope::Session(session))
+    }
+}
+
+/// A session becomes part of a path, so that its id is checked wherever it comes from.
+pub(super) fn check_session(session: &str) -> Result<(), String> {
+    match is_session_id(session) {
+        true => Ok(()),
+        false => Err(format!(
+            "session_id must match ^[A-Za-z0-9_-]{{1,64}}$, but is {session:?}"
+        )),
     }
 }
 

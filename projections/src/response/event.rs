@@ -1,14 +1,19 @@
-//! First answers under an idempotency key.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `response_stored` | `{operation, request, response}`; the key is a ref of the event |
+//! First answers under an idempotency key, which is a ref of their event.
 
-use crate::fact::event;
-use crate::fact::stored::{Decoded, read};
+use crate::fact::events::{Decode, events};
+use crate::fact::stored::{Decoded, read, write};
+use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teamlog_engine::{Json, NewEvent, RefKind};
+
+events! {
+    /// What is recorded of answers.
+    pub enum ResponseFact in Fact::Response {
+        /// The first answer under an idempotency key was stored.
+        "response_stored" by "teamlog api create-task --key" => Stored(ResponseStored),
+    }
+}
 
 /// `response_stored`: what was answered first under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,34 +34,33 @@ struct Stored<'a> {
     response: Option<&'a RawValue>,
 }
 
-pub(crate) fn parse(payload: &str) -> Decoded<ResponseStored> {
-    let Stored {
-        operation,
-        request,
-        response,
-    } = read(payload)?;
-    Ok(ResponseStored {
-        operation,
-        request,
-        response: response.map(|raw| raw.get().to_owned()),
-    })
+impl Decode for ResponseStored {
+    fn decode(text: &str) -> Decoded<ResponseStored> {
+        let stored: Stored<'_> = read(text)?;
+        Ok(ResponseStored {
+            operation: stored.operation,
+            request: stored.request,
+            response: stored.response.map(|raw| raw.get().to_owned()),
+        })
+    }
 }
 
-impl ResponseStored {
+impl ResponseFact {
     /// The event that records it under `key`. An answer that does not fit into an event is left out.
     pub fn event(&self, actor: &str, key: &str) -> NewEvent {
-        let response = self.response.as_deref();
+        let ResponseFact::Stored(stored) = self;
+        let response = stored.response.as_deref();
         let raw = response.and_then(|text| serde_json::from_str(text).ok());
-        let stored = |response| Stored {
-            operation: self.operation.clone(),
-            request: self.request.clone(),
+        let of = |response| Stored {
+            operation: stored.operation.clone(),
+            request: stored.request.clone(),
             response,
         };
-        let payload = match Json::of(&stored(raw)) {
+        let payload = match Json::of(&of(raw)) {
             Ok(json) if json.as_str().len() <= RESPONSE_BYTES_MAX => json,
-            _ => crate::fact::stored::write(&stored(None)),
+            _ => write(&of(None)),
         };
-        let mut event = event("response_stored", actor, payload);
+        let mut event = event(self.kind(), actor, payload);
         event.refs.set(RefKind::Key, key.to_owned());
         event
     }

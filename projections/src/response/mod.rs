@@ -5,7 +5,7 @@ pub mod event;
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::live::Live;
-use crate::response::event::ResponseStored;
+use crate::response::event::{ResponseFact, ResponseStored};
 use crate::tx::{Projection, Recorded, Tx, key_of, row};
 use teamlog_engine::RefKind;
 
@@ -32,9 +32,10 @@ impl Projection for ResponsesProjection {
         1
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        let Fact::ResponseStored(stored) = recorded.fact else {
+        let Fact::Response(fact) = recorded.fact else {
             return Ok(());
         };
+        let ResponseFact::Stored(stored) = &**fact;
         let Some(key) = recorded.event.refs.get(RefKind::Key) else {
             return Ok(());
         };

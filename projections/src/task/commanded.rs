@@ -23,7 +23,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     };
     let at = event.created_at.micros();
     match &fact.act {
-        TaskAct::Created(_) => {}
+        TaskAct::Created(_) | TaskAct::Imported(_) => {}
         TaskAct::Updated(updated) => update(&mut new, updated),
         TaskAct::DepsChanged(wanted) => {
             (new.deps, new.ignored_deps) = deps::split(tx, id, &wanted.depends_on)?;

@@ -1,74 +1,51 @@
-//! Tasks that are governed by claims: their facts and the JSON of their payloads.
-//!
-//! | kind | payload, beside `task_id` |
-//! |---|---|
-//! | `task_created` | `{subject, description, status, owner?, depends_on[], requires_code_change?, priority?, resources?[], shared?, extra?{}}` |
-//! | `task_updated` | `{subject?, description?, requires_code_change?}`; each one is a new version |
-//! | `task_deps_changed` | `{depends_on[]}` |
-//! | `resource_declared` | `{resources[], shared?}` |
-//! | `task_blocked` | `{waits_for[]}` |
-//! | `task_unblocked` | `{}` |
-//! | `task_claimed` | `{worker, token, epoch, leased_until}` |
-//! | `task_renewed` | `{worker, epoch, forced?, leased_until}` |
-//! | `task_completed` | `{worker, epoch, forced?, result?}` |
-//! | `task_failed` | `{worker, epoch, forced?, error?}` |
-//! | `task_released` | `{worker, epoch, forced?}` |
-//! | `task_canceled` | `{reason?, forced?}` |
-//! | `task_reopened` | `{}` |
-//! | `task_lease_expired` | `{worker, epoch, leased_until}` |
+//! What can happen to a task, and the JSON of those payloads.
 
-use crate::fact::event;
 use crate::fact::events::{Payload, events};
-use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::fact::stored::{Decoded, id, name, write};
+use crate::fact::{Fact, event};
 use crate::message::Priority;
 use crate::task::Status;
+use crate::task::imported::TaskImported;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use teamlog_engine::{Json, NewEvent, RefKind, Timestamp};
 
-/// What a command did to a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TaskFact {
-    /// The task.
-    pub task_id: String,
-    /// What was done.
-    #[serde(flatten)]
-    pub act: TaskAct,
-}
-
 events! {
     /// One thing that happens to a task.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum TaskAct {
-        /// It came into the world.
-        "task_created" => Created(TaskCreated),
-        /// What it is about changed; also the new version of a change of dependencies alone.
-        "task_updated" => Updated(TaskUpdated),
-        /// It waits for other tasks than before.
-        "task_deps_changed" => DepsChanged(DepsChanged),
-        /// Its holder may write other paths than before.
-        "resource_declared" => ResourcesDeclared(Resources),
-        /// It began to wait for others.
-        "task_blocked" => Blocked(TaskBlocked),
-        /// It waits for nothing any more.
-        "task_unblocked" => Unblocked,
-        /// A worker took it.
-        "task_claimed" => Claimed(TaskClaimed),
-        /// Its lease was prolonged.
-        "task_renewed" => Renewed(Lease),
-        /// Its holder completed it.
-        "task_completed" => Completed(TaskCompleted),
-        /// Its holder gave it up.
-        "task_failed" => Failed(TaskFailed),
-        /// Its holder gave it back.
-        "task_released" => Released(Held),
-        /// It is not to be done.
-        "task_canceled" => Canceled(TaskCanceled),
-        /// Failed, it is to be done after all.
-        "task_reopened" => Reopened,
-        /// The lease of its claim ran out.
-        "task_lease_expired" => LeaseExpired(Lease),
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum TaskAct of TaskFact { task_id } in Fact::Task {
+        /// A task was created, governed by claims.
+        "task_created" by "teamlog api create-task" => Created(TaskCreated),
+        /// A snapshot without messages was taken over.
+        "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
+        /// A task's subject, description or demands changed.
+        "task_updated" by "teamlog api update-task" => Updated(TaskUpdated),
+        /// A task's dependencies changed.
+        "task_deps_changed" by "teamlog api update-task" => DepsChanged(DepsChanged),
+        /// A task's holder may write other paths than before.
+        "resource_declared" by "teamlog api update-task" => ResourcesDeclared(Resources),
+        /// A task began to wait for others.
+        "task_blocked" by "teamlog api update-task" => Blocked(TaskBlocked),
+        /// The last dependency of a task was completed.
+        "task_unblocked" by "teamlog task complete TEAM ID" => Unblocked,
+        /// An agent took a task: token, lease, epoch.
+        "task_claimed" by "teamlog task claim TEAM ID" => Claimed(TaskClaimed),
+        /// A lease was prolonged.
+        "task_renewed" by "teamlog task renew TEAM ID" => Renewed(Lease),
+        /// A task was completed by the holder of its claim.
+        "task_completed" by "teamlog task complete TEAM ID" => Completed(TaskCompleted),
+        /// A task was failed by the holder of its claim.
+        "task_failed" by "teamlog task fail TEAM ID" => Failed(TaskFailed),
+        /// A claim was given back; the task is pending again.
+        "task_released" by "teamlog task release TEAM ID" => Released(Held),
+        /// A task was canceled.
+        "task_canceled" by "teamlog task cancel TEAM ID" => Canceled(TaskCanceled),
+        /// A failed task is pending again.
+        "task_reopened" by "teamlog task reopen TEAM ID" => Reopened,
+        /// A lease ran out; the task is pending again.
+        "task_lease_expired" by "teamlog tick TEAM" => LeaseExpired(Lease),
     }
 }
 
@@ -361,20 +338,6 @@ impl TaskFact {
     pub fn of(task_id: impl Into<String>, act: TaskAct) -> TaskFact {
         let task_id = task_id.into();
         TaskFact { task_id, act }
-    }
-
-    /// What an event of that kind says; `None` where it is about something else than a task.
-    pub(crate) fn parse(kind: &str, payload: &str) -> Option<Decoded<TaskFact>> {
-        #[derive(Deserialize)]
-        struct Named {
-            task_id: String,
-        }
-        let act = TaskAct::parse(kind, payload)?;
-        Some(act.and_then(|act| {
-            let Named { task_id } = read(payload)?;
-            name("task_id", &task_id)?;
-            Ok(TaskFact { task_id, act })
-        }))
     }
 
     /// The event that records it. `agent` is whom it concerns: the holder or the owner; `trace` is the task's story.

@@ -7,6 +7,7 @@ use super::{NUMBER_DIGITS_MAX, Status, commanded, deps, held, ready};
 use crate::error::Result;
 use crate::fact::{Fact, Sent, TaskChange};
 use crate::message::{MessageType, Priority};
+use crate::task::event::TaskAct;
 use crate::task::imported::TaskImported;
 use crate::tx::{Projection, Recorded, Tx, numbered};
 
@@ -23,18 +24,22 @@ impl Projection for TasksProjection {
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         match recorded.fact {
-            Fact::MessageSent(sent) => match (&sent.task_id, &sent.change) {
-                (Some(id), Some(change)) => message(tx, recorded.event.seq, id, sent, change),
-                _ => Ok(()),
+            Fact::Task(task) => match &task.act {
+                TaskAct::Imported(task) => imported(tx, recorded.event.seq, task),
+                _ => commanded::apply(tx, recorded.event, task),
             },
-            Fact::TaskImported(task) => imported(tx, recorded.event.seq, task),
-            Fact::Task(task) => commanded::apply(tx, recorded.event, task),
-            _ => Ok(()),
+            fact => match fact.sent() {
+                Some(sent) => message(tx, recorded.event.seq, sent),
+                None => Ok(()),
+            },
         }
     }
 }
 
-fn message(tx: &mut Tx<'_>, seq: u64, id: &str, sent: &Sent, change: &TaskChange) -> Result<()> {
+fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
+    let (Some(id), Some(change)) = (&sent.task_id, &sent.change) else {
+        return Ok(());
+    };
     let old: Option<TaskRow> = tx.get(&task_key(id))?;
     if old.as_ref().is_some_and(|old| !is_newer(sent, old)) {
         tx.mark(&numbered(SUPERSEDED, "", seq));

@@ -1,13 +1,14 @@
 //! `task_imported`: a task of which only a snapshot is left. The payload has the names of the message protocol's
 //! snapshots; what does not apply is left out.
 
-use crate::fact::event;
-use crate::fact::stored::{Decoded, id, read, write};
+use crate::fact::events::Decode;
+use crate::fact::stored::{Decoded, id, read};
 use crate::message::{Names, check_name};
 use crate::task::Status;
-use serde::{Deserialize, Serialize};
+use crate::task::event::{TaskAct, TaskFact};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
-use teamlog_engine::{NewEvent, RefKind, Timestamp};
+use teamlog_engine::{NewEvent, Timestamp};
 
 /// `task_imported`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,7 @@ pub struct TaskImported {
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
+    #[serde(skip_serializing)]
     task_id: String,
     created_at: String,
     updated_at: String,
@@ -135,12 +137,25 @@ impl TaskImported {
 
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
+        let fact = TaskFact::of(&*self.task_id, TaskAct::Imported(self.clone()));
+        fact.event(actor, None, self.trace_id.as_deref())
+    }
+}
+
+impl Decode for TaskImported {
+    fn decode(text: &str) -> Decoded<TaskImported> {
+        TaskImported::parse(text)
+    }
+}
+
+impl Serialize for TaskImported {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let raw = |text: &Option<String>| {
             let text = text.clone()?;
             RawValue::from_string(text).ok()
         };
         let stored = Stored {
-            task_id: self.task_id.clone(),
+            task_id: String::new(),
             created_at: self.created_at.to_string(),
             updated_at: self.updated_at.to_string(),
             owner: self.owner.clone(),
@@ -158,12 +173,7 @@ impl TaskImported {
             last_message_id: self.last_message_id.clone(),
             last_message_created_at: self.last_message_created_at.map(|at| at.to_string()),
         };
-        let mut event = event("task_imported", actor, write(&stored));
-        event.refs.set(RefKind::Task, self.task_id.clone());
-        if let Some(trace) = &self.trace_id {
-            event.refs.set(RefKind::Trace, trace.clone());
-        }
-        event
+        stored.serialize(serializer)
     }
 }
 
@@ -180,6 +190,7 @@ fn text_of(raw: Option<Box<RawValue>>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use teamlog_engine::RefKind;
 
     #[test]
     fn a_snapshot_comes_back_from_its_event() {

@@ -36,13 +36,11 @@ impl Transitions {
         }
         let fact = Fact::decode(event)?;
         let task_id = match &fact {
-            Fact::Task(task) => task.task_id.clone(),
-            Fact::TaskImported(task) => task.task_id.clone(),
-            Fact::MessageSent(sent) => match &sent.task_id {
-                Some(id) => id.clone(),
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
+            Fact::Task(task) => Some(&task.task_id),
+            fact => fact.sent().and_then(|sent| sent.task_id.as_ref()),
+        };
+        let Some(task_id) = task_id.cloned() else {
+            return Ok(None);
         };
         let mut tx = Tx::new(&mut self.rows);
         let old = task::status_in(&tx, &task_id)?;

@@ -1,12 +1,13 @@
 //! The team itself: its settings, its members, and how many events of each kind it has.
 
+pub mod event;
 mod query;
 pub mod settings;
 pub(crate) mod view;
 
-use crate::delivery::event::ConfigChanged;
 use crate::error::Result;
 use crate::fact::Fact;
+use crate::team::event::{ConfigChanged, TeamFact};
 use crate::team::settings::Setting;
 use crate::tx::{Projection, Recorded, Tx, key_of, row};
 use crate::worker::activity;
@@ -79,8 +80,11 @@ impl Projection for TeamProjection {
         tx.put(&count, &(before + 1));
         activity::note(tx, recorded)?;
         let info: Option<InfoRow> = tx.get(&[INFO])?;
-        match (recorded.fact, info) {
-            (Fact::TeamCreated(created), None) => {
+        let Fact::Team(fact) = recorded.fact else {
+            return Ok(());
+        };
+        match (&**fact, info) {
+            (TeamFact::Created(created), None) => {
                 let info = InfoRow {
                     created_at: event.created_at.micros(),
                     open: created.open,
@@ -93,14 +97,14 @@ impl Projection for TeamProjection {
                 };
                 add_members(tx, info, &created.members, event.seq)
             }
-            (Fact::MembersAdded(added), Some(info)) => {
+            (TeamFact::MembersAdded(added), Some(info)) => {
                 add_members(tx, info, &added.members, event.seq)
             }
-            (Fact::ConfigChanged(changed), Some(info)) => {
+            (TeamFact::ConfigChanged(changed), Some(info)) => {
                 configure(tx, info, changed, event.seq);
                 Ok(())
             }
-            (Fact::TeamClosed(_), Some(mut info)) if info.closed_at.is_none() => {
+            (TeamFact::Closed(_), Some(mut info)) if info.closed_at.is_none() => {
                 info.closed_at = Some(event.created_at.micros());
                 info.seq = event.seq;
                 tx.put(&[INFO], &info);

@@ -3,14 +3,14 @@
 //! A setting is changed by `config_changed` alone. One that nobody set has its default, and a default never becomes
 //! part of the log. Keys that this version does not know move nothing.
 
-use crate::delivery::event::ConfigChanged;
 use crate::error::Result;
 use crate::live::Live;
 use crate::message::MessageType;
 use crate::spelling::distance;
+use crate::team::event::ConfigChanged;
 use crate::tx::{Rows, Tx, key_of, row};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// By key.
@@ -91,7 +91,7 @@ const PATH_BYTES_MAX: usize = 4096;
 const PROGRAMS_BYTES_MAX: usize = 4096;
 
 /// How a delivery is to go on without an ack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     /// How long each attempt waits; at least one second.
     pub ack_timeout_seconds: u64,

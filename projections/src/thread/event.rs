@@ -1,37 +1,22 @@
-//! Threads: their facts and the JSON of their payloads.
-//!
-//! | kind | payload, beside `thread_id` |
-//! |---|---|
-//! | `thread_started` | `{title, participants[], task_id?}` |
-//! | `thread_message_posted` | `{from, to[], body}`: `to` is who is told, whoever that was meant to be |
-//! | `thread_linked` | `{task_id}` |
+//! What can happen to a thread, and the JSON of those payloads.
 
-use crate::fact::event;
 use crate::fact::events::{Payload, events};
-use crate::fact::stored::{Decoded, name, read, write};
+use crate::fact::stored::{Decoded, name, write};
+use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
-/// What happened to a thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ThreadFact {
-    /// The thread.
-    pub thread_id: String,
-    /// What happened.
-    #[serde(flatten)]
-    pub act: ThreadAct,
-}
-
 events! {
     /// One thing that happens to a thread.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum ThreadAct {
-        /// It began.
-        "thread_started" => Started(ThreadStarted),
-        /// Somebody said something.
-        "thread_message_posted" => Posted(Posted),
-        /// It belongs to a task from now on.
-        "thread_linked" => Linked(ThreadLinked),
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum ThreadAct of ThreadFact { thread_id } in Fact::Thread {
+        /// A thread was started.
+        "thread_started" by "teamlog thread start TEAM" => Started(ThreadStarted),
+        /// A message was posted to a thread.
+        "thread_message_posted" by "teamlog thread post TEAM" => Posted(Posted),
+        /// A thread was linked to a task.
+        "thread_linked" by "teamlog thread link TEAM" => Linked(ThreadLinked),
     }
 }
 
@@ -52,7 +37,7 @@ pub struct ThreadStarted {
 pub struct Posted {
     /// Who said it.
     pub from: String,
-    /// Who is told of it.
+    /// Who is told of it, whoever that was meant to be.
     pub to: Vec<String>,
     /// What was said.
     pub body: String,
@@ -90,20 +75,6 @@ impl Payload for ThreadLinked {
 }
 
 impl ThreadFact {
-    /// What an event of that kind says; `None` where it is about something else than a thread.
-    pub(crate) fn parse(kind: &str, payload: &str) -> Option<Decoded<ThreadFact>> {
-        #[derive(Deserialize)]
-        struct Named {
-            thread_id: String,
-        }
-        let act = ThreadAct::parse(kind, payload)?;
-        Some(act.and_then(|act| {
-            let Named { thread_id } = read(payload)?;
-            name("thread_id", &thread_id)?;
-            Ok(ThreadFact { thread_id, act })
-        }))
-    }
-
     /// The event that records it; `task` and `trace` are those of the thread.
     pub fn event(&self, actor: &str, task: Option<&str>, trace: Option<&str>) -> NewEvent {
         let mut event = event(self.act.kind(), actor, write(self));

@@ -1,27 +1,22 @@
-//! Tokens that agents used, and how many they may: their facts and the JSON of their payloads.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `usage_reported` | `{worker, task_id?, input_tokens, output_tokens, tokens}` |
-//! | `budget_set` | `{max_tokens?, soft_limit_tokens?, per_agent_tokens?, hard_limit}`: the whole budget |
-//! | `budget_soft_limit_reached` | `{limit, tokens}`: once for each limit |
+//! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
 
-use crate::fact::event;
 use crate::fact::events::{Payload, events};
 use crate::fact::stored::{Decoded, name, write};
+use crate::fact::{Fact, event};
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{NewEvent, RefKind};
 
 events! {
     /// What is said of tokens.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum UsageFact {
-        /// `usage_reported`.
-        "usage_reported" => Reported(UsageReported),
-        /// `budget_set`.
-        "budget_set" => Set(Budget),
-        /// `budget_soft_limit_reached`.
-        "budget_soft_limit_reached" => SoftLimitReached(SoftLimitReached),
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum UsageFact in Fact::Usage {
+        /// An agent reported the tokens it used.
+        "usage_reported" by "teamlog usage TEAM" => Reported(UsageReported),
+        /// The team's token budget was set.
+        "budget_set" by "teamlog usage TEAM --set" => Set(Budget),
+        /// The team used as many tokens as its soft limit says.
+        "budget_soft_limit_reached" by "teamlog usage TEAM" => SoftLimitReached(SoftLimitReached),
     }
 }
 
@@ -110,26 +105,5 @@ impl UsageFact {
             ]);
         }
         event
-    }
-}
-
-impl UsageReported {
-    /// The event that records it; `trace` is that of the task.
-    pub fn event(&self, trace: Option<&str>) -> NewEvent {
-        UsageFact::Reported(self.clone()).event(&self.worker, trace)
-    }
-}
-
-impl Budget {
-    /// The event that records it.
-    pub fn event(&self, actor: &str) -> NewEvent {
-        UsageFact::Set(self.clone()).event(actor, None)
-    }
-}
-
-impl SoftLimitReached {
-    /// The event that records it.
-    pub fn event(&self, actor: &str) -> NewEvent {
-        UsageFact::SoftLimitReached(*self).event(actor, None)
     }
 }

@@ -5,7 +5,7 @@ use crate::fact::Fact;
 use crate::live::Live;
 use crate::message::MessageType;
 use crate::tx::{Recorded, Tx, key_of, row};
-use crate::worker::event::{WorkerFact, WorkerState};
+use crate::worker::event::{WorkerAct, WorkerState};
 use teamlog_engine::Timestamp;
 
 /// By actor.
@@ -34,17 +34,20 @@ row!(ActivityRow);
 pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let actor: &str = &recorded.event.actor;
     match recorded.fact {
-        Fact::MessageSent(sent) => {
-            let idle = sent.kind == MessageType::IdleNotification;
-            said(tx, recorded, &sent.from, idle)
-        }
-        Fact::Worker(fact) => match &**fact {
-            WorkerFact::Status(worker, status) => {
-                said(tx, recorded, worker, status.state == WorkerState::Idle)
+        Fact::Worker(fact) => match &fact.act {
+            WorkerAct::Status(status) => {
+                let idle = status.state == WorkerState::Idle;
+                said(tx, recorded, &fact.worker, idle)
             }
             _ => touch(tx, recorded, actor, None),
         },
-        _ => touch(tx, recorded, actor, None),
+        fact => match fact.sent() {
+            Some(sent) => {
+                let idle = sent.kind == MessageType::IdleNotification;
+                said(tx, recorded, &sent.from, idle)
+            }
+            None => touch(tx, recorded, actor, None),
+        },
     }
 }
 

@@ -1,69 +1,33 @@
-//! Workers: who they are, what they last said of themselves, what they were told; and the JSON of those payloads.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `worker_identity_written` | `{worker, index, role, assigned_tasks[], pid?, pane_id?, working_dir?, worktree_path?, worktree_branch?, worktree_detached?, team_state_root?, model?}` |
-//! | `worker_heartbeat_updated` | `{worker, pid, turn_count, alive}` |
-//! | `worker_status_changed` | `{worker, state, prev_state?, current_task_id?, reason?}` |
-//! | `worker_inbox_written` | `{worker, content}` |
-//! | `shutdown_requested` | `{worker, requested_by}` |
-//! | `shutdown_acked` | `{worker, status, reason?}` |
-//!
-//! When each was written is the time of its event. The kinds about the team as a whole are in [`super::supervision`].
+//! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
+//! payloads. When each was written is the time of its event.
 
-use super::supervision::{self, Approval, Baselines, PhaseChanged, Reported};
-use crate::error::{Error, Result};
-use crate::fact::stored::{Decoded, name, read, write};
-use crate::fact::{event, stored};
+use crate::Result;
+use crate::fact::events::{Payload, events};
+use crate::fact::stored::{self, Decoded, read, write};
+use crate::fact::{Fact, event, undecodable};
 use crate::words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use teamlog_engine::{Event, NewEvent, RefKind};
 
-/// The kinds that [`parse`] knows.
-pub(crate) const KINDS: &[&str] = &[
-    "worker_identity_written",
-    "worker_heartbeat_updated",
-    "worker_status_changed",
-    "worker_inbox_written",
-    "worker_event_reported",
-    "shutdown_requested",
-    "shutdown_acked",
-    "approval_recorded",
-    "leader_attention_set",
-    "monitor_snapshot_written",
-    "summary_snapshot_written",
-    "phase_changed",
-];
-
-/// What is known of a worker, or of the team's supervision.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WorkerFact {
-    /// `worker_identity_written`: who it is.
-    Identity(String, Identity),
-    /// `worker_heartbeat_updated`: a sign of life.
-    Heartbeat(String, Heartbeat),
-    /// `worker_status_changed`: what it does.
-    Status(String, StatusChange),
-    /// `worker_inbox_written`: its instructions, which stay in the event.
-    Inbox(String),
-    /// `shutdown_requested`: it was asked to stop.
-    ShutdownRequested(String, ShutdownRequest),
-    /// `shutdown_acked`: what it says to that.
-    ShutdownAcked(String, ShutdownAck),
-    /// `worker_event_reported`: the parts that tell of idleness and of the leader.
-    Reported(Reported),
-    /// `approval_recorded`: what a reviewer decided.
-    Approval(Approval),
-    /// `leader_attention_set`: what was seen stays in the event.
-    Attention,
-    /// `monitor_snapshot_written`: the snapshot stays in the event.
-    Snapshot,
-    /// `summary_snapshot_written`: what progress is measured from.
-    Baselines(Baselines),
-    /// `phase_changed`: how far the team is.
-    Phase(PhaseChanged),
+events! {
+    /// What is known of a worker.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum WorkerAct of WorkerFact { worker } in Fact::Worker {
+        /// A worker registered.
+        "worker_identity_written" by "teamlog api write-worker-identity" => Identity(Identity),
+        /// A worker gave a sign of life.
+        "worker_heartbeat_updated" by "teamlog api update-worker-heartbeat" => Heartbeat(Heartbeat),
+        /// A worker's state changed.
+        "worker_status_changed" by "teamlog api write-worker-status" => Status(StatusChange),
+        /// A worker's instructions were replaced.
+        "worker_inbox_written" by "teamlog api write-worker-inbox" => Inbox(Instructions),
+        /// A worker was asked to stop.
+        "shutdown_requested" by "teamlog api write-shutdown-request" => ShutdownRequested(ShutdownRequest),
+        /// A worker accepted or rejected its shutdown.
+        "shutdown_acked" by "teamlog api write-shutdown-ack" => ShutdownAcked(ShutdownAck),
+    }
 }
 
 /// Who a worker is.
@@ -276,115 +240,51 @@ words! {
     }
 }
 
-/// What a payload says, beside the worker it is about.
-#[derive(Serialize, Deserialize)]
-struct Of<T> {
-    worker: String,
-    #[serde(flatten)]
-    said: T,
+/// `worker_inbox_written`: what a worker is to do. It stays in the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instructions {
+    /// The text.
+    pub content: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredInbox<'a> {
-    #[serde(borrow)]
-    worker: Cow<'a, str>,
-    #[serde(borrow)]
-    content: Cow<'a, str>,
-}
+impl Payload for Identity {}
 
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
-    use WorkerFact as Fact;
-    match kind {
-        "worker_identity_written" => of(payload, Fact::Identity),
-        "worker_heartbeat_updated" => of(payload, Fact::Heartbeat),
-        "worker_status_changed" => {
-            let Of::<StatusChange> { worker, said } = read(payload)?;
-            name("worker", &worker)?;
-            if let Some(task) = &said.current_task_id {
-                stored::id("current_task_id", task)?;
-            }
-            Ok(Fact::Status(worker, said))
-        }
-        "worker_inbox_written" => {
-            let StoredInbox { worker, .. } = read(payload)?;
-            name("worker", &worker)?;
-            Ok(Fact::Inbox(worker.into_owned()))
-        }
-        "shutdown_requested" => of(payload, Fact::ShutdownRequested),
-        "shutdown_acked" => of(payload, Fact::ShutdownAcked),
-        kind => supervision::parse(kind, payload),
+impl Payload for Heartbeat {}
+
+impl Payload for StatusChange {
+    fn check(&self) -> Decoded<()> {
+        let mut task = self.current_task_id.iter();
+        task.try_for_each(|task| stored::id("current_task_id", task))
     }
 }
 
-fn of<T: for<'a> Deserialize<'a>>(
-    payload: &str,
-    fact: fn(String, T) -> WorkerFact,
-) -> Decoded<WorkerFact> {
-    let Of { worker, said } = read(payload)?;
-    name("worker", &worker)?;
-    Ok(fact(worker, said))
-}
+impl Payload for Instructions {}
 
-/// An event about a worker.
-fn about(kind: &'static str, actor: &str, worker: &str, said: impl Serialize) -> NewEvent {
-    let payload = write(&Of {
-        worker: worker.to_owned(),
-        said,
-    });
-    let mut event = event(kind, actor, payload);
-    event.refs.set(RefKind::Agent, worker.to_owned());
-    event
-}
+impl Payload for ShutdownRequest {}
 
-impl Identity {
-    /// The event that records it.
-    pub fn event(&self, worker: &str) -> NewEvent {
-        about("worker_identity_written", worker, worker, self)
-    }
-}
+impl Payload for ShutdownAck {}
 
-impl Heartbeat {
-    /// The event that records it.
-    pub fn event(&self, worker: &str) -> NewEvent {
-        about("worker_heartbeat_updated", worker, worker, self)
+impl WorkerAct {
+    /// The event that records it of a worker.
+    pub fn event(self, actor: &str, worker: &str) -> NewEvent {
+        let worker = worker.to_owned();
+        let fact = WorkerFact { worker, act: self };
+        let mut event = event(fact.act.kind(), actor, write(&fact));
+        event.refs.set(RefKind::Agent, fact.worker);
+        event
     }
 }
 
 impl StatusChange {
     /// The event that records it; `trace` is that of the task.
-    pub fn event(&self, worker: &str, trace: Option<&str>) -> NewEvent {
-        let mut event = about("worker_status_changed", worker, worker, self);
-        event.refs.set_given([
-            (RefKind::Task, self.current_task_id.as_deref()),
-            (RefKind::Trace, trace),
-        ]);
+    pub fn event(self, worker: &str, trace: Option<&str>) -> NewEvent {
+        let task = self.current_task_id.clone();
+        let mut event = WorkerAct::Status(self).event(worker, worker);
+        event
+            .refs
+            .set_given([(RefKind::Task, task.as_deref()), (RefKind::Trace, trace)]);
         event
     }
-}
-
-impl ShutdownRequest {
-    /// The event that records it.
-    pub fn event(&self, worker: &str) -> NewEvent {
-        about("shutdown_requested", &self.requested_by, worker, self)
-    }
-}
-
-impl ShutdownAck {
-    /// The event that records it.
-    pub fn event(&self, worker: &str) -> NewEvent {
-        about("shutdown_acked", worker, worker, self)
-    }
-}
-
-/// The event that records a worker's new instructions.
-pub fn inbox_written(actor: &str, worker: &str, content: &str) -> NewEvent {
-    let payload = write(&StoredInbox {
-        worker: worker.into(),
-        content: content.into(),
-    });
-    let mut event = event("worker_inbox_written", actor, payload);
-    event.refs.set(RefKind::Agent, worker.to_owned());
-    event
 }
 
 /// The instructions that an event recorded.
@@ -392,13 +292,6 @@ pub fn inbox_written(actor: &str, worker: &str, content: &str) -> NewEvent {
 /// # Errors
 /// `Undecodable` where it recorded none.
 pub fn inbox_content(event: &Event<'_>) -> Result<String> {
-    let stored: Decoded<StoredInbox<'_>> = read(&event.payload);
-    match stored {
-        Ok(stored) => Ok(stored.content.into_owned()),
-        Err(why) => Err(Error::Undecodable {
-            seq: event.seq,
-            kind: event.kind.clone().into_owned(),
-            why,
-        }),
-    }
+    let stored: Decoded<Instructions> = read(&event.payload);
+    Ok(stored.map_err(undecodable(event))?.content)
 }

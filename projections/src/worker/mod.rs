@@ -21,8 +21,8 @@ pub(crate) use query::{parts, workers};
 use crate::error::Result;
 use crate::fact::Fact;
 use crate::tx::{Projection, Recorded, Tx, key_of};
-use crate::worker::event::{WorkerFact, WorkerState};
-use crate::worker::supervision::Reported;
+use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
+use crate::worker::supervision::{Reported, SupervisionFact};
 use row::{
     APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, NotedRow, PHASE, REPORTED,
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
@@ -50,51 +50,52 @@ impl Projection for StaffProjection {
         3
     }
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
-        if let Fact::Worker(fact) = recorded.fact {
-            note(tx, recorded, fact);
+        let (seq, at) = (recorded.event.seq, recorded.event.created_at.micros());
+        match recorded.fact {
+            Fact::Worker(fact) => note(tx, seq, at, fact),
+            Fact::Supervision(fact) => supervise(tx, seq, at, fact),
+            _ => {}
         }
         Ok(())
     }
 }
 
-fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &WorkerFact) {
-    let seq = recorded.event.seq;
-    let at = recorded.event.created_at.micros();
-    let key = |namespace, name: &str| key_of(namespace, name.as_bytes());
-    match fact {
-        WorkerFact::Identity(worker, identity) => {
-            tx.put(&key(IDENTITY, worker), &NotedRow::of(seq, at, identity));
-        }
-        WorkerFact::Heartbeat(worker, heartbeat) => {
-            tx.put(&key(HEARTBEAT, worker), &NotedRow::of(seq, at, heartbeat));
-        }
-        WorkerFact::Status(worker, status) => {
-            tx.put(&key(STATUS, worker), &NotedRow::of(seq, at, status));
+fn note(tx: &mut Tx<'_>, seq: u64, at: i64, fact: &WorkerFact) {
+    let key = |part| key_of(part, fact.worker.as_bytes());
+    match &fact.act {
+        WorkerAct::Identity(identity) => tx.put(&key(IDENTITY), &NotedRow::of(seq, at, identity)),
+        WorkerAct::Heartbeat(beat) => tx.put(&key(HEARTBEAT), &NotedRow::of(seq, at, beat)),
+        WorkerAct::Status(status) => {
+            tx.put(&key(STATUS), &NotedRow::of(seq, at, status));
             if status.state == WorkerState::Idle {
-                tx.put(&key(LAST_IDLE, worker), &seq);
+                tx.put(&key(LAST_IDLE), &seq);
             }
         }
-        WorkerFact::Inbox(worker) => tx.put(&key(INBOX, worker), &seq),
-        WorkerFact::ShutdownRequested(worker, request) => {
-            let row = NotedRow::of(seq, at, request);
-            tx.put(&key(SHUTDOWN_REQUEST, worker), &row);
+        WorkerAct::Inbox(_) => tx.put(&key(INBOX), &seq),
+        WorkerAct::ShutdownRequested(request) => {
+            tx.put(&key(SHUTDOWN_REQUEST), &NotedRow::of(seq, at, request));
         }
-        WorkerFact::ShutdownAcked(worker, ack) => {
-            tx.put(&key(SHUTDOWN_ACK, worker), &NotedRow::of(seq, at, ack));
-        }
-        WorkerFact::Reported(reported) => report(tx, seq, reported),
-        WorkerFact::Approval(approval) => {
+        WorkerAct::ShutdownAcked(ack) => tx.put(&key(SHUTDOWN_ACK), &NotedRow::of(seq, at, ack)),
+    }
+}
+
+fn supervise(tx: &mut Tx<'_>, seq: u64, at: i64, fact: &SupervisionFact) {
+    let key = |namespace, name: &str| key_of(namespace, name.as_bytes());
+    match fact {
+        SupervisionFact::Approval(approval) => {
             let row = NotedRow::of(seq, at, approval);
             tx.put(&key(APPROVAL, &approval.task_id), &row);
         }
-        WorkerFact::Attention => tx.put(&key(REPORTED, ATTENTION), &seq),
-        WorkerFact::Snapshot => tx.put(&[SNAPSHOT], &seq),
-        WorkerFact::Baselines(baselines) => {
+        SupervisionFact::Attention(_) => tx.put(&key(REPORTED, ATTENTION), &seq),
+        SupervisionFact::Snapshot(_) => tx.put(&[SNAPSHOT], &seq),
+        SupervisionFact::Baselines(baselines) => {
             for (worker, baseline) in &baselines.workers {
                 tx.put(&key(BASELINE, worker), &NotedRow::of(seq, at, baseline));
             }
         }
-        WorkerFact::Phase(phase) => tx.put(&[PHASE], &NotedRow::of(seq, at, &phase.to)),
+        SupervisionFact::Phase(phase) => tx.put(&[PHASE], &NotedRow::of(seq, at, &phase.to)),
+        SupervisionFact::Gated => {}
+        SupervisionFact::Reported(reported) => report(tx, seq, reported),
     }
 }
 

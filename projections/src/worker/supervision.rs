@@ -1,20 +1,12 @@
 //! What is known of the team as a whole: approvals, snapshots of its monitor, the baseline of its summary, its phase,
 //! what workers reported; and the JSON of those payloads.
-//!
-//! | kind | payload |
-//! |---|---|
-//! | `approval_recorded` | `{task_id, required, status, reviewer, decision_reason}` |
-//! | `leader_attention_set` | `{source, leader_session_active, …}`: what was seen of the leader, which stays in the event |
-//! | `monitor_snapshot_written` | `{snapshot:{…}}` |
-//! | `summary_snapshot_written` | `{workers:{name:{turn_count, task_id?}}}`: what changed since the one before |
-//! | `phase_changed` | `{from, to}` |
-//! | `shutdown_gated` | `{forced, allowed, pending, assigned, blocked, in_progress, failed}` |
-//! | `worker_event_reported` | `{type, worker, state?, …}`; whatever else it says moves nothing |
 
-use super::event::{WorkerFact, WorkerState};
-use crate::error::{Error, Result};
-use crate::fact::event;
+use super::ATTENTION;
+use super::event::WorkerState;
+use crate::error::Result;
+use crate::fact::events::{Decode, Payload, events};
 use crate::fact::stored::{Decoded, id, name, read, write};
+use crate::fact::{Fact, event, undecodable};
 use crate::task::{Status, TaskCounts};
 use crate::words;
 use serde::de::DeserializeOwned;
@@ -22,6 +14,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use teamlog_engine::{Event, Json, JsonError, NewEvent, RefKind};
+
+events! {
+    /// What is known of the team's supervision.
+    pub enum SupervisionFact in Fact::Supervision {
+        /// A reviewer decided on a task.
+        "approval_recorded" by "teamlog api write-task-approval" => Approval(Approval),
+        /// The leader's attention state changed.
+        "leader_attention_set" by "teamlog api write-leader-attention" => Attention(AttentionSet),
+        /// A monitor's snapshot was stored.
+        "monitor_snapshot_written" by "teamlog api write-monitor-snapshot" => Snapshot(SnapshotWritten),
+        /// The baseline of the team's summary was moved.
+        "summary_snapshot_written" by "teamlog api get-summary" => Baselines(Baselines),
+        /// The team's phase changed.
+        "phase_changed" by "teamlog api cleanup" => Phase(PhaseChanged),
+        /// The gate before a cleanup was evaluated or forced.
+        "shutdown_gated" by "teamlog api cleanup" => Gated,
+        /// A worker reported something; its type is the payload's.
+        "worker_event_reported" by "teamlog api append-event" => Reported(Reported),
+    }
+}
 
 /// What a reviewer decided on a task.
 #[derive(
@@ -131,107 +143,110 @@ pub struct Reported {
     pub state: Option<WorkerState>,
 }
 
-#[derive(Serialize)]
-struct StoredGate {
-    forced: bool,
-    allowed: bool,
-    pending: u64,
-    assigned: u64,
-    blocked: u64,
-    in_progress: u64,
-    failed: u64,
+/// `monitor_snapshot_written`: that there is one; it stays in the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SnapshotWritten;
+
+/// `leader_attention_set`: the part that every one has; the rest stays in the event.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct AttentionSet {
+    /// Who saw the leader.
+    pub source: String,
+    /// Whether its session goes on.
+    pub leader_session_active: bool,
 }
 
-#[derive(Deserialize)]
-struct StoredSnapshot<'a> {
+#[derive(Serialize, Deserialize)]
+struct Snapshot<'a> {
     #[serde(borrow)]
     snapshot: &'a RawValue,
 }
 
-#[derive(Serialize)]
-struct NewSnapshot<'a> {
-    snapshot: &'a RawValue,
-}
-
-/// The part of `leader_attention_set` that every one has.
-#[derive(Deserialize)]
-#[expect(dead_code, reason = "it is there to be checked")]
-struct StoredAttention {
-    source: String,
-    leader_session_active: bool,
-}
-
-pub(crate) fn parse(kind: &str, payload: &str) -> Decoded<WorkerFact> {
-    match kind {
-        "approval_recorded" => {
-            let approval: Approval = read(payload)?;
-            name("task_id", &approval.task_id)?;
-            Ok(WorkerFact::Approval(approval))
-        }
-        "monitor_snapshot_written" => {
-            read(payload).map(|StoredSnapshot { .. }| WorkerFact::Snapshot)
-        }
-        "leader_attention_set" => read(payload).map(|StoredAttention { .. }| WorkerFact::Attention),
-        "summary_snapshot_written" => {
-            let baselines: Baselines = read(payload)?;
-            for worker in baselines.workers.keys() {
-                name("workers", worker)?;
-            }
-            Ok(WorkerFact::Baselines(baselines))
-        }
-        "phase_changed" => {
-            let phase: PhaseChanged = read(payload)?;
-            id("to", &phase.to)?;
-            Ok(WorkerFact::Phase(phase))
-        }
-        "worker_event_reported" => reported(payload).map(WorkerFact::Reported),
-        _ => Err(format!("{kind} is not known")),
+impl Payload for Approval {
+    fn check(&self) -> Decoded<()> {
+        name("task_id", &self.task_id)
     }
 }
 
-fn reported(payload: &str) -> Decoded<Reported> {
-    let value: serde_json::Value = read(payload)?;
-    let text = |field: &str| value.get(field).and_then(serde_json::Value::as_str);
-    // What is no name can be nobody's key either.
-    let worker = text("worker").filter(|worker| name("worker", worker).is_ok());
-    Ok(Reported {
-        kind: text("type").unwrap_or_default().to_owned(),
-        worker: worker.unwrap_or_default().to_owned(),
-        state: text("state").and_then(WorkerState::from_name),
-    })
+impl Payload for AttentionSet {}
+
+impl Decode for SnapshotWritten {
+    fn decode(text: &str) -> Decoded<SnapshotWritten> {
+        read(text).map(|Snapshot { .. }| SnapshotWritten)
+    }
+}
+
+impl Payload for Baselines {
+    fn check(&self) -> Decoded<()> {
+        let mut workers = self.workers.keys();
+        workers.try_for_each(|worker| name("workers", worker))
+    }
+}
+
+impl Payload for PhaseChanged {
+    fn check(&self) -> Decoded<()> {
+        id("to", &self.to)
+    }
+}
+
+impl Decode for Reported {
+    fn decode(text: &str) -> Decoded<Reported> {
+        let value: serde_json::Value = read(text)?;
+        let text = |field: &str| value.get(field).and_then(serde_json::Value::as_str);
+        // What is no name can be nobody's key either.
+        let worker = text("worker").filter(|worker| name("worker", worker).is_ok());
+        Ok(Reported {
+            kind: text("type").unwrap_or_default().to_owned(),
+            worker: worker.unwrap_or_default().to_owned(),
+            state: text("state").and_then(WorkerState::from_name),
+        })
+    }
 }
 
 impl Approval {
     /// The event that records it; `trace` is that of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
-        let mut event = event("approval_recorded", &self.reviewer, write(self));
-        event.refs.set(RefKind::Task, self.task_id.clone());
-        if let Some(trace) = trace {
-            event.refs.set(RefKind::Trace, trace.to_owned());
-        }
+        let kind = SupervisionFact::Approval(self.clone()).kind();
+        let mut event = event(kind, &self.reviewer, write(self));
+        event.refs.set_given([
+            (RefKind::Task, Some(&*self.task_id)),
+            (RefKind::Trace, trace),
+        ]);
         event
     }
 }
 
 impl Baselines {
     /// The event that records it.
-    pub fn event(&self, actor: &str) -> NewEvent {
-        event("summary_snapshot_written", actor, write(self))
+    pub fn event(self, actor: &str) -> NewEvent {
+        let payload = write(&self);
+        event(SupervisionFact::Baselines(self).kind(), actor, payload)
     }
 }
 
 impl PhaseChanged {
     /// The event that records it.
-    pub fn event(&self, actor: &str) -> NewEvent {
-        event("phase_changed", actor, write(self))
+    pub fn event(self, actor: &str) -> NewEvent {
+        let payload = write(&self);
+        event(SupervisionFact::Phase(self).kind(), actor, payload)
     }
 }
 
 impl ShutdownGated {
     /// The event that records it.
     pub fn event(&self, actor: &str) -> NewEvent {
+        #[derive(Serialize)]
+        struct Gate {
+            forced: bool,
+            allowed: bool,
+            pending: u64,
+            assigned: u64,
+            blocked: u64,
+            in_progress: u64,
+            failed: u64,
+        }
         let of = |status: Status| self.counts.by_status[status as usize];
-        let stored = StoredGate {
+        let gate = Gate {
             forced: self.forced,
             allowed: true,
             pending: of(Status::Pending),
@@ -240,7 +255,7 @@ impl ShutdownGated {
             in_progress: of(Status::InProgress),
             failed: of(Status::Failed),
         };
-        event("shutdown_gated", actor, write(&stored))
+        event(SupervisionFact::Gated.kind(), actor, write(&gate))
     }
 }
 
@@ -250,17 +265,12 @@ impl ShutdownGated {
 /// Where the text is no JSON, or too deep for an event.
 pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonError> {
     let snapshot = Json::parse(snapshot)?;
-    let raw: Result<&RawValue, _> = serde_json::from_str(snapshot.as_str());
-    let payload = match raw {
-        Ok(snapshot) => Json::of(&NewSnapshot { snapshot })?,
-        Err(error) => {
-            return Err(JsonError {
-                message: error.to_string(),
-                offset: 0,
-            });
-        }
-    };
-    Ok(event("monitor_snapshot_written", actor, payload))
+    let raw = serde_json::from_str(snapshot.as_str()).map_err(|error| JsonError {
+        message: error.to_string(),
+        offset: 0,
+    })?;
+    let kind = SupervisionFact::Snapshot(SnapshotWritten).kind();
+    Ok(event(kind, actor, Json::of(&Snapshot { snapshot: raw })?))
 }
 
 /// The snapshot that an event recorded, as JSON text.
@@ -268,15 +278,8 @@ pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonErr
 /// # Errors
 /// `Undecodable` where it recorded none.
 pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
-    let stored: Decoded<StoredSnapshot<'_>> = read(&event.payload);
-    match stored {
-        Ok(stored) => Ok(stored.snapshot.get()),
-        Err(why) => Err(Error::Undecodable {
-            seq: event.seq,
-            kind: event.kind.clone().into_owned(),
-            why,
-        }),
-    }
+    let stored: Decoded<Snapshot<'_>> = read(&event.payload);
+    Ok(stored.map_err(undecodable(event))?.snapshot.get())
 }
 
 /// The event that records what was seen of the leader.
@@ -284,7 +287,7 @@ pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
 /// # Errors
 /// Where it is too deep for an event.
 pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
-    Ok(event("leader_attention_set", actor, Json::of(said)?))
+    Ok(event(ATTENTION, actor, Json::of(said)?))
 }
 
 /// What an event recorded of the leader.
@@ -292,9 +295,5 @@ pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, Jso
 /// # Errors
 /// `Undecodable` where it recorded nothing of the sort.
 pub fn attention<T: DeserializeOwned>(event: &Event<'_>) -> Result<T> {
-    serde_json::from_str(&event.payload).map_err(|error| Error::Undecodable {
-        seq: event.seq,
-        kind: event.kind.clone().into_owned(),
-        why: error.to_string(),
-    })
+    read(&event.payload).map_err(undecodable(event))
 }

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::live::Live;
 use crate::views::mend::{put, remove_others};
 use crate::views::{Home, Mended, failed};
-use crate::worker::event::{WorkerFact, inbox_content};
+use crate::worker::event::{WorkerAct, inbox_content};
 use crate::worker::{
     self, HeartbeatShown, Noted, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerPart,
     WorkerShown,
@@ -56,21 +56,15 @@ pub(crate) fn dir(worker: &str) -> String {
     format!("{DIR}/{worker}")
 }
 
-/// The part that a fact says something new of, and of whom.
-pub(crate) fn touched(fact: &WorkerFact) -> Option<(&str, WorkerPart)> {
-    match fact {
-        WorkerFact::Identity(worker, _) => Some((worker, WorkerPart::Identity)),
-        WorkerFact::Heartbeat(worker, _) => Some((worker, WorkerPart::Heartbeat)),
-        WorkerFact::Status(worker, _) => Some((worker, WorkerPart::Status)),
-        WorkerFact::Inbox(worker) => Some((worker, WorkerPart::Inbox)),
-        WorkerFact::ShutdownRequested(worker, _) => Some((worker, WorkerPart::ShutdownRequest)),
-        WorkerFact::ShutdownAcked(worker, _) => Some((worker, WorkerPart::ShutdownAck)),
-        WorkerFact::Reported(_)
-        | WorkerFact::Approval(_)
-        | WorkerFact::Attention
-        | WorkerFact::Snapshot
-        | WorkerFact::Baselines(_)
-        | WorkerFact::Phase(_) => None,
+/// The part that a fact says something new of.
+pub(crate) fn touched(act: &WorkerAct) -> WorkerPart {
+    match act {
+        WorkerAct::Identity(_) => WorkerPart::Identity,
+        WorkerAct::Heartbeat(_) => WorkerPart::Heartbeat,
+        WorkerAct::Status(_) => WorkerPart::Status,
+        WorkerAct::Inbox(_) => WorkerPart::Inbox,
+        WorkerAct::ShutdownRequested(_) => WorkerPart::ShutdownRequest,
+        WorkerAct::ShutdownAcked(_) => WorkerPart::ShutdownAck,
     }
 }
 

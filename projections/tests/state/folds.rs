@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use teamlog_engine::{Format, RefKind};
-use teamlog_projections::fact::MembersAdded;
 use teamlog_projections::message::InboxQuery;
+use teamlog_projections::team::event::{MembersAdded, TeamFact};
 use teamlog_projections::{Live, MessageType, Priority, Status, TaskFilter};
 
 #[test]
@@ -12,9 +12,9 @@ fn a_team_is_what_created_it() {
     assert_eq!(team.live().team().unwrap(), None);
     team.append(vec![created(&["lead", "dev"], false)]);
     team.append(vec![
-        MembersAdded {
+        TeamFact::MembersAdded(MembersAdded {
             members: vec!["qa".into(), "dev".into()],
-        }
+        })
         .event("lead"),
     ]);
     team.append(vec![created(&["intruder"], true)]);

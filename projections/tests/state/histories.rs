@@ -11,7 +11,7 @@ use std::sync::Arc;
 use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
 use teamlog_engine::{Format, Json, Log, NewEvent};
 use teamlog_projections::delivery::event::{
-    ConfigChanged, DeliveryAcked, DeliveryDead, DeliveryRequired, DeliveryRetry,
+    DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,
 };
 use teamlog_projections::live::derived_dir;
 use teamlog_projections::message::MessageInfo;
@@ -23,6 +23,7 @@ use teamlog_projections::task::event::{
     TaskCompleted, TaskCreated, TaskFact, TaskFailed, TaskUpdated,
 };
 use teamlog_projections::task::imported::TaskImported;
+use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
 use teamlog_projections::{Live, Message, MessageType, Policy, Priority};
 
@@ -226,9 +227,9 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
         Form::Number(..) => Value::Number(u64::from(value)),
         Form::Choice(_) | Form::Path | Form::Programs => Value::Text(format!("/{value}")),
     });
-    ConfigChanged {
+    TeamFact::ConfigChanged(ConfigChanged {
         changes: vec![(setting, value)],
-    }
+    })
     .event("lead")
 }
 
@@ -295,33 +296,33 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                 due_at: (retries % 2 == 0).then(|| at(2)),
                 requeued: *requeued,
             };
-            return required.event("lead", &info(*id, agent(to)));
+            return DeliveryFact::Required(required).event("lead", &info(*id, agent(to)));
         }
         Said::Retried { id, attempt } => {
-            let retry = DeliveryRetry {
+            let retry = DeliveryFact::Retry(DeliveryAttempt {
                 message_id: format!("m{id}"),
                 attempt: u32::from(*attempt),
-            };
-            return retry.event("teamlog", &info(*id, "dev"), at(3));
+                due_at: Some(at(3).to_string()),
+            });
+            return retry.event("teamlog", &info(*id, "dev"));
         }
         Said::Buried { id, letter } => {
-            let dead = DeliveryDead {
+            let dead = DeliveryFact::Dead(DeliveryDead {
                 id: format!("dlq_{letter}"),
                 message_id: format!("m{id}"),
                 reason: "ack_timeout".to_owned(),
                 attempts: 3,
-            };
-            return dead.event(
-                "teamlog",
-                &info(*id, AGENTS[usize::from(letter % 3)]),
-                at(4),
-            );
+                due_at: Some(at(4).to_string()),
+            });
+            let to = AGENTS[usize::from(letter % 3)];
+            return dead.event("teamlog", &info(*id, to));
         }
         Said::Confirmed { id } => {
-            let acked = DeliveryAcked {
+            let acked = DeliveryFact::Acked(DeliveryAttempt {
                 message_id: format!("m{id}"),
                 attempt: 1,
-            };
+                due_at: None,
+            });
             return acked.event("dev", &info(*id, "dev"));
         }
         Said::Marked { id, by, delivered } => {

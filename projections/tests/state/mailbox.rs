@@ -4,7 +4,7 @@ use crate::support::*;
 use teamlog_engine::{NewEvent, Timestamp};
 use teamlog_projections::live::SeqPage;
 use teamlog_projections::message::event::{
-    DispatchMoved, DispatchRequested, DispatchStep, Mark, MessageMarked,
+    DispatchRequested, DispatchStep, MailFact, Mark, MessageMarked,
 };
 use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
 use teamlog_projections::{Live, Message, MessageType};
@@ -24,11 +24,10 @@ pub fn about(id: &str, to: &str) -> MessageInfo {
 
 pub fn marked(mark: Mark, id: &str, agent: &str) -> NewEvent {
     let marked = MessageMarked {
-        mark,
         message_id: id.to_owned(),
         agent: agent.to_owned(),
     };
-    marked.event(agent, &about(id, agent))
+    mark.on(marked).event(agent, &about(id, agent))
 }
 
 pub fn requested(request: &str, id: &str, to: &str) -> NewEvent {
@@ -42,16 +41,12 @@ pub fn requested(request: &str, id: &str, to: &str) -> NewEvent {
         transport_preference: "transport_direct".to_owned(),
         fallback_allowed: false,
     };
-    requested.event("lead", &about(id, to))
+    MailFact::Requested(requested).event("lead", &about(id, to))
 }
 
 pub fn moved(request: &str, step: DispatchStep) -> NewEvent {
-    let moved = DispatchMoved {
-        request_id: request.to_owned(),
-        step,
-        reason: (step == DispatchStep::Failed).then(|| "nobody there".to_owned()),
-    };
-    moved.event("dev", &about("m1", "dev"))
+    let reason = (step == DispatchStep::Failed).then_some("nobody there");
+    step.of(request, reason).event("dev", &about("m1", "dev"))
 }
 
 pub fn mail(id: &str, to: &str, body: &str) -> Message {

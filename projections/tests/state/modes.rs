@@ -344,6 +344,7 @@ fn a_decision_moves_nothing() {
     let before = team.live().mode_scope(&Scope::Root).unwrap();
     let told = ModeTransitioned {
         mode: Mode::Team,
+        requested: Mode::Team,
         scope: Scope::Root,
         kind: "auto-complete",
         current: vec![Mode::Blueprint],

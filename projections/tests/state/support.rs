@@ -8,14 +8,15 @@ use teamlog_engine::{
     Durability, Format, Json, Log, LogOptions, ManualClock, NewEvent, NewLog, RefKind, SeededIds,
     Timestamp, Writer,
 };
-use teamlog_projections::fact::{MessageAcked, TeamClosed, TeamCreated};
+use teamlog_projections::message::event::MessageAcked;
 use teamlog_projections::mode::event::{
-    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SkillsSynced,
+    Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SkillsSynced,
 };
 use teamlog_projections::mode::{Mode, ModeEntry, Scope};
+use teamlog_projections::team::event::{TeamClosed, TeamCreated, TeamFact};
 use teamlog_projections::worker::event::{
-    AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
-    inbox_written,
+    AckStatus, Heartbeat, Identity, Instructions, ShutdownAck, ShutdownRequest, StatusChange,
+    WorkerAct, WorkerState,
 };
 use teamlog_projections::worker::supervision::{
     Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
@@ -355,21 +356,21 @@ pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     let name = |text: &str| format!("{text} {value}");
     let state = WorkerState::ALL[usize::from(value) % 7];
     match what {
-        0 => Identity {
+        0 => WorkerAct::Identity(Identity {
             role: name("role"),
             assigned_tasks: vec![value.to_string()],
             pane_id: Some(name("pane")),
             worktree_detached: Some(value > 1),
             model: (value > 2).then(|| name("model")),
             ..Identity::unregistered(u32::from(value), "")
-        }
-        .event(worker),
-        1 | 2 => Heartbeat {
+        })
+        .event(worker, worker),
+        1 | 2 => WorkerAct::Heartbeat(Heartbeat {
             pid: 7,
             turn_count: u32::from(value),
             alive: value > 0,
-        }
-        .event(worker),
+        })
+        .event(worker, worker),
         3 | 4 => StatusChange {
             state,
             prev_state: None,
@@ -377,16 +378,19 @@ pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
             reason: Some(name("reason")),
         }
         .event(worker, None),
-        5 => inbox_written("lead", worker, &name("# do")),
-        6 => ShutdownRequest {
+        5 => WorkerAct::Inbox(Instructions {
+            content: name("# do"),
+        })
+        .event("lead", worker),
+        6 => WorkerAct::ShutdownRequested(ShutdownRequest {
             requested_by: "lead".into(),
-        }
-        .event(worker),
-        7 => ShutdownAck {
+        })
+        .event("lead", worker),
+        7 => WorkerAct::ShutdownAcked(ShutdownAck {
             status: AckStatus::ALL[usize::from(value) % 2],
             reason: None,
-        }
-        .event(worker),
+        })
+        .event(worker, worker),
         8 => Approval {
             task_id: value.to_string(),
             required: true,
@@ -427,9 +431,9 @@ pub fn reported(payload: &str) -> NewEvent {
 }
 
 pub fn closed() -> NewEvent {
-    TeamClosed {
+    TeamFact::Closed(TeamClosed {
         reason: "shutdown".into(),
-    }
+    })
     .event("lead")
 }
 
@@ -443,12 +447,12 @@ pub fn scope(session: Option<&str>) -> Scope {
 }
 
 pub fn mode_started(mode: Mode, session: Option<&str>, state: &str) -> NewEvent {
-    ModeStarted {
+    ModeFact::Started(ModeStarted {
         mode,
         scope: scope(session),
         state: fields(state),
         seen_at: None,
-    }
+    })
     .event("dev", None)
     .unwrap()
 }
@@ -460,45 +464,45 @@ pub fn mode_changed(
     set: &str,
     unset: &[&str],
 ) -> NewEvent {
-    ModeChanged {
-        change,
+    let changed = ModeChanged {
         mode,
         scope: scope(session),
         set: fields(set),
         unset: unset.iter().map(|field| (*field).to_owned()).collect(),
         seen_at: None,
-    }
-    .event("dev", None)
-    .unwrap()
+    };
+    change.of(changed).event("dev", None).unwrap()
 }
 
 pub fn mode_cleared(mode: Mode, session: Option<&str>, tombstone: bool) -> NewEvent {
-    ModeCleared {
+    ModeFact::Cleared(ModeCleared {
         mode,
         scope: scope(session),
         tombstone,
-    }
+    })
     .event("dev", None)
     .unwrap()
 }
 
 pub fn mode_locked(locked: bool, mode: Mode, session: Option<&str>, lock: &str) -> NewEvent {
-    InputLocked {
-        locked,
+    let lock = InputLock {
         mode,
         scope: scope(session),
         input_lock: fields(lock),
-    }
-    .event("dev", None)
-    .unwrap()
+    };
+    let fact = match locked {
+        true => ModeFact::InputLocked(lock),
+        false => ModeFact::InputUnlocked(lock),
+    };
+    fact.event("dev", None).unwrap()
 }
 
 pub fn skills_synced(session: Option<&str>, skills: &[Mode], metadata: &str) -> NewEvent {
-    SkillsSynced {
+    ModeFact::SkillsSynced(SkillsSynced {
         scope: scope(session),
         skills: skills.to_vec(),
         metadata: fields(metadata),
-    }
+    })
     .event("dev", None)
     .unwrap()
 }

@@ -3,43 +3,44 @@
 use crate::support::*;
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
-use teamlog_projections::artifact::event::{ArtifactKind, ArtifactStored};
+use teamlog_projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use teamlog_projections::usage::Whose;
+use teamlog_projections::usage::event::UsageFact;
 use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageReported};
 
 /// Anything that is said of tokens and artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     let number = u64::from(number);
     match what {
-        0 => Budget {
+        0 => UsageFact::Set(Budget {
             max_tokens: Some(number * 10),
             soft_limit_tokens: (number > 3).then_some(number),
             per_agent_tokens: None,
             hard_limit: number > 5,
-        }
-        .event(by),
-        1 => SoftLimitReached {
+        })
+        .event(by, None),
+        1 => UsageFact::SoftLimitReached(SoftLimitReached {
             limit: number,
             tokens: number,
-        }
-        .event(by),
-        6 | 7 => ArtifactStored {
+        })
+        .event(by, None),
+        6 | 7 => ArtifactFact::Stored(ArtifactStored {
             name: format!("a{}", number % 3),
             kind: ArtifactKind::ALL[usize::from(what == 6)],
             digest: format!("{number:064x}"),
             size: number,
             task_id: None,
             worker: Some(by.to_owned()),
-        }
+        })
         .event(by, None),
-        _ => UsageReported {
+        _ => UsageFact::Reported(UsageReported {
             worker: by.to_owned(),
             task_id: (what == 2).then(|| "1".to_owned()),
             input_tokens: number,
             output_tokens: 1,
             tokens: if what == 3 { u64::MAX } else { number + 1 },
-        }
-        .event(None),
+        })
+        .event(by, None),
     }
 }
 

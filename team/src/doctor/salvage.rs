@@ -5,7 +5,7 @@ use crate::handle::root::{Root, team_dir};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::names;
-use crate::projections::fact::TeamCreated;
+use crate::projections::team::event::TeamCreated;
 use std::ops::ControlFlow;
 use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::repair::salvage;

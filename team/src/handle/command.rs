@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use teamlog_engine::{Durability, Error, Event, NewEvent, RefKind, Timestamp};
 use teamlog_projections::Live;
-use teamlog_projections::response::event::ResponseStored;
+use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
@@ -338,11 +338,11 @@ impl Control {
         if events.is_empty() && live.is_closed().unwrap_or(true) {
             return Vec::new();
         }
-        let stored = ResponseStored {
+        let stored = ResponseFact::Stored(ResponseStored {
             operation: self.operation.clone(),
             request: self.digest(),
             response,
-        };
+        });
         let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
         vec![stored.event(actor, key)]
     }

@@ -14,7 +14,7 @@ use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::{MembersAdded, TeamCreated};
+use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use crate::refusal::{Code, Refusal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
@@ -186,7 +186,7 @@ fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEv
     if members.is_empty() {
         return Ok(None);
     }
-    let mut event = MembersAdded { members }.event(DEFAULT_ACTOR);
+    let mut event = TeamFact::MembersAdded(MembersAdded { members }).event(DEFAULT_ACTOR);
     event.created_at = just_before(entries, restamp);
     Ok(Some(event))
 }

@@ -11,7 +11,7 @@ use crate::import::team_chat_history::{Item, history};
 use crate::import::team_chat_source::{Chat, FileProblem, read_chat};
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
-use crate::projections::fact::TeamCreated;
+use crate::projections::team::event::{TeamCreated, TeamFact};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -150,6 +150,7 @@ impl Root {
         let first = history.first().map(|item| item.at.plus_micros(-1));
         append(&writer, created.event(DEFAULT_ACTOR, first))?;
         if let Some(config) = &chat.config {
+            let config = TeamFact::ConfigChanged(config.clone());
             let mut event = config.event(DEFAULT_ACTOR);
             event.created_at = first;
             append(&writer, event)?;

@@ -1,7 +1,7 @@
 //! `config.json` of the message protocol's directory: how long a delivery waits for its ack, and how often it is tried
 //! again, by type of message.
 
-use crate::projections::delivery::event::ConfigChanged;
+use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 use crate::projections::{MessageType, Setting};
 use serde_json::{Map, Value as Any};

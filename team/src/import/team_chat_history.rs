@@ -6,9 +6,10 @@ use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_events::OldEvent;
 use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
 use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::fact::MessageAcked;
+use crate::projections::Message;
+use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
-use crate::projections::{Message, MessageType};
+use crate::projections::message::event::MessageAcked;
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_engine::{NewEvent, Timestamp};
 
@@ -147,19 +148,18 @@ impl History<'_> {
 
     fn letter(&mut self, letter: &ReadLetter) {
         let message = self.known.get(letter.dead.message_id.as_str());
+        let to = message.map_or("", |message| &message.to);
         let info = MessageInfo {
-            id: letter.dead.message_id.clone(),
-            seq: 0,
-            kind: message.map_or(MessageType::Message, |message| message.kind),
-            to: message
-                .map(|message| message.to.clone())
-                .unwrap_or_default(),
             task_id: message.and_then(|message| message.task_id.clone()),
             trace_id: message.and_then(|message| message.trace_id.clone()),
-            acked: None,
+            ..MessageInfo::unknown(&letter.dead.message_id, to)
         };
         let at = message.map_or(letter.at, |message| letter.at.max(message.created_at));
-        let event = letter.dead.event(DEFAULT_ACTOR, &info, at);
+        let dead = DeliveryFact::Dead(DeliveryDead {
+            due_at: Some(at.to_string()),
+            ..letter.dead.clone()
+        });
+        let event = dead.event(DEFAULT_ACTOR, &info);
         self.counts.dead_letters += 1;
         self.push(at, 2, &letter.dead.id, event);
     }

@@ -10,9 +10,10 @@ use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_config::settings;
 use crate::import::team_chat_events::OldEvent;
 use crate::log::lines::Lines;
-use crate::projections::delivery::event::{ConfigChanged, DeliveryDead};
+use crate::projections::delivery::event::DeliveryDead;
 use crate::projections::message::{Names, NotApplied, check_id, check_name};
 use crate::projections::task::imported::TaskImported;
+use crate::projections::team::event::ConfigChanged;
 use crate::projections::{Envelope, Message, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -438,6 +439,7 @@ impl Reading<'_> {
             message_id: letter.message_id,
             reason: letter.reason.unwrap_or_else(|| "ack_timeout".to_owned()),
             attempts: letter.attempts.unwrap_or(1),
+            due_at: None,
         };
         Ok((ReadLetter { dead, at }, message))
     }

@@ -10,8 +10,8 @@ use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::{closing, membership};
 use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::fact::TeamClosed;
 use crate::projections::task::TaskCounts;
+use crate::projections::team::event::{TeamClosed, TeamFact};
 use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 use crate::projections::{Live, Setting, Status};
@@ -214,9 +214,9 @@ impl Closing {
             from: phase.unwrap_or_else(|| FIRST_PHASE.to_owned()),
             to: LAST_PHASE.to_owned(),
         };
-        let closed = TeamClosed {
+        let closed = TeamFact::Closed(TeamClosed {
             reason: self.mode().name().to_owned(),
-        };
+        });
         Ok([phase.event(DEFAULT_ACTOR), closed.event(DEFAULT_ACTOR)])
     }
 }

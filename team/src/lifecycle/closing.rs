@@ -13,12 +13,12 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::end as mode_end;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
-use crate::projections::delivery::event::DeliveryDead;
-use crate::projections::message::event::{DispatchMoved, DispatchStep};
+use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
+use crate::projections::message::event::DispatchStep;
 use crate::projections::message::{Dispatch, MessageInfo};
 use crate::projections::mode::event::SessionEnd;
 use crate::projections::task::event::TaskAct;
-use crate::projections::{Live, MessageType, Status};
+use crate::projections::{Live, Status};
 use crate::task::{blocking, holding};
 use std::collections::BTreeSet;
 use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
@@ -103,14 +103,15 @@ pub(crate) fn end(
     let deliveries = live.open_deliveries(GROUP_MAX)?;
     more |= deliveries.len() == GROUP_MAX;
     for delivery in deliveries {
-        let dead = DeliveryDead {
+        let dead = DeliveryFact::Dead(DeliveryDead {
             id: tick::dead_letter_id(delivery.required_id),
             message_id: delivery.message_id.clone(),
             reason: TEAM_CLOSED.to_owned(),
             attempts: delivery.attempt,
-        };
+            due_at: Some(now.to_string()),
+        });
         let message = tick::message(live, &delivery)?;
-        events.push(led(dead.event(DEFAULT_ACTOR, &message, now)));
+        events.push(led(dead.event(DEFAULT_ACTOR, &message)));
     }
     let dispatches = live.open_dispatches(GROUP_MAX)?;
     more |= dispatches.len() == GROUP_MAX;
@@ -122,25 +123,14 @@ pub(crate) fn end(
 
 fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
     let request = &dispatch.request;
-    let moved = DispatchMoved {
-        request_id: request.request_id.clone(),
-        step: DispatchStep::Failed,
-        reason: Some(TEAM_CLOSED.to_owned()),
-    };
+    let moved = DispatchStep::Failed.of(&request.request_id, Some(TEAM_CLOSED));
     let known = match &request.message_id {
         Some(id) => live.message(id)?,
         None => None,
     };
     // A log from elsewhere may not hold the message, and a request need not be about one.
-    let message = known.unwrap_or_else(|| MessageInfo {
-        id: request.message_id.clone().unwrap_or_default(),
-        seq: 0,
-        kind: MessageType::Message,
-        to: request.to_worker.clone(),
-        task_id: None,
-        trace_id: None,
-        acked: None,
-    });
+    let id = request.message_id.as_deref().unwrap_or_default();
+    let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
     let mut event = moved.event(DEFAULT_ACTOR, &message);
     if message.id.is_empty() {
         event.refs.names[RefKind::Message as usize] = None;

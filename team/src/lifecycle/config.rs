@@ -5,7 +5,7 @@ use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::projections::Live;
-use crate::projections::delivery::event::ConfigChanged;
+use crate::projections::team::event::{ConfigChanged, TeamFact};
 use crate::projections::team::settings::{Setting, Value};
 use crate::refusal::{Code, Refusal};
 use crate::{Recorded, names};
@@ -203,7 +203,8 @@ impl Command for ConfigChange {
         };
         let changed = set.then(|| previous.clone()) != wanted;
         let changes = vec![(setting, wanted)];
-        let event = changed.then(|| ConfigChanged { changes }.event(actor));
+        let event =
+            changed.then(|| TeamFact::ConfigChanged(ConfigChanged { changes }).event(actor));
         let decided = Changed {
             changed,
             value,

@@ -8,7 +8,7 @@ use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::{MembersAdded, TeamCreated};
+use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::Format;
@@ -157,14 +157,12 @@ impl Command for Joining {
         let mut members = live.members()?;
         members.extend_from_slice(&added);
         members.sort();
-        let event = MembersAdded {
+        let fact = TeamFact::MembersAdded(MembersAdded {
             members: added.clone(),
-        }
-        .event(actor(&self.0));
-        let events = if added.is_empty() {
-            vec![]
-        } else {
-            vec![event]
+        });
+        let events = match added.is_empty() {
+            true => Vec::new(),
+            false => vec![fact.event(actor(&self.0))],
         };
         Ok(Decision::Granted((members, added), events))
     }

@@ -6,8 +6,8 @@ use crate::names;
 use crate::refusal::{Code, Refusal, shown};
 use teamlog_engine::NewEvent;
 use teamlog_projections::Live;
-use teamlog_projections::fact::MembersAdded;
 use teamlog_projections::spelling;
+use teamlog_projections::team::event::{MembersAdded, TeamFact};
 
 /// Always a valid sender and mailbox, in every team.
 pub const LEADER: &str = "leader-fixed";
@@ -54,7 +54,9 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
         return Ok(None);
     }
     let members = vec![agent.to_owned()];
-    Ok(Some(MembersAdded { members }.event(agent)))
+    Ok(Some(
+        TeamFact::MembersAdded(MembersAdded { members }).event(agent),
+    ))
 }
 
 /// Checks that an agent may act in the team, and gives the event by which it joins, if it does.

@@ -7,7 +7,8 @@ use crate::lifecycle::membership::LEADER;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::fact::MembersAdded;
+use crate::projections::team::event::{MembersAdded, TeamFact};
+use crate::projections::worker::event::WorkerAct;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE};
 use crate::refusal::{Code, Refusal};
 use crate::usage::report::SetBudget;
@@ -127,7 +128,7 @@ impl TeamSetup {
         }
         Ok(match members.is_empty() {
             true => Vec::new(),
-            false => vec![MembersAdded { members }.event(DEFAULT_ACTOR)],
+            false => vec![TeamFact::MembersAdded(MembersAdded { members }).event(DEFAULT_ACTOR)],
         })
     }
 
@@ -148,7 +149,7 @@ impl TeamSetup {
                     .field("agents")
                     .into());
             }
-            events.push(after.event(&agent.id));
+            events.push(WorkerAct::Identity(after).event(&agent.id, &agent.id));
         }
         Ok(events)
     }

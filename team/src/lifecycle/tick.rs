@@ -10,13 +10,13 @@ use crate::handle::team::Team;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::mailbox_mark::dispatch;
 use crate::names;
-use crate::projections::delivery::event::{DeliveryDead, DeliveryRetry};
+use crate::projections::Live;
+use crate::projections::delivery::event::{DeliveryAttempt, DeliveryDead, DeliveryFact};
 use crate::projections::delivery::{Delivery, Due, Step};
 use crate::projections::live::remove_old_derived;
 use crate::projections::message::MessageInfo;
-use crate::projections::message::event::{DispatchMoved, DispatchStep};
+use crate::projections::message::event::DispatchStep;
 use crate::projections::task::event::TaskAct;
-use crate::projections::{Live, MessageType};
 use crate::task::holding;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -266,20 +266,22 @@ fn event(live: &Live, due: &Due, actor: &str) -> Result<NewEvent> {
     let delivery = &due.delivery;
     let message_id = delivery.message_id.clone();
     let message = message(live, delivery)?;
-    let mut event = match due.step {
-        Step::Retry(attempt) => DeliveryRetry {
+    let due_at = Some(due.at.to_string());
+    let fact = match due.step {
+        Step::Retry(attempt) => DeliveryFact::Retry(DeliveryAttempt {
             message_id,
             attempt,
-        }
-        .event(actor, &message, due.at),
-        Step::Dead(attempts) => DeliveryDead {
+            due_at,
+        }),
+        Step::Dead(attempts) => DeliveryFact::Dead(DeliveryDead {
             id: dead_letter_id(delivery.required_id),
             message_id,
             reason: ACK_TIMEOUT.to_owned(),
             attempts,
-        }
-        .event(actor, &message, due.at),
+            due_at,
+        }),
     };
+    let mut event = fact.event(actor, &message);
     event.cause = delivery.required_id.map(Cause::Event);
     Ok(event)
 }
@@ -296,28 +298,14 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     let Some(open) = open else {
         return Ok(None);
     };
-    let moved = DispatchMoved {
-        request_id: open.request.request_id,
-        step: DispatchStep::Failed,
-        reason: Some(ACK_TIMEOUT.to_owned()),
-    };
+    let moved = DispatchStep::Failed.of(&open.request.request_id, Some(ACK_TIMEOUT));
     Ok(Some(moved.event(actor, &message(live, delivery)?)))
 }
 
 /// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.
 pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
-    Ok(match live.message(&delivery.message_id)? {
-        Some(message) => message,
-        None => MessageInfo {
-            id: delivery.message_id.clone(),
-            seq: 0,
-            kind: MessageType::Message,
-            to: delivery.to.clone(),
-            task_id: None,
-            trace_id: None,
-            acked: None,
-        },
-    })
+    let known = live.message(&delivery.message_id)?;
+    Ok(known.unwrap_or_else(|| MessageInfo::unknown(&delivery.message_id, &delivery.to)))
 }
 
 /// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.

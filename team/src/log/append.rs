@@ -136,11 +136,15 @@ impl Append {
 fn check_kind(kind: &str) -> Result<(), Refusal> {
     if let Some(reserved) = vocabulary::find(kind) {
         let message = format!("kind must lie outside teamlog's own vocabulary, but is {kind:?}");
-        return Err(Refusal::new(Code::ReservedKind, message)
+        let refusal = Refusal::new(Code::ReservedKind, message)
             .field("kind")
-            .hint(format!("it is produced by: {}", reserved.command))
-            .detail("kind", kind)
-            .detail("command", reserved.command));
+            .detail("kind", kind);
+        return Err(match reserved.command {
+            None => refusal.hint("no command produces it; it is kept for later versions"),
+            Some(command) => refusal
+                .hint(format!("it is produced by: {command}"))
+                .detail("command", command),
+        });
     }
     let mut bytes = kind.bytes();
     let proper = bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())

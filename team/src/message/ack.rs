@@ -8,9 +8,8 @@ use crate::lifecycle::membership;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::delivery::State;
-use crate::projections::delivery::event::DeliveryAcked;
-use crate::projections::fact::{AckRefused, MessageAcked};
-use crate::projections::message::MessageInfo;
+use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
+use crate::projections::message::event::{AckRefused, MessageAcked};
 use schemars::JsonSchema;
 use serde::Serialize;
 use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
@@ -89,7 +88,11 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            inherit(message, &mut event);
+            // Whatever becomes of an ack, it belongs to the story and the task of its message.
+            event.refs.set_given([
+                (RefKind::Trace, message.trace_id.as_deref()),
+                (RefKind::Task, message.task_id.as_deref()),
+            ]);
         }
         if let Some(actor) = &self.actor {
             names::check_free("actor", actor)?;
@@ -111,10 +114,11 @@ impl Command for Ack {
             && let Some(delivery) = live.delivery(&message.id)?
             && delivery.state == State::Open
         {
-            let acked = DeliveryAcked {
+            let acked = DeliveryFact::Acked(DeliveryAttempt {
                 message_id: message.id.clone(),
                 attempt: delivery.attempt,
-            };
+                due_at: None,
+            });
             let actor = self.actor.as_deref().unwrap_or(&self.agent);
             let mut event = acked.event(actor, &message);
             event.cause = Some(Cause::Earlier(events.len() - 1));
@@ -125,18 +129,5 @@ impl Command for Ack {
 
     fn answer(&self, answer: &AckAnswer, _: &After<'_>) -> Result<AckAnswer> {
         Ok(answer.clone())
-    }
-}
-
-/// Whatever becomes of an ack, it belongs to the story and the task of its message.
-fn inherit(message: &MessageInfo, event: &mut NewEvent) {
-    let inherited = [
-        (RefKind::Trace, &message.trace_id),
-        (RefKind::Task, &message.task_id),
-    ];
-    for (kind, value) in inherited {
-        if let Some(value) = value {
-            event.refs.set(kind, value.clone());
-        }
     }
 }

@@ -7,7 +7,7 @@ use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::send::{Require, Terms};
 use crate::projections::delivery::State;
-use crate::projections::delivery::event::DeliveryRequired;
+use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::{DeadLetter, Live, Message, fact};
 use crate::refusal::{Code, Refusal};
 use crate::{Recorded, names};
@@ -196,7 +196,7 @@ impl Command for Requeue {
             None => live.policy(message.kind)?,
         };
         let policy = self.delivery.over(policy)?;
-        let required = DeliveryRequired::from(now, &message.id, policy, true);
+        let required = DeliveryFact::required(now, &message.id, policy, true);
         let mut event = required.event(actor, &message);
         event.cause = letter.event.map(Cause::Event);
         Ok(Decision::Granted(letter, vec![event]))

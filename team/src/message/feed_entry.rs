@@ -79,7 +79,6 @@ impl FeedEntry {
     /// What an event tells an agent; `None` where it tells nobody anything.
     pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
         let said = match Fact::decode(event)? {
-            Fact::MessageSent(_) => mail(&fact::message(event)?),
             Fact::Thread(fact) => match &fact.act {
                 ThreadAct::Posted(posted) => FeedEntry {
                     kind: "thread_message".to_owned(),
@@ -97,6 +96,7 @@ impl FeedEntry {
                 Some(entry) => entry,
                 None => return Ok(None),
             },
+            fact if fact.sent().is_some() => mail(&fact::message(event)?),
             _ => return Ok(None),
         };
         Ok(Some(FeedEntry {

@@ -11,7 +11,7 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::message::mail::DispatchShown;
 use crate::names;
 use crate::projections::Live;
-use crate::projections::message::event::{DispatchMoved, DispatchStep, Mark, MessageMarked};
+use crate::projections::message::event::{DispatchStep, Mark, MessageMarked};
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,6 +94,7 @@ impl MarkDelivered {
 /// One mark.
 #[derive(Debug, Clone)]
 struct Job {
+    mark: Mark,
     marked: MessageMarked,
     team: String,
 }
@@ -147,8 +148,8 @@ impl Team {
         names::check_known("worker", worker)?;
         names::check_free("message_id", message_id)?;
         self.execute(Job {
+            mark,
             marked: MessageMarked {
-                mark,
                 message_id: message_id.to_owned(),
                 agent: worker.to_owned(),
             },
@@ -169,14 +170,15 @@ impl Command for Job {
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
         // Whoever is told did nothing, whoever has its mail did.
-        let (was, actor, ends) = match self.marked.mark {
+        let (was, actor, ends) = match self.mark {
             Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
             Mark::Delivered => (marks.delivered_at, worker, true),
         };
         let mut events = Vec::new();
         if was.is_none() {
             events.extend(membership::joining(live, worker)?.filter(|_| ends));
-            events.push(self.marked.event(actor, &message));
+            let marked = self.mark.on(self.marked.clone());
+            events.push(marked.event(actor, &message));
         }
         let marked = events.len().checked_sub(1).map(Cause::Earlier);
         if let Some(dispatch) = dispatch(live, &message.id)?.filter(|_| ends) {
@@ -222,13 +224,7 @@ fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent>
         DispatchStatus::Notified => &[DispatchStep::Delivered],
         DispatchStatus::Delivered | DispatchStatus::Failed => &[],
     };
-    let event = |step: &DispatchStep| {
-        let moved = DispatchMoved {
-            request_id: dispatch.request.request_id.clone(),
-            step: *step,
-            reason: None,
-        };
-        moved.event(actor, message)
-    };
+    let id = &dispatch.request.request_id;
+    let event = |step: &DispatchStep| step.of(id, None).event(actor, message);
     left.iter().map(event).collect()
 }

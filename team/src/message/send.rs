@@ -11,7 +11,7 @@ use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::message::dead_letter::DeadLetterShown;
 use crate::projections::delivery::Delivery;
-use crate::projections::delivery::event::DeliveryRequired;
+use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::message::{Message, MessageInfo, Names, NotApplied};
 use crate::projections::{Envelope, Live, MessageType, Policy, Setting, Status};
 use crate::refusal::{Code, Refusal};
@@ -332,9 +332,9 @@ impl Job {
 
 impl Require {
     /// What is recorded for a message: what was asked for, else what the settings of the team say for its type.
-    fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryRequired> {
+    fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryFact> {
         let policy = self.over(live.policy(message.kind)?)?;
-        Ok(DeliveryRequired::from(now, &message.id, policy, false))
+        Ok(DeliveryFact::required(now, &message.id, policy, false))
     }
 
     /// What was asked for, over a policy.

@@ -7,7 +7,7 @@ use crate::handle::command::{After, Command, Decision};
 use crate::handle::team::Team;
 use crate::lifecycle::membership::{self, LEADER};
 use crate::message::mail::{DispatchOutcome, Mail};
-use crate::projections::message::event::DispatchRequested;
+use crate::projections::message::event::{DispatchRequested, MailFact};
 use crate::projections::message::{DispatchStatus, MessageInfo};
 use crate::projections::{Envelope, Live, MessageType, Names};
 use crate::refusal::Refusal;
@@ -216,7 +216,7 @@ impl Job {
 
     fn request(&self, live: &Live, mail: &Mail) -> Result<NewEvent> {
         let (team, to) = (&self.team, &mail.to_worker);
-        let request = DispatchRequested {
+        let request = MailFact::Requested(DispatchRequested {
             request_id: self.request_id.clone(),
             kind: "mailbox".to_owned(),
             to_worker: to.clone(),
@@ -228,19 +228,12 @@ impl Job {
             message_id: Some(mail.message_id.clone()),
             transport_preference: TRANSPORT.to_owned(),
             fallback_allowed: true,
-        };
-        let message = match live.message(&mail.message_id)? {
-            Some(message) => message,
-            None => MessageInfo {
-                id: mail.message_id.clone(),
-                seq: 0,
-                kind: MessageType::Message,
-                to: to.clone(),
-                task_id: None,
-                trace_id: self.letter.trace_id.clone(),
-                acked: None,
-            },
-        };
+        });
+        let known = live.message(&mail.message_id)?;
+        let message = known.unwrap_or_else(|| MessageInfo {
+            trace_id: self.letter.trace_id.clone(),
+            ..MessageInfo::unknown(&mail.message_id, to)
+        });
         Ok(request.event(&self.letter.from, &message))
     }
 }

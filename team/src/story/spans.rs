@@ -135,11 +135,14 @@ impl<'a> Fold<'a> {
     fn sent(&mut self, at: usize, recorded: &'a Recorded) {
         let event = &recorded.event;
         // Whoever asked for the story got it from a log whose state is folded: what cannot be read was an error there.
-        let Ok(Fact::MessageSent(sent)) = Fact::decode(event) else {
+        let Ok(fact) = Fact::decode(event) else {
+            return;
+        };
+        let Some(sent) = fact.sent() else {
             return;
         };
         if let (Some(task), false) = (event.refs.get(RefKind::Task), recorded.marks.superseded) {
-            self.task_message(at, task, &sent);
+            self.task_message(at, task, sent);
         }
         if let Some(id) = event.refs.get(RefKind::Message) {
             let outcome = match recorded.marks.acked {

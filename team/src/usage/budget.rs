@@ -3,6 +3,7 @@
 use crate::failure::Result;
 use crate::handle::team::Team;
 use crate::projections::Live;
+use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, Whose};
 use crate::refusal::{Code, Refusal};
@@ -83,7 +84,8 @@ pub(crate) fn reached(
     if info.is_some_and(known) {
         return None;
     }
-    let mut event = SoftLimitReached { limit, tokens }.event(actor);
+    let reached = SoftLimitReached { limit, tokens };
+    let mut event = UsageFact::SoftLimitReached(reached).event(actor, None);
     event.cause = Some(Cause::Earlier(cause));
     Some(event)
 }

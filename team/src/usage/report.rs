@@ -9,6 +9,7 @@ use crate::lifecycle::membership;
 use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
+use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
 use crate::refusal::{Code, Refusal};
@@ -301,10 +302,12 @@ impl Command for ReportUsage {
             None => None,
             Some(task) => existing(live, task)?,
         };
-        events.push(reported.event(trace.as_deref()));
+        let tokens = reported.tokens;
+        let fact = UsageFact::Reported(reported);
+        events.push(fact.event(&self.worker, trace.as_deref()));
         if let Some(info) = live.budget()? {
             let used = live.used(Whose::Team)?.tokens;
-            let tokens = used.saturating_add(reported.tokens);
+            let tokens = used.saturating_add(tokens);
             let cause = events.len() - 1;
             let budget = &info.budget;
             events.extend(budget::reached(
@@ -365,7 +368,7 @@ impl Command for SetBudget {
         {
             return Ok(Decision::Granted((), Vec::new()));
         }
-        let mut events = vec![budget.event(DEFAULT_ACTOR)];
+        let mut events = vec![UsageFact::Set(budget.clone()).event(DEFAULT_ACTOR, None)];
         let used = live.used(Whose::Team)?.tokens;
         events.extend(budget::reached(
             before.as_ref(),

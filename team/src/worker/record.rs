@@ -10,7 +10,7 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::worker::HeartbeatShown;
-use crate::projections::worker::event::{Heartbeat, Identity, inbox_written};
+use crate::projections::worker::event::{Heartbeat, Identity, Instructions, WorkerAct};
 use crate::refusal::{Code, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,7 +209,7 @@ impl Command for WriteIdentity {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let identity = self.identity()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
-        events.push(identity.event(&self.worker));
+        events.push(WorkerAct::Identity(identity).event(&self.worker, &self.worker));
         Ok(Decision::Granted((), events))
     }
 
@@ -224,12 +224,12 @@ impl Command for UpdateHeartbeat {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
-        let heartbeat = Heartbeat {
+        let heartbeat = WorkerAct::Heartbeat(Heartbeat {
             pid: self.pid,
             turn_count: self.turn_count,
             alive: self.alive,
-        };
-        events.push(heartbeat.event(&self.worker));
+        });
+        events.push(heartbeat.event(&self.worker, &self.worker));
         Ok(Decision::Granted((), events))
     }
 
@@ -245,7 +245,9 @@ impl Command for WriteInbox {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;
         let content = names::filled("content", &self.content)?;
-        let event = inbox_written(DEFAULT_ACTOR, &self.worker, content);
+        let content = content.to_owned();
+        let instructions = WorkerAct::Inbox(Instructions { content });
+        let event = instructions.event(DEFAULT_ACTOR, &self.worker);
         Ok(Decision::Granted((), vec![event]))
     }
 

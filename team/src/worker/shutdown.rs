@@ -8,7 +8,7 @@ use crate::lifecycle::membership;
 use crate::names;
 use crate::projections::Live;
 use crate::projections::worker::ShutdownAckShown;
-use crate::projections::worker::event::{AckStatus, ShutdownAck, ShutdownRequest};
+use crate::projections::worker::event::{AckStatus, ShutdownAck, ShutdownRequest, WorkerAct};
 use crate::refusal::Refusal;
 use crate::worker::record::WorkerAnswer;
 use schemars::JsonSchema;
@@ -136,10 +136,11 @@ impl Command for RequestShutdown {
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         membership::check(live, "worker", &self.worker)?;
         names::check_free("requested_by", &self.requested_by)?;
-        let request = ShutdownRequest {
+        let request = WorkerAct::ShutdownRequested(ShutdownRequest {
             requested_by: self.requested_by.clone(),
-        };
-        Ok(Decision::Granted((), vec![request.event(&self.worker)]))
+        });
+        let event = request.event(&self.requested_by, &self.worker);
+        Ok(Decision::Granted((), vec![event]))
     }
 
     fn answer(&self, (): &(), _: &After<'_>) -> Result<WorkerAnswer> {
@@ -153,11 +154,11 @@ impl Command for WriteAck {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
-        let ack = ShutdownAck {
+        let ack = WorkerAct::ShutdownAcked(ShutdownAck {
             status: status(&self.status)?,
             reason: self.reason.clone(),
-        };
-        events.push(ack.event(&self.worker));
+        });
+        events.push(ack.event(&self.worker, &self.worker));
         Ok(Decision::Granted((), events))
     }
 

@@ -6,7 +6,7 @@ use crate::mode_calls::{show, write};
 use crate::prelude::*;
 use teamlog_engine::{Log, LogOptions};
 use teamlog_team::lifecycle::cleanup::Cleanup;
-use teamlog_team::projections::fact::TeamClosed;
+use teamlog_team::projections::team::event::{TeamClosed, TeamFact};
 
 fn forced() -> Cleanup {
     given!(Cleanup, force: true)
@@ -197,9 +197,9 @@ fn closed_long_ago(world: &World, team: &str) {
     let dir = format!("teams/{team}");
     let options = given!(LogOptions, clock: world.root.options().clock.clone());
     let log = Log::open(world.memory.clone(), Path::new(&dir), options).unwrap();
-    let closed = TeamClosed {
+    let closed = TeamFact::Closed(TeamClosed {
         reason: "shutdown".into(),
-    };
+    });
     let writer = log.lock().unwrap().into_writer(());
     writer
         .append(vec![closed.event("teamlog")], Durability::Synced)

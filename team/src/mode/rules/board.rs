@@ -8,8 +8,8 @@ use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::rules::denial::Place;
 use crate::projections::Live;
 use crate::projections::mode::event::{
-    Change, Fields, InputLocked, ModeChanged, ModeCleared, ModeStarted, SessionEnd, SessionEnded,
-    SessionSeen, SkillsSynced,
+    Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd,
+    SessionEnded, SessionSeen, SkillsSynced,
 };
 use crate::projections::mode::{Mode, Scope, SessionLife};
 use crate::projections::team::settings::Setting;
@@ -222,12 +222,12 @@ impl<'a> Board<'a> {
         if life.is_some_and(|life| sound(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
         }
-        let seen = SessionSeen {
+        let seen = ModeFact::SessionSeen(SessionSeen {
             session: session.to_owned(),
             seen_at: self.seen_at(scope),
-        };
+        });
         self.seen.insert(scope.clone());
-        self.record(seen.event(DEFAULT_ACTOR))
+        self.record(seen.event(DEFAULT_ACTOR, None))
     }
 
     /// The time of a sign of life, where its event cannot say it: behind events of a clock that ran ahead.
@@ -249,13 +249,13 @@ impl<'a> Board<'a> {
         note: Option<String>,
     ) -> Result<()> {
         let life = self.live.session_life(session)?;
-        let ended = SessionEnded {
+        let ended = ModeFact::SessionEnded(SessionEnded {
             session: session.to_owned(),
             reason,
             last_seen_at: life.map(|life| life.seen_at),
             note,
-        };
-        self.record(ended.event(DEFAULT_ACTOR))
+        });
+        self.record(ended.event(DEFAULT_ACTOR, None))
     }
 
     /// Records what moves no state.
@@ -270,12 +270,12 @@ impl<'a> Board<'a> {
             fields.insert("session_id".into(), session.into());
         }
         self.own(scope, mode, &mut fields);
-        let started = ModeStarted {
+        let started = ModeFact::Started(ModeStarted {
             mode,
             scope: scope.clone(),
             state: fields.clone(),
             seen_at: self.seen_at(scope),
-        };
+        });
         self.keep(scope, mode, fields, None, true)?;
         self.seen.insert(scope.clone());
         self.record(started.event(DEFAULT_ACTOR, None))
@@ -302,14 +302,13 @@ impl<'a> Board<'a> {
         if change != Change::AutoCompleted {
             self.seen.insert(scope.clone());
         }
-        let changed = ModeChanged {
-            change,
+        let changed = change.of(ModeChanged {
             mode,
             scope: scope.clone(),
             set,
             unset,
             seen_at: self.seen_at(scope),
-        };
+        });
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
@@ -322,11 +321,11 @@ impl<'a> Board<'a> {
             trace: trace.clone(),
         });
         self.changed.insert((scope.clone(), mode), left);
-        let cleared = ModeCleared {
+        let cleared = ModeFact::Cleared(ModeCleared {
             mode,
             scope: scope.clone(),
             tombstone,
-        };
+        });
         self.record(cleared.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
@@ -340,11 +339,14 @@ impl<'a> Board<'a> {
             .fields
             .insert("input_lock".into(), lock.clone().into());
         self.changed.insert((scope.clone(), mode), Some(state));
-        let changed = InputLocked {
-            locked,
+        let lock = InputLock {
             mode,
             scope: scope.clone(),
             input_lock: lock,
+        };
+        let changed = match locked {
+            true => ModeFact::InputLocked(lock),
+            false => ModeFact::InputUnlocked(lock),
         };
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
@@ -354,11 +356,11 @@ impl<'a> Board<'a> {
         check_size("metadata", &metadata)?;
         let mut active = self.active_in(scope)?;
         active.sort();
-        let synced = SkillsSynced {
+        let synced = ModeFact::SkillsSynced(SkillsSynced {
             scope: scope.clone(),
             skills: active.into_iter().map(|(_, mode)| mode).collect(),
             metadata,
-        };
+        });
         self.record(synced.event(DEFAULT_ACTOR, trace))
     }
 

@@ -284,6 +284,7 @@ fn verdict(fields: &Fields) -> Review {
 fn told(scope: &Scope, transition: &Transition, source: Source) -> ModeTransitioned {
     ModeTransitioned {
         mode: transition.requested,
+        requested: transition.requested,
         scope: scope.clone(),
         kind: transition.kind.name(),
         current: transition.current.clone(),

@@ -1,0 +1,131 @@
+//! What can happen to the team itself, and the JSON of those payloads.
+
+use super::settings::{Form, Setting, Value};
+use crate::fact::events::{Decode, Payload, events};
+use crate::fact::stored::{Decoded, name, read, write};
+use crate::fact::{Fact, event};
+use serde::{Deserialize, Serialize, Serializer};
+use std::collections::BTreeMap;
+use teamlog_engine::{NewEvent, Timestamp};
+
+events! {
+    /// What happens to the team itself.
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    pub enum TeamFact in Fact::Team {
+        /// The team was created.
+        "team_created" by "teamlog init TEAM" => Created(TeamCreated),
+        /// Agents became members.
+        "members_added" by "teamlog init TEAM --members" => MembersAdded(MembersAdded),
+        /// Settings of the team changed.
+        "config_changed" by "teamlog config set TEAM" => ConfigChanged(ConfigChanged),
+        /// The team was closed; reads go on, mutations are refused.
+        "team_closed" by "teamlog api cleanup" => Closed(TeamClosed),
+    }
+}
+
+/// `team_created`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamCreated {
+    /// Names of the first members.
+    pub members: Vec<String>,
+    /// Whether agents join by acting.
+    pub open: bool,
+    /// Whether view files are kept.
+    pub views: bool,
+}
+
+/// `members_added`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MembersAdded {
+    /// Names of the new members.
+    pub members: Vec<String>,
+}
+
+/// `team_closed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamClosed {
+    /// Why: `shutdown`, `orphan_cleanup`.
+    pub reason: String,
+}
+
+/// `config_changed`: new values, or none where the default is to count again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigChanged {
+    /// Each setting once. A key that this version does not know is left out.
+    #[serde(serialize_with = "by_key")]
+    pub changes: Vec<(Setting, Option<Value>)>,
+}
+
+impl Payload for TeamCreated {
+    fn check(&self) -> Decoded<()> {
+        self.members.iter().try_for_each(|one| name("members", one))
+    }
+}
+
+impl Payload for MembersAdded {
+    fn check(&self) -> Decoded<()> {
+        self.members.iter().try_for_each(|one| name("members", one))
+    }
+}
+
+impl Payload for TeamClosed {}
+
+fn by_key<S: Serializer>(changes: &[(Setting, Option<Value>)], to: S) -> Result<S::Ok, S::Error> {
+    let changes = changes
+        .iter()
+        .map(|(setting, value)| (setting.key(), value));
+    to.collect_map(changes.collect::<BTreeMap<_, _>>())
+}
+
+impl Decode for ConfigChanged {
+    fn decode(text: &str) -> Decoded<ConfigChanged> {
+        #[derive(Deserialize)]
+        struct Stored {
+            changes: BTreeMap<String, Option<serde_json::Value>>,
+        }
+        let mut changes = Vec::new();
+        for (key, value) in read::<Stored>(text)?.changes {
+            if let Some(setting) = Setting::find(&key) {
+                let value = value.map(|value| value_of(setting, &key, value));
+                changes.push((setting, value.transpose()?));
+            }
+        }
+        Ok(ConfigChanged { changes })
+    }
+}
+
+/// Bounds and names are the command's business: what an older or a newer version allowed still counts.
+fn value_of(setting: Setting, key: &str, value: serde_json::Value) -> Decoded<Value> {
+    use serde_json::Value::{Bool, Number, String};
+    let wanted = match (value, setting.form()) {
+        (Bool(on), Form::Switch) => return Ok(Value::Switch(on)),
+        (Number(number), Form::Number(..)) => {
+            let whole = number.as_u64().map(Value::Number);
+            return whole.ok_or_else(|| format!("changes.{key} is not a whole number"));
+        }
+        (String(text), Form::Choice(_) | Form::Path | Form::Programs) => {
+            return Ok(Value::Text(text));
+        }
+        (_, Form::Switch) => "true, false",
+        (_, Form::Number(..)) => "a number",
+        (_, Form::Choice(_) | Form::Path | Form::Programs) => "a text",
+    };
+    Err(format!("changes.{key} is not {wanted} or null"))
+}
+
+impl TeamFact {
+    /// The event that records it.
+    pub fn event(&self, actor: &str) -> NewEvent {
+        event(self.kind(), actor, write(self))
+    }
+}
+
+impl TeamCreated {
+    /// The event that records it; `at` for imported history only.
+    pub fn event(self, actor: &str, at: Option<Timestamp>) -> NewEvent {
+        let mut event = TeamFact::Created(self).event(actor);
+        event.created_at = at;
+        event
+    }
+}
