@@ -190,9 +190,6 @@ pub fn other_than<'a>(name: &'a str, that: &str) -> Option<&'a str> {
 }
 
 /// The sender of a stored envelope.
-///
-/// # Errors
-/// `Undecodable` where it names none.
 pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
     stored::sender(envelope).map_err(undecodable(event))
 }

@@ -87,9 +87,6 @@ impl Live {
     /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
     /// now on. Writes none for a team without views. A view that cannot be written is no error, for it must not stand in
     /// the way of the log: [`Live::views_error`] tells.
-    ///
-    /// # Errors
-    /// `Corrupt`, `Derived`, `Undecodable`.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader) {
@@ -124,9 +121,6 @@ impl Live {
 
     /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs
     /// of at most [`MERGE_BYTES_MAX`]. Cheap when nothing is due. Does nothing while buffered events are not yet written.
-    ///
-    /// # Errors
-    /// I/O, `Derived`.
     pub fn flush_if_due(&mut self) -> Result<()> {
         let short = self.tail.bytes <= TAIL_BYTES_MAX && self.tail.places.len() <= TAIL_EVENTS_MAX;
         if short || self.past {
@@ -166,9 +160,6 @@ impl Live {
     }
 
     /// Puts the tail into a run, whatever its length.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn flush(&mut self) -> Result<()> {
         let settled = self.tail.last.is_some_and(|last| last.seq == self.folded);
         if self.past || !settled {
@@ -183,9 +174,6 @@ impl Live {
     }
 
     /// The digest of the state, as lower-case hex: equal to that of a rebuilt state. Reads all of it.
-    ///
-    /// # Errors
-    /// I/O, `Derived`.
     pub fn digest(&self) -> Result<String> {
         digest(self.rows())
     }

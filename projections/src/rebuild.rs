@@ -37,9 +37,6 @@ impl Rehydrated {
 
 /// Folds the whole log into a new derived store with `workers` decoders, puts it in the place of the old one, and brings
 /// all views in line. The caller holds the log's lock.
-///
-/// # Errors
-/// `Corrupt`, I/O, `Undecodable`; the old derived store then stays.
 pub fn rehydrate(
     log: &Log,
     reader: &Reader,
@@ -50,9 +47,6 @@ pub fn rehydrate(
 }
 
 /// As [`rehydrate`], with a say in how.
-///
-/// # Errors
-/// As [`rehydrate`].
 pub fn rehydrate_with(
     log: &Log,
     reader: &Reader,

@@ -28,9 +28,6 @@ pub trait Projection: Send + Sync {
     /// Raised whenever the same events would give other entries.
     fn version(&self) -> u32;
     /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
-    ///
-    /// # Errors
-    /// What the store answers.
     fn apply(&self, tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()>;
 }
 

@@ -4,24 +4,15 @@
 //! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
 //! that it does not name is of no account.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::names;
-use crate::page::unknown_cursor;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::artifact::Artifact;
 use crate::projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
-use crate::refusal::{Code, Refusal};
 use crate::thread::start::{SYSTEM, author, existing};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use page::unknown_cursor;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use teamlog_engine::storage::{Open, Storage};
-use teamlog_engine::{Error, Timestamp};
 
 operation! {
     /// Leave a text for others, under a name
@@ -218,9 +209,6 @@ fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
 
 impl Team {
     /// Leaves a text for others.
-    ///
-    /// # Errors
-    /// As [`Team::artifact_put_file`].
     pub fn artifact_put(&mut self, mut put: ArtifactPut) -> Result<ArtifactPutAnswer> {
         let bytes = std::mem::take(&mut put.content).into_bytes();
         self.artifact_put_file(ArtifactFile::new(put, bytes))
@@ -279,9 +267,6 @@ impl Team {
     }
 
     /// An artifact, with what it holds where that is text.
-    ///
-    /// # Errors
-    /// As [`Team::artifact_bytes`].
     pub fn artifact_get(&mut self, get: &ArtifactGet) -> Result<ArtifactGetAnswer> {
         let (artifact, bytes) = self.artifact_bytes(get)?;
         let content = String::from_utf8(bytes).ok();
@@ -289,12 +274,9 @@ impl Team {
     }
 
     /// Artifacts by name.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn artifact_list(&mut self, list: &ArtifactList) -> Result<ArtifactListAnswer> {
         let kind = list.kind.as_deref().map(kind_of).transpose()?;
-        let limit = crate::page::limit(list.limit, crate::page::PAGE);
+        let limit = page::limit(list.limit, page::PAGE);
         self.query(|live, _| {
             let after = list.cursor.as_deref();
             if let Some(cursor) = after
@@ -372,9 +354,6 @@ struct Job {
 
 impl Job {
     /// Whether it is there as it is.
-    ///
-    /// # Errors
-    /// `artifact_exists` where another one is there, which it is not to replace.
     fn check(&self, live: &Live) -> Result<bool> {
         let Some(there) = live.artifact(&self.stored.name)? else {
             return Ok(false);

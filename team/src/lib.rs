@@ -22,6 +22,7 @@ pub mod message;
 pub mod mode;
 pub mod names;
 mod page;
+mod prelude;
 pub mod receipt;
 pub mod refusal;
 pub mod resource;

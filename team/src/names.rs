@@ -31,9 +31,6 @@ pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
 }
 
 /// A text without the whitespace around it, which must leave something.
-///
-/// # Errors
-/// `invalid_input`, naming field, value and rule.
 pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str, Refusal> {
     match value.trim() {
         "" => Err(Refusal::invalid(field, value, "must not be empty")),

@@ -34,9 +34,6 @@ impl Live {
         }
     }
     /// Reads an event by its seq.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O, `Derived`.
     pub fn event(&self, reader: &Reader, seq: u64) -> Result<Option<Event<'static>>> {
         match self.place(seq)? {
             Some(place) => Ok(Some(reader.at(place)?)),

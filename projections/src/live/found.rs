@@ -59,9 +59,6 @@ impl Live {
     }
 
     /// The state folded from the whole log, with runs on `scratch`: what the derived store says counts for nothing.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`.
     pub fn fresh(
         log: &Log,
         reader: &Reader,

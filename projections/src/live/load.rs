@@ -32,9 +32,6 @@ fn version() -> u32 {
 }
 
 /// The stores that older versions left, which nobody reads any more. Those of newer ones are not among them.
-///
-/// # Errors
-/// I/O.
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
@@ -66,9 +63,6 @@ pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
 impl Live {
     /// Loads the state up to the reader's head: opens the derived store, rebuilds what is damaged or missing, folds the tail.
     /// Views are left alone until [`Live::keep_views`].
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`.
     pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
         let store = open(reader)?;
         match over(log, reader, store) {
@@ -80,9 +74,6 @@ impl Live {
 
     /// The state as it was once `seq` was recorded, folded from the runs before it; its cost grows with history.
     /// Such a state writes neither runs nor views.
-    ///
-    /// # Errors
-    /// As [`Live::load`].
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,
@@ -100,9 +91,6 @@ impl Live {
     }
 
     /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged ones.
-    ///
-    /// # Errors
-    /// As [`Live::load`].
     pub fn repair(&mut self) -> Result<()> {
         let reader = self.log.reader()?;
         let store = self.overlay.store();

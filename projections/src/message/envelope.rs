@@ -211,9 +211,6 @@ impl Envelope {
     }
 
     /// Fills the defaults (`id` from `random`, `created_at` from `now`, payload `{}`, priority `normal`) and checks every rule.
-    ///
-    /// # Errors
-    /// The first field that breaks a rule.
     pub fn complete(
         self,
         names: Names,
@@ -287,9 +284,6 @@ fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
 
 impl Message {
     /// Checks every rule of the envelope (of a message that was put together by hand).
-    ///
-    /// # Errors
-    /// The first field that breaks a rule.
     pub fn validate(&self, names: Names) -> Result<(), InvalidMessage> {
         rules::check(self, names)
     }

@@ -56,9 +56,6 @@ fn versioned(seq: u64) -> Fields {
 
 /// The list of active skills of a scope, as `skill-active-state.json` holds it; `None` where nothing is known of it. A
 /// session with active modes of its own inherits those of the root.
-///
-/// # Errors
-/// I/O, `Derived`.
 pub fn skills_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     let Some(own) = live.mode_scope(scope)? else {
         return Ok(None);
@@ -168,9 +165,6 @@ fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
 }
 
 /// What `run-state.json` of a scope says: the state that changed last, in short; `None` where there is no state.
-///
-/// # Errors
-/// I/O, `Derived`.
 pub fn run_state(live: &Live, scope: &Scope) -> Result<Option<Fields>> {
     let own = live.mode_scope(scope)?;
     let last = own.and_then(|own| own.entries.into_iter().max_by_key(|one| one.seq));

@@ -27,9 +27,6 @@ pub struct Transitions {
 
 impl Transitions {
     /// Takes the next event of the log; the change of a status, if it is one.
-    ///
-    /// # Errors
-    /// `Undecodable`.
     pub fn next(&mut self, event: &Event<'_>) -> Result<Option<Transition>> {
         if event.foreign {
             return Ok(None);

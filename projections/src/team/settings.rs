@@ -243,9 +243,6 @@ impl Setting {
     }
 
     /// The value that a text names.
-    ///
-    /// # Errors
-    /// The rule that it breaks, as the rest of a sentence.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         match self.form() {
             Form::Number(least, most) => match text.parse() {

@@ -95,25 +95,16 @@ impl ViewsSource {
     }
 
     /// Up to which event the views say that they are current; `None` without a sound cursor of this log.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn cursor(&self) -> Result<Option<u64>> {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
     /// Whether there is a file in the cursor's place.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn has_cursor(&self) -> Result<bool> {
         self.home.exists(super::cursor::NAME)
     }
 
     /// Holds every view against a state, which is that of the log up to the reader's head.
-    ///
-    /// # Errors
-    /// `Corrupt`, I/O, `Derived`.
     pub fn against(&self, live: &Live, reader: &Reader) -> Result<ViewsFound> {
         let mut found = ViewsFound::default();
         if live.is_closed()? {
@@ -221,9 +212,6 @@ impl ViewsSource {
     }
 
     /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);
         for dir in LINE_DIRS {
@@ -362,9 +350,6 @@ impl ViewsSource {
     }
 
     /// What the files of the tasks say of the newest message that they contain, by task; a file that says nothing is left out.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn snapshots(&self) -> Result<BTreeMap<String, (String, u64)>> {
         #[derive(serde::Deserialize)]
         struct Snapshot {
@@ -390,9 +375,6 @@ impl ViewsSource {
 
     /// The modes that the file of active skills of a scope lists; `None` where there is no such file, or none that reads
     /// as one.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn listed_skills(&self, scope: &Scope) -> Result<Option<Vec<Mode>>> {
         #[derive(serde::Deserialize)]
         struct Listed {

@@ -108,16 +108,32 @@ pub(crate) trait Op: DeserializeOwned + JsonSchema {
 ///
 /// ```text
 /// operation! {
-///     /// Take a task, for a time
-///     "claim-task": Records(TaskClaim) -> ClaimAnswer = Team::task_claim
+///     /// Cancel a task
+///     "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel
 /// }
 /// ```
 ///
 /// That is what it does (in a line without a full stop), its name, its [`Effect`], its input, the data that it answers and
-/// what carries it out. Where it differs from the others there may stand behind that: `rules`, how its input is read;
+/// the method of [`Team`] that carries it out: behind `as` one that is made here for an input that is a command, behind `=`
+/// any other function. Where it differs from the others there may stand behind that: `rules`, how its input is read;
 /// `empty`, the data where there is no such team or worker, so that this is a warning; `without_team`, how it says that
 /// there is no such team.
 macro_rules! operation {
+    (
+        $(#[doc = $doc:literal])+
+        $name:literal: Records($input:ty) -> $data:ty as $method:ident $(, $($rest:tt)+)?
+    ) => {
+        impl $crate::Team {
+            $(#[doc = $doc])+
+            pub fn $method(&mut self, input: $input) -> $crate::Result<$data> {
+                self.execute(input)
+            }
+        }
+        $crate::api::operation::operation! {
+            $(#[doc = $doc])+
+            $name: Records($input) -> $data = $crate::Team::$method $(, $($rest)+)?
+        }
+    };
     (
         $(#[doc = $doc:literal])+
         $name:literal: $effect:ident($input:ty) -> $data:ty = $run:expr

@@ -1,15 +1,13 @@
 //! A directory of backups, outside the data root: one directory for each team.
 
-use crate::failure::{Failure, Result};
 use crate::handle::root::RootOptions;
-use crate::names;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use teamlog_engine::LogOptions;
 use teamlog_engine::backup::{Backup, MANIFEST_FILE};
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::verify::Report;
-use teamlog_engine::{Error, LogOptions};
 
 /// A directory of backups. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -39,9 +37,6 @@ impl BackupDir {
 
     /// The same, after making the directory if it is missing. It must lie outside `data_root`: a backup there would go
     /// the way of what it is a backup of.
-    ///
-    /// # Errors
-    /// `invalid_input`; I/O.
     pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
         let root = data_root
             .canonicalize()
@@ -85,9 +80,6 @@ impl BackupDir {
     }
 
     /// Names of the teams that it has backups of, sorted.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn teams(&self) -> Result<Vec<String>> {
         let here = Path::new("");
         let mut names = self.storage.list(here).map_err(Error::io("list", "."))?;
@@ -129,7 +121,7 @@ impl BackupDir {
             None => {
                 let message = format!(
                     "log must be one of which the directory holds a backup, but is {}",
-                    crate::refusal::shown(log)
+                    shown(log)
                 );
                 Err(Refusal::new(Code::BackupNotFound, message)
                     .field("log")
@@ -142,9 +134,6 @@ impl BackupDir {
     }
 
     /// All backups of a team, each of another log: first the one that was made last.
-    ///
-    /// # Errors
-    /// `invalid_input`; `Corrupt`, I/O.
     pub fn backups(&self, team: &str) -> Result<Vec<Backup>> {
         names::check_known("team", team)?;
         for dir in [Path::new(team), Path::new("")] {

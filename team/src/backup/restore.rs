@@ -2,17 +2,11 @@
 
 use crate::backup::dir::BackupDir;
 use crate::backup::take::millis;
-use crate::failure::Result;
-use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::Team;
-use crate::names;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::sync::Arc;
 use std::time::Instant;
-use teamlog_engine::{Error, Format, Receipt, Timestamp};
+use teamlog_engine::{Format, Receipt};
 
 /// What is restored, and as what.
 #[derive(Debug, Clone, Default)]

@@ -2,16 +2,11 @@
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes as backup_notes;
-use crate::failure::{Failure, Result};
-use crate::handle::root::Root;
-use crate::handle::team::Team;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::path::Path;
 use std::time::Instant;
+use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};
-use teamlog_engine::{Error, Receipt};
 
 /// `{status, team, log, format, seq, previous_seq, …}`: what the backup holds and what this run copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,11 +1,9 @@
 //! What is said with an event, read field by field: every fault names the field, the value and the rule.
 
 use super::events::{Event, Field, KEPT};
-use crate::names;
+use crate::prelude::*;
 use crate::projections::bootstrap::Core;
 use crate::projections::spelling;
-use crate::refusal::{Code, Refusal, shown};
-use serde_json::{Map, Value};
 
 /// Most domains that a run can have.
 pub const DOMAINS_MAX: usize = 256;

@@ -4,11 +4,9 @@ use super::fields::Who;
 use super::how::How;
 use super::proof;
 use super::verdict::{Accepted, Ruled, illegal, refuse};
+use crate::prelude::*;
 use crate::projections::bootstrap::event::{BootstrapAct, Probe};
 use crate::projections::bootstrap::{Case, Core, Outcome, Run, State};
-use crate::refusal::Code;
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
 
 /// The answer of TeamCreate, once; again where it led nowhere.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {

@@ -1,12 +1,7 @@
 //! `bootstrap-list`: the runs of the bootstrap contract, and how far each is.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::projections::bootstrap::{Case, Run, RunShown, State};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 operation! {
     /// List runs, the newest first, and how far each is
@@ -75,11 +70,8 @@ impl From<&Run> for RunListed {
 
 impl Team {
     /// The runs of the bootstrap contract, the newest first.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn bootstrap_list(&mut self, list: &BootstrapList) -> Result<BootstrapListed> {
-        let limit = crate::page::limit(list.limit, DEFAULT_LIMIT);
+        let limit = page::limit(list.limit, DEFAULT_LIMIT);
         let before = list.cursor.as_deref().map(begun_at).transpose()?;
         self.query(|live, _| {
             let mut found = live.bootstrap_runs_before(before, limit.saturating_add(1))?;

@@ -2,11 +2,9 @@
 
 use super::fields::names_in;
 use super::verdict::refuse;
+use crate::prelude::*;
 use crate::projections::bootstrap::{Core, CoreReadyAck, Evidence, LAUNCH_MODE, Method, Run};
 use crate::projections::spelling;
-use crate::refusal::{Code, Refusal, shown};
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
 
 /// Its fields.
 pub const FIELDS: [&str; 6] = [

@@ -3,23 +3,13 @@
 //! A report that is not accepted is answered all the same: a violation of the contract is recorded, and the run falls
 //! back; whatever else a rule says no to leaves nothing behind.
 
-use crate::api::operation::operation;
 use crate::bootstrap::show::run_of;
 use crate::bootstrap::start::event;
 use crate::bootstrap::{self, Breached, Report, Verdict};
-use crate::failure::{Failure, Result};
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::bootstrap::checklist::next_events;
 use crate::projections::bootstrap::event::{BootstrapAct, Breach};
 use crate::projections::bootstrap::{Run, State};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 operation! {
     /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
@@ -138,9 +128,6 @@ impl Team {
     }
 
     /// What would come of a report; records nothing.
-    ///
-    /// # Errors
-    /// As [`Team::bootstrap_record`].
     pub fn bootstrap_explain(&mut self, explain: BootstrapExplain) -> Result<BootstrapExplained> {
         let now = self.options.clock.now();
         let record = BootstrapRecord {

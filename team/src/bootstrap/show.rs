@@ -1,14 +1,8 @@
 //! `bootstrap-show`, `bootstrap-evidence`: where a run of the bootstrap contract stands, and what it has to show for its
 //! launch.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::bootstrap::{Evidence, Run, RunShown};
-use crate::refusal::{Code, Refusal, shown};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 operation! {
     /// Read where a run stands: what is done, what is next, what must not happen now

@@ -1,25 +1,13 @@
 //! `bootstrap-start`: a run of the bootstrap contract begins.
 
-use crate::api::operation::operation;
 use crate::bootstrap::DOMAINS_MAX;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::bootstrap::event::{BootstrapAct, BootstrapFact};
 use crate::projections::bootstrap::{Core, RunShown, State};
-use crate::refusal::{Code, Refusal, shown};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Map;
-use std::collections::BTreeSet;
-use teamlog_engine::{NewEvent, Timestamp};
 
 operation! {
     /// Begin a run of the bootstrap contract
-    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted = Team::bootstrap_start
+    "bootstrap-start": Records(BootstrapStart) -> BootstrapStarted as bootstrap_start
 }
 
 /// What `bootstrap-start` is asked.
@@ -45,16 +33,6 @@ pub struct BootstrapStarted {
     pub domains: Vec<String>,
     /// The events that lead on from here, the best first
     pub next: Vec<String>,
-}
-
-impl Team {
-    /// Begins a run of the bootstrap contract.
-    ///
-    /// # Errors
-    /// `invalid_input`, `too_large`, `run_exists`, `team_closed`; the log's.
-    pub fn bootstrap_start(&mut self, start: BootstrapStart) -> Result<BootstrapStarted> {
-        self.execute(start)
-    }
 }
 
 impl BootstrapStart {

@@ -2,15 +2,8 @@
 
 use crate::bootstrap;
 use crate::bootstrap::start::event;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::bootstrap::event::BootstrapAct;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Map;
-use teamlog_engine::{Cause, Timestamp};
 
 /// Most runs of which something times out as one group.
 const RUNS_MAX: usize = 8;

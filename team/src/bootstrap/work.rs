@@ -4,12 +4,10 @@ use super::fields::Who;
 use super::how::How;
 use super::payload::{Covered, Mapping, Review, Round1, verdict};
 use super::verdict::{Accepted, Ruled, illegal, refuse};
+use crate::prelude::*;
 use crate::projections::bootstrap::checklist::round_is_complete;
 use crate::projections::bootstrap::event::{BootstrapAct, Delivered, Feedback};
 use crate::projections::bootstrap::{Core, Domain, Run, Verdict};
-use crate::refusal::{Code, Refusal};
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
 
 /// What the summary of a cleared gate has to hold.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];

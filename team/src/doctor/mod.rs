@@ -29,12 +29,9 @@ mod views;
 
 pub(crate) use clock::AHEAD_TOLERATED_MICROS;
 
-use crate::failure::Result;
-use crate::handle::root::Root;
+use crate::prelude::*;
 use crate::projections::audit::Finding;
 use scene::Scene;
-use serde::Serialize;
-use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Messages and events that are looked up one by one, unless the caller says otherwise.

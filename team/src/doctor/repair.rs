@@ -1,11 +1,8 @@
 //! `doctor repair`: a log that is damaged, or says what it should not, is cut after an event. What goes is kept.
 
-use crate::failure::Result;
-use crate::handle::team::{Team, input_fault};
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
+use crate::handle::team::input_fault;
+use crate::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
-use serde::Serialize;
 use teamlog_engine::layout::CUT;
 use teamlog_engine::repair::CutPlan;
 

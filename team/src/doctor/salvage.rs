@@ -1,15 +1,12 @@
 //! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
 
-use crate::failure::Result;
-use crate::handle::root::{Root, team_dir};
-use crate::log::append::DEFAULT_ACTOR;
+use crate::handle::root::team_dir;
 use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
-use crate::names;
+use crate::prelude::*;
 use crate::projections::team::event::TeamCreated;
 use std::ops::ControlFlow;
 use teamlog_engine::layout::EVENTS_DIR;
 use teamlog_engine::repair::salvage;
-use teamlog_engine::{Error, NewEvent, Reader};
 
 impl Root {
     /// Takes what can be read of a damaged log into a new log in its place, then builds everything derived anew. The damaged

@@ -1,16 +1,11 @@
 //! Acting under a key: a command whose answer is recorded with its events, and repeated for whoever asks again.
 
-use crate::failure::{Failure, Result};
 use crate::handle::deadline::Deadline;
-use crate::handle::team::{self, Team};
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::refusal::{Code, Refusal, shown};
+use crate::handle::team;
+use crate::prelude::*;
 use crate::task::grant;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use teamlog_engine::{Durability, Error, Event, NewEvent, RefKind, Timestamp};
-use teamlog_projections::Live;
+use teamlog_engine::Durability;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -60,9 +55,6 @@ pub(crate) trait Command: Clone + Send + 'static {
     const GRANTS: bool = false;
 
     /// Whether it may happen on behalf of that actor, where the input alone does not say so.
-    ///
-    /// # Errors
-    /// As the command's.
     fn admits(&self, _: &Live, _actor: Option<&str>, _now: Timestamp) -> Result<()> {
         Ok(())
     }
@@ -138,10 +130,6 @@ impl Team {
 
     /// Carries out a command: decides under the lock, records, answers. Under a key that is known it answers again what
     /// it answered first, and records nothing.
-    ///
-    /// # Errors
-    /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`; `lease_expired` and
-    /// `claim_conflict` where the answer to be repeated is a claim that no longer lives.
     pub(crate) fn execute<C: Command>(&mut self, command: C) -> Result<C::Answer>
     where
         C::Answer: Serialize + DeserializeOwned,
@@ -156,9 +144,6 @@ impl Team {
     }
 
     /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
-    ///
-    /// # Errors
-    /// The command's; `team_closed`.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
         let stage = self.record(&command, &Control::default(), |_| None)?;
         self.answered(&command, stage, |_| {

@@ -67,9 +67,6 @@ impl Deadline {
     }
 
     /// A wait that is no longer than the deadline; `field` says how long, in milliseconds.
-    ///
-    /// # Errors
-    /// `invalid_input`.
     pub(crate) fn check(&self, field: &'static str, wait: Duration) -> Result<Duration, Refusal> {
         let Some(bounded) = self.0.as_ref().filter(|bounded| wait > bounded.longest) else {
             return Ok(wait);

@@ -4,13 +4,8 @@
 //! of the first time, so a surface whose answers are sent as they are gives them their form under the lock, from the
 //! state behind the events, and that is what is stored.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 use serde_json::value::RawValue;
-use teamlog_engine::{NewEvent, Reader, RefKind, Timestamp};
-use teamlog_projections::Live;
 
 /// An answer as it goes out.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,9 +39,6 @@ pub type Form<T> = fn(&Live, &T, Timestamp) -> Result<Exchange>;
 /// A command that can answer in another form than its own, which is `T`.
 pub trait Exchanges<T>: Sized {
     /// Carries it out.
-    ///
-    /// # Errors
-    /// The command's; `team_closed`, `idempotency_key_reused`, `response_too_large`, `invalid_input`.
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange>;
 }
 
@@ -103,9 +95,6 @@ impl<C: Command> Command for Exchanged<C> {
 impl Team {
     /// Carries out a command, and answers in the form that is given; under a known key, with the bytes of the first
     /// time.
-    ///
-    /// # Errors
-    /// As [`Exchanges::exchange`].
     pub fn exchange<T>(&mut self, command: impl Exchanges<T>, form: Form<T>) -> Result<Exchange> {
         command.exchange(self, form)
     }
@@ -124,9 +113,6 @@ impl Team {
     }
 
     /// When the first answer under a key was recorded.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn answered_at(&mut self, key: &str) -> Result<Option<Timestamp>> {
         self.query(|live, reader| {
             let page = live.with_ref(RefKind::Key, key, None, 1)?;

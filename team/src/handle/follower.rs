@@ -3,13 +3,10 @@
 //! A follower holds no lock. It knows the last event that it read by place and id, so it notices when another log, or
 //! another history of the same log, takes the place of the one it follows.
 
-use crate::failure::{Failure, Result};
-use crate::handle::team::Team;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use teamlog_engine::{Error, Event, EventId, Identity, Place, Reader, Watch};
-use teamlog_projections::Live;
+use teamlog_engine::{EventId, Identity, Place, Watch};
 
 /// Where a follower stands.
 #[derive(Debug)]
@@ -72,9 +69,6 @@ impl Follower {
     }
 
     /// Waits until there may be more to read, at most `timeout`. Whether there may.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         Ok(self.watch.wait(timeout)?)
     }

@@ -3,13 +3,8 @@
 //! Every query of such a handle reads the log as if it ended there, and takes the point's time for now. It has no
 //! future: whatever would record something is refused.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use teamlog_engine::reader::Point;
-use teamlog_engine::{Reader, Timestamp};
 
 /// Where a handle stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

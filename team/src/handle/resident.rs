@@ -7,20 +7,17 @@
 //! | taken | the writer is there; the log's lock is held |
 //! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
 
-use crate::failure::{Failure, Result};
 use crate::handle::root::RootOptions;
-use crate::handle::team::{Team, input_fault};
-use crate::refusal::{Code, Refusal};
+use crate::handle::team::input_fault;
+use crate::prelude::*;
 use crossbeam_channel::{Receiver, Sender, bounded};
-use std::collections::BTreeMap;
 use std::sync::{
     Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak,
 };
 use std::time::{Duration, Instant};
 use teamlog_engine::identity::LogId;
 use teamlog_engine::layout::LOCK_FILE;
-use teamlog_engine::{CommitError, Committed, Error, Reader, Writer, WriterCounts};
-use teamlog_projections::Live;
+use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
 
 /// The most that is merged at a time behind the answers.
 const MERGE_BYTES_MAX: u64 = 1 << 30;

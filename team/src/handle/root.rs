@@ -1,12 +1,9 @@
 //! A data root: the teams that lie in it.
 
-use crate::failure::Result;
 use crate::handle::notes::Notes;
 use crate::handle::resident::{Pause, Residents};
-use crate::handle::team::Team;
-use crate::names;
+use crate::prelude::*;
 use crate::projections::spelling;
-use crate::refusal::{Code, Refusal};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +12,7 @@ use teamlog_engine::event_id::IdSource;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space, Storage};
-use teamlog_engine::{Clock, Error, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
+use teamlog_engine::{Clock, Gathering, Identity, Log, LogOptions, RandomIds, SystemClock};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
@@ -79,9 +76,6 @@ impl Root {
         Ok(Root::of_files(files, options))
     }
     /// The same, after making the directory if it is missing: for what creates teams (`init`, imports).
-    ///
-    /// # Errors
-    /// I/O.
     pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
         let files = Files::create(path).map_err(Error::io("create", path))?;
         Ok(Root::of_files(files, options))
@@ -158,9 +152,6 @@ impl Root {
         &self.options
     }
     /// The names of the teams, sorted. Skips what is no team: names that break the rule, directories without a log.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {
@@ -297,9 +288,6 @@ impl Root {
     }
 
     /// Whether there is a directory for teams.
-    ///
-    /// # Errors
-    /// `invalid_input` where something else has its name; I/O.
     pub(crate) fn holds_teams(&self) -> Result<bool> {
         match self.stat(Path::new(TEAMS_DIR))? {
             None => Ok(false),

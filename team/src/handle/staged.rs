@@ -1,17 +1,15 @@
 //! A team in the making: built aside, in a directory that no name can mean, and renamed whole when it is complete, so
 //! that nobody ever sees half a team and a crash leaves none.
 
-use crate::failure::Result;
-use crate::handle::root::{Root, TEAMS_DIR, team_dir};
+use crate::handle::root::{TEAMS_DIR, team_dir};
 use crate::handle::staging::{Purpose, Staging};
-use crate::handle::team::Team;
 use crate::lifecycle::ignored;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use teamlog_engine::storage::Deferred;
-use teamlog_engine::{Error, Format, Log, NewLog};
+use teamlog_engine::{Format, Log, NewLog};
 
 /// A team that nobody sees yet. Dropping it removes it.
 pub(crate) struct StagedTeam {
@@ -51,9 +49,6 @@ impl StagedTeam {
     }
 
     /// A place for a log that is yet to be put there.
-    ///
-    /// # Errors
-    /// As [`StagedTeam::begin`].
     pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<StagedTeam> {
         let teams = Path::new(TEAMS_DIR);
         let storage = root.storage();

@@ -48,9 +48,6 @@ pub(crate) struct Staging {
 
 impl Staging {
     /// Reserves a name that nobody else has. The directory is yet to be made.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn begin(root: &Root, purpose: Purpose, team: &str) -> Result<Staging> {
         let random = root.options().ids.random();
         let name = format!("{}{team}-{random:016x}", purpose.prefix());
@@ -135,9 +132,6 @@ pub struct CleanAnswer {
 
 impl Root {
     /// The staging directories that there are, sorted by name. Changes nothing.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         let teams = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {

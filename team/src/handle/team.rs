@@ -4,17 +4,13 @@
 //! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
 //! saves time later waits for [`Team::finish`].
 
-use crate::failure::{Failure, Result};
 use crate::handle::command::Control;
 use crate::handle::past::{self, Past};
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::root::RootOptions;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::sync::Arc;
-use teamlog_engine::{
-    CommitError, Committed, Error, Exclusive, Format, Log, Reader, Writer, WriterCounts,
-};
-use teamlog_projections::Live;
+use teamlog_engine::{CommitError, Committed, Exclusive, Format, Log, Writer, WriterCounts};
 
 /// A handle on one team.
 pub struct Team {
@@ -119,9 +115,6 @@ impl Team {
 
     /// Work that may follow the answer: flush and merge derived runs. Call it once the answer is printed; a failure
     /// here costs time later and loses nothing.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn finish(&mut self) -> Result<()> {
         match &mut self.live {
             Some(live) => Ok(live.flush_if_due()?),
@@ -165,17 +158,11 @@ impl Team {
     }
 
     /// The lock; the log is recovered.
-    ///
-    /// # Errors
-    /// `past_read_only`; the log's.
     pub(crate) fn lock(&mut self) -> Result<Exclusive> {
         self.alone(Team::lock_alone)
     }
 
     /// Keeps the writer that stays away while this handle lives, and does what takes the log's lock by itself.
-    ///
-    /// # Errors
-    /// `past_read_only`, `sync_failed`; what `work` gives.
     pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
         self.changeable()?;
         if let Some(resident) = self.resident() {

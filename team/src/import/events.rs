@@ -1,17 +1,14 @@
 //! `import --events`: an exported log, lossless, into a new team: seqs, ids and times stay what they were.
 
-use crate::failure::{Failure, Result};
-use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
 use crate::handle::team::input_fault;
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::Found;
 use crate::log::lines::Lines;
-use crate::names;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::io::BufRead;
 use std::time::Instant;
-use teamlog_engine::{Durability, Event, Format, Json, NewEvent, codec};
+use teamlog_engine::{Durability, Format, Json, codec};
 
 /// How events are imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

@@ -4,22 +4,15 @@
 //! lines again in the order of `(created_at, id)` and records them. A new team is built aside, so that a failed import
 //! leaves nothing.
 
-use crate::failure::{Failure, Result};
-use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::{self, Team, input_fault};
+use crate::handle::team::{self, input_fault};
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{Entry, Found, index, read};
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
-use crate::refusal::{Code, Refusal};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
 use std::time::Instant;
-use teamlog_engine::{Durability, Format, Head, NewEvent, State, Timestamp, Writer};
+use teamlog_engine::{Durability, Format, Head, State, Writer};
 
 /// How messages are imported.
 #[derive(Debug, Clone, Default)]

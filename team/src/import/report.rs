@@ -1,10 +1,8 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
 use crate::import::source::Found;
+use crate::prelude::*;
 use crate::projections::message::Unapplied;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Most problems that a report lists.

@@ -41,9 +41,6 @@ pub(crate) enum Found {
 
 /// Reads the whole input once: its valid messages in the order of `(created_at, id)`, each id once (the first line
 /// that has it counts). With `latest`, times past it break a rule.
-///
-/// # Errors
-/// The source's.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,
@@ -82,9 +79,6 @@ pub(crate) fn index<R: BufRead>(
 }
 
 /// An entry's message, read again if it is not held. `at` is where the source stands.
-///
-/// # Errors
-/// The source's, also where it no longer holds what it held.
 pub(crate) fn read<R: BufRead + Seek>(
     source: &mut R,
     at: &mut u64,

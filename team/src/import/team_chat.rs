@@ -2,23 +2,16 @@
 //! snapshots of tasks whose messages are gone, and what else happened. All of it gets into a new team, built aside, or none.
 
 use crate::backup::take::millis;
-use crate::failure::Result;
-use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
 use crate::handle::team::input_fault;
 use crate::import::report::Reasons;
 use crate::import::team_chat_history::{Item, history};
 use crate::import::team_chat_source::{Chat, FileProblem, read_chat};
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
+use crate::prelude::*;
 use crate::projections::team::event::{TeamCreated, TeamFact};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::collections::BTreeSet;
 use std::time::Instant;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Durability, Format, Json, NewEvent, Writer};
+use teamlog_engine::{Durability, Format, Json, Writer};
 
 /// How a directory is imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

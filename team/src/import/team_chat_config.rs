@@ -7,9 +7,6 @@ use crate::projections::{MessageType, Setting};
 use serde_json::{Map, Value as Any};
 
 /// The settings that an old configuration holds, and what of it cannot be taken.
-///
-/// # Errors
-/// Where it is no JSON object.
 pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), String> {
     let config: Map<String, Any> = serde_json::from_slice(bytes)
         .map_err(|error| format!("must be a JSON object ({error})"))?;

@@ -26,9 +26,6 @@ const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
 
 impl OldEvent {
     /// Reads a line.
-    ///
-    /// # Errors
-    /// Which rule it breaks.
     pub fn parse(text: &str) -> Result<OldEvent, String> {
         let whole = Json::parse(text)
             .map_err(|error| format!("the line must be a JSON object ({error})"))?;

@@ -5,13 +5,11 @@ use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_events::OldEvent;
 use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
-use crate::log::append::DEFAULT_ACTOR;
+use crate::prelude::*;
 use crate::projections::Message;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
 use crate::projections::message::event::MessageAcked;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::{NewEvent, Timestamp};
 
 /// One event to come, with its place in the order.
 pub(crate) struct Item {

@@ -3,27 +3,23 @@
 //! Nothing in it is trusted: names and times are checked, links are not followed, and what is malformed is reported with
 //! file and line and left out.
 
-use crate::failure::{Failure, Result};
 use crate::import::report::PROBLEMS_MAX;
 use crate::import::source::fitting;
 use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_config::settings;
 use crate::import::team_chat_events::OldEvent;
 use crate::log::lines::Lines;
+use crate::prelude::*;
 use crate::projections::delivery::event::DeliveryDead;
 use crate::projections::message::{Names, NotApplied, check_id, check_name};
 use crate::projections::task::imported::TaskImported;
 use crate::projections::team::event::ConfigChanged;
-use crate::projections::{Envelope, Message, Status};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::projections::{Envelope, Message};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::io::{Cursor, ErrorKind};
 use std::path::Path;
 use teamlog_engine::storage::Storage;
-use teamlog_engine::{Error, Timestamp};
 
 /// A larger file is refused: it is read whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
@@ -156,9 +152,6 @@ struct LegacyLetter<'a> {
 }
 
 /// Reads a directory. Times past `latest` break a rule.
-///
-/// # Errors
-/// `invalid_input` where it is no such directory; I/O.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
     let mut reading = Reading {
         source,

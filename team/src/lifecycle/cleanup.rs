@@ -3,23 +3,14 @@
 //! A cleanup passes a gate first: failed tasks must be confirmed, nothing may be left over, no worker may have rejected
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::{closing, membership};
-use crate::log::append::DEFAULT_ACTOR;
+use crate::lifecycle::closing;
+use crate::prelude::*;
+use crate::projections::Setting;
 use crate::projections::task::TaskCounts;
 use crate::projections::team::event::{TeamClosed, TeamFact};
 use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
-use crate::projections::{Live, Setting, Status};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 operation! {
     /// Close the team once nothing is left over; its log stays
@@ -106,9 +97,6 @@ impl Team {
     }
 
     /// Closes the team, whatever is left over; closing a closed one changes nothing but what is still active in it.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }

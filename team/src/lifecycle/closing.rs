@@ -7,21 +7,17 @@
 //! could be had, and the synthesis, and it would be wrong to record either. Nothing of a run is active in a closed team:
 //! nothing is recorded in it, and it is in time nowhere.
 
-use crate::failure::Result;
 use crate::lifecycle::tick;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::end as mode_end;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
+use crate::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::event::DispatchStep;
 use crate::projections::message::{Dispatch, MessageInfo};
 use crate::projections::mode::event::SessionEnd;
 use crate::projections::task::event::TaskAct;
-use crate::projections::{Live, Status};
 use crate::task::{blocking, holding};
-use std::collections::BTreeSet;
-use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
 
 /// Why.
 pub(crate) const TEAM_CLOSED: &str = "team_closed";

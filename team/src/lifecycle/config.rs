@@ -1,17 +1,9 @@
 //! `config`: the settings of a team. A setting is changed by an event; one that nobody set has its default.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::Live;
+use crate::Recorded;
+use crate::prelude::*;
 use crate::projections::team::event::{ConfigChanged, TeamFact};
 use crate::projections::team::settings::{Setting, Value};
-use crate::refusal::{Code, Refusal};
-use crate::{Recorded, names};
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::Timestamp;
 
 /// What `config list` is asked.
 #[derive(Debug, Clone, Default)]
@@ -126,18 +118,14 @@ impl Team {
     }
 
     /// The settings, in the order of their table.
-    ///
-    /// # Errors
-    /// `cursor_unknown`; the log's.
     pub fn config_list(&mut self, list: ConfigList) -> Result<ConfigListAnswer> {
         let mut rest: Vec<Setting> = Setting::all().collect();
         if let Some(cursor) = &list.cursor {
             let at = rest.iter().position(|setting| setting.key() == *cursor);
-            let at =
-                at.ok_or_else(|| crate::page::unknown_cursor(cursor, "the key of a setting"))?;
+            let at = at.ok_or_else(|| page::unknown_cursor(cursor, "the key of a setting"))?;
             rest.drain(..=at);
         }
-        let limit = crate::page::limit(list.limit, crate::page::PAGE);
+        let limit = page::limit(list.limit, page::PAGE);
         let more = rest.len() > limit;
         rest.truncate(limit);
         let team = self.name().to_owned();

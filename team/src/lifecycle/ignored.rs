@@ -95,9 +95,6 @@ pub(crate) fn write_beside_teams(storage: &dyn Storage) -> Result<()> {
 
 impl Root {
     /// The files that git should find beside a team.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn ignore_files(&self, team: &str) -> Result<Vec<IgnoreFile>> {
         let storage = self.storage().as_ref();
         Ok(vec![
@@ -107,9 +104,6 @@ impl Root {
     }
 
     /// Writes those that are missing or of an older version.
-    ///
-    /// # Errors
-    /// I/O.
     pub fn write_ignore_files(&self, team: &str) -> Result<()> {
         let files = self.ignore_files(team)?;
         files

@@ -1,18 +1,9 @@
 //! `init`: a team comes into the world, or gains members.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::root::Root;
 use crate::handle::staged::StagedTeam;
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
-use schemars::JsonSchema;
-use serde::Serialize;
 use teamlog_engine::Format;
-use teamlog_engine::Timestamp;
 
 /// What `init` is asked.
 #[derive(Debug, Clone, Default)]

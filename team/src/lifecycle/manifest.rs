@@ -1,17 +1,10 @@
 //! `read-config`, `read-manifest`: what the team is. Both are made from the log: its members, who of them registered, and
 //! its settings. What the log says nothing of has the value that says so.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
+use crate::prelude::*;
+use crate::projections::Setting;
 use crate::projections::worker::WorkerShown;
 use crate::projections::worker::event::Identity;
-use crate::projections::{Live, Setting};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 operation! {
     /// Read the team's configuration and its workers
@@ -221,9 +214,6 @@ fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
 
 impl Team {
     /// The team's configuration.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn read_config(&mut self, _: ReadConfig) -> Result<ConfigAnswer> {
         let name = self.name().to_owned();
         self.query(|live, _| {
@@ -246,9 +236,6 @@ impl Team {
     }
 
     /// The team's manifest.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn read_manifest(&mut self, _: ReadManifest) -> Result<ManifestAnswer> {
         let name = self.name().to_owned();
         self.query(|live, _| {

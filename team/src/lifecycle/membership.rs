@@ -1,11 +1,6 @@
 //! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
-use crate::refusal::{Code, Refusal, shown};
-use teamlog_engine::NewEvent;
-use teamlog_projections::Live;
+use crate::prelude::*;
 use teamlog_projections::spelling;
 use teamlog_projections::team::event::{MembersAdded, TeamFact};
 
@@ -16,9 +11,6 @@ pub const LEADER: &str = "leader-fixed";
 const LISTED_MAX: usize = 100;
 
 /// Checks that an agent may act in (or get something from) the team.
-///
-/// # Errors
-/// `invalid_input` for a name that breaks a rule, `worker_not_found` for a stranger in a closed team.
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     names::check_known(field, agent)?;
     if agent == LEADER || live.is_member(agent)? {
@@ -32,17 +24,11 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
 
 impl Team {
     /// What is to be said of a worker that nobody knows.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
         self.query(|live, _| unknown_warning(live, worker))
     }
 
     /// Checks that an agent may act in the team.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`; the log's.
     pub fn knows(&mut self, field: &'static str, agent: &str) -> Result<()> {
         self.look(|live, _| check(live, field, agent))
     }
@@ -60,9 +46,6 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
 }
 
 /// Checks that an agent may act in the team, and gives the event by which it joins, if it does.
-///
-/// # Errors
-/// As [`check`].
 pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
     check(live, field, agent)?;
     Ok(joining(live, agent)?.into_iter().collect())

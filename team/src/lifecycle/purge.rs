@@ -1,13 +1,9 @@
 //! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
 
-use crate::failure::Result;
-use crate::handle::root::{Root, TEAMS_DIR, team_dir};
+use crate::handle::root::{TEAMS_DIR, team_dir};
 use crate::handle::staging::{Purpose, Staging};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::path::Path;
-use teamlog_engine::Error;
 
 /// What `purge` is asked.
 #[derive(Debug, Clone, Default)]

@@ -1,20 +1,10 @@
 //! Setting a team up: who is in it, what for, and how many tokens it may use, all at once.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::team::event::{MembersAdded, TeamFact};
 use crate::projections::worker::event::WorkerAct;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE};
-use crate::refusal::{Code, Refusal};
 use crate::usage::report::SetBudget;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, Timestamp};
 
 /// Most agents that are named at once.
 pub const AGENTS_MAX: usize = 256;
@@ -59,9 +49,6 @@ pub struct TeamSetupAnswer {
 
 impl Team {
     /// Sets the team up.
-    ///
-    /// # Errors
-    /// `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn set_up(&mut self, setup: TeamSetup) -> Result<TeamSetupAnswer> {
         let job = self.setup_job(setup);
         self.execute(job)

@@ -1,7 +1,6 @@
 //! `status`: the state of a team in one answer.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::projections::bootstrap::{RunShown, State};
 use crate::projections::message::{SCHEMA_VERSION, Unacked};
 use crate::projections::mode::{Mode, ModeScope, Scope};
@@ -9,11 +8,7 @@ use crate::projections::{Live, Status as TaskStatus, Task};
 use crate::shapes::raw;
 use crate::task::blocking;
 use crate::task::listed::Listed;
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
-use teamlog_engine::{Reader, Timestamp};
 
 /// What `status` is asked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -174,13 +169,10 @@ pub const LISTED: usize = 1_000;
 
 impl Team {
     /// The team's state.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
         let now = self.now();
         let identity = self.log.identity().clone();
-        let limit = crate::page::limit(status.limit, LISTED);
+        let limit = page::limit(status.limit, LISTED);
         let minutes = status.stale_minutes.unwrap_or(STALE_MINUTES);
         let before = minutes_before(now, minutes);
         self.survey(|live, reader| {
@@ -314,7 +306,7 @@ fn stale_message(
     now: Timestamp,
 ) -> Result<StaleMessage> {
     const ADDED: [&str; 3] = ["message_id", "agent", "age_minutes"];
-    let message = crate::page::sent(live, reader, unacked.seq)?;
+    let message = page::sent(live, reader, unacked.seq)?;
     let age = now.micros() - unacked.recorded_at.micros();
     let extra = message.extra.into_iter();
     Ok(StaleMessage {

@@ -1,10 +1,6 @@
 //! `teams`: the teams of a data root, each in a line.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::Timestamp;
+use crate::prelude::*;
 
 /// A team in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -30,16 +26,13 @@ pub struct TeamListed {
 
 impl Team {
     /// The team in few words.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn listed(&mut self) -> Result<TeamListed> {
         let team = self.name().to_owned();
         self.look(|live, reader| {
             let closed_at = live.team()?.and_then(|team| team.closed_at);
             let last = match reader.head().last_seq {
                 0 => None,
-                seq => Some(crate::page::event(live, reader, seq)?),
+                seq => Some(page::event(live, reader, seq)?),
             };
             Ok(TeamListed {
                 team: team.clone(),

@@ -4,13 +4,8 @@
 //! would have, and a second one nothing.
 
 use crate::bootstrap::tick::BootstrapTicked;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::message::mailbox_mark::dispatch;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryDead, DeliveryFact};
 use crate::projections::delivery::{Delivery, Due, Step};
 use crate::projections::live::remove_old_derived;
@@ -18,9 +13,6 @@ use crate::projections::message::MessageInfo;
 use crate::projections::message::event::DispatchStep;
 use crate::projections::task::event::TaskAct;
 use crate::task::holding;
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// Most events that a tick records as one group.
 const GROUP_MAX: usize = 256;
@@ -98,9 +90,6 @@ pub(crate) struct Ticked {
 
 impl Team {
     /// Records everything that is due by this moment.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn tick(&mut self, tick: Tick) -> Result<TickAnswer> {
         let actor = tick.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
         names::check_free("actor", &actor)?;

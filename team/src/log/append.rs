@@ -1,17 +1,13 @@
 //! `append`: a fact of somebody else's vocabulary.
 
 use crate::Recorded;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::{Live, vocabulary};
-use crate::refusal::{Code, Refusal};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
+use crate::prelude::*;
+use crate::projections::vocabulary;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serializer;
 use std::borrow::Cow;
 use teamlog_engine::EventId;
-use teamlog_engine::{Cause, Json, NewEvent, RefKind, Timestamp};
+use teamlog_engine::Json;
 
 /// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
 #[derive(Debug, Clone, Default)]

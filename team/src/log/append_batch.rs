@@ -1,20 +1,14 @@
 //! `append --batch`: many facts, streamed, one atomic group per batch.
 
-use crate::failure::{Failure, Result};
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::log::append::{Append, inherit_trace};
 use crate::log::lines::{Lines, unreadable};
-use crate::projections::{Error, Live};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
+use crate::prelude::*;
+use crate::projections::Error;
 use serde_json::value::RawValue;
 use std::io::{self, BufRead};
 use teamlog_engine as engine;
+use teamlog_engine::EventId;
 use teamlog_engine::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
-use teamlog_engine::{EventId, NewEvent, Timestamp};
 
 /// How a batch is appended. The lines are JSON objects
 /// `{kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, payload?}`.

@@ -1,20 +1,11 @@
 //! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::log::append::inherit_trace;
 use crate::log::event_type::EventType;
 use crate::log::team_event::{REPORTED, TeamEvent};
-use crate::names;
-use crate::projections::Live;
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Error, Json, NewEvent, RefKind, Timestamp};
+use crate::prelude::*;
+use teamlog_engine::Json;
 
 operation! {
     /// Record what a worker reports; it moves no state
@@ -88,9 +79,6 @@ struct Job {
 
 impl Team {
     /// Records what a worker reports.
-    ///
-    /// # Errors
-    /// `invalid_input`, `too_large`, `team_closed`; the log's.
     pub fn append_event(&mut self, append: AppendEvent) -> Result<AppendEventAnswer> {
         let job = Job {
             event: append.event()?,

@@ -1,15 +1,11 @@
 //! `await-event`: returns when something happens to a team, whichever process records it. It sleeps in between.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
 use crate::handle::follower::Follower;
-use crate::handle::team::Team;
 use crate::log::event_type::EventType;
 use crate::log::read_events::FILTERS;
 use crate::log::read_events::{Filter, Stream, place_of};
 use crate::log::team_event::TeamEvent;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,7 @@
 //! `convert`: the same history in the other format, in place.
 
 use crate::backup::take::millis;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::time::Instant;
 use teamlog_engine::convert::Size;
 use teamlog_engine::{Format, Log, Receipt};
@@ -39,9 +36,6 @@ pub struct ConvertAnswer {
 
 impl Team {
     /// Converts the log, under its lock; whole-log work. What is derived is built anew.
-    ///
-    /// # Errors
-    /// `past_read_only`; the log's.
     pub fn convert(&mut self, format: Format) -> Result<ConvertAnswer> {
         let started = Instant::now();
         // Recovers, and says so.

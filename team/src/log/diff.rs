@@ -2,20 +2,12 @@
 //!
 //! Its cost grows with the history before the points and with what lies between them.
 
-use crate::failure::{Failure, Result};
 use crate::handle::past::{Moment, Past};
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
-use crate::projections::{Live, Task};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use teamlog_engine::reader::Point;
-use teamlog_engine::{Reader, RefKind};
 
 /// What `diff` is asked.
 #[derive(Debug, Clone)]
@@ -229,7 +221,7 @@ impl Team {
         let created = created.count() as u64;
         let changed = tasks.len() as u64 - created;
         let rest = behind(tasks, diff.cursor.as_deref())?;
-        let limit = crate::page::limit(diff.limit, crate::page::PAGE);
+        let limit = page::limit(diff.limit, page::PAGE);
         let more = rest.len() > limit;
         let page: Vec<TaskChange> = rest.into_iter().take(limit).collect();
         Ok(DiffAnswer {
@@ -370,7 +362,7 @@ fn behind(tasks: Vec<TaskChange>, cursor: Option<&str>) -> Result<Vec<TaskChange
         return Ok(tasks);
     };
     let Some(at) = tasks.iter().position(|task| task.task_id == cursor) else {
-        return Err(crate::page::unknown_cursor(cursor, "the id of a task that changed").into());
+        return Err(page::unknown_cursor(cursor, "the id of a task that changed").into());
     };
     Ok(tasks.into_iter().skip(at + 1).collect())
 }

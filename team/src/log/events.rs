@@ -4,15 +4,10 @@
 //! goes on from there.
 
 use crate::Recorded;
-use crate::failure::{Failure, Result};
-use crate::handle::team::Team;
 use crate::log::replay::{Replay, postings};
-use crate::projections::Live;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::{Event, Place, Reader};
+use teamlog_engine::Place;
 
 /// Events of a page unless the caller says otherwise.
 pub const EVENTS: usize = 100;

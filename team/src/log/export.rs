@@ -2,14 +2,11 @@
 //! audit log in the shape of the HTTP protocol.
 
 use crate::api::milliseconds;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::log::replay::Replay;
-use serde::Serialize;
+use crate::prelude::*;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use teamlog_engine::{Event, RefKind};
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
 /// What a change of a task's status is called in an audit log.
@@ -19,18 +16,12 @@ const RESPONSE: &str = "response_stored";
 
 impl Team {
     /// Hands every event to `each` as its public JSON line (without newline), until it breaks. Returns how many.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn export(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         self.replay(Replay::default(), &mut |_, line| each(line))
     }
 
     /// The same as lines of an audit log: what changed the status of a task says from which to which, everything else
     /// what its event says. The statuses of all tasks are kept in memory meanwhile.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn export_audit(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         let mut transitions = Transitions::default();
         let (mut given, mut failed) = (0, None);

@@ -2,10 +2,8 @@
 //! counted.
 
 use crate::backup::notes as backup_notes;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::projections::Status;
-use teamlog_engine::{Timestamp, WriterCounts};
+use crate::prelude::*;
+use teamlog_engine::WriterCounts;
 
 /// A team in numbers.
 #[derive(Debug, Clone, Default)]
@@ -36,9 +34,6 @@ pub struct Gauges {
 
 impl Team {
     /// The team in numbers, as it is now.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn gauges(&mut self) -> Result<Gauges> {
         let now = self.options.clock.now();
         let gauges = self.query(|live, reader| {

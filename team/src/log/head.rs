@@ -1,11 +1,7 @@
 //! `head`: a receipt for everything up to now.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::receipt::key::SecretKey;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
 use teamlog_engine::Receipt;
 
 /// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. Signed, also

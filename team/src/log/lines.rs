@@ -1,9 +1,7 @@
 //! Lines of an input, numbered, in bounded memory.
 
-use crate::failure::{Failure, Result};
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::io::{self, BufRead, Read};
-use teamlog_engine::Error;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
 /// Most bytes of one line: an event of the largest size, generously spaced and escaped.

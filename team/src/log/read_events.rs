@@ -1,18 +1,12 @@
 //! `read-events`: what happened to a team, for brokers, from a cursor on.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::log::event_type::EventType;
 use crate::log::team_event::TeamEvent;
-use crate::page::event_cursor;
-use crate::projections::Live;
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use page::event_cursor;
 use std::ops::ControlFlow;
-use teamlog_engine::{Event, Place, Reader};
+use teamlog_engine::Place;
 
 /// What chooses events must be right, or nothing could be looked up.
 pub(crate) const FILTERS: Rules = Rules {
@@ -191,15 +185,12 @@ impl ReadEvents {
 
 impl Team {
     /// What happened to the team behind a cursor. Behind one that names no event there is nothing.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(last), Some(_)) = (read.last, read.limit) {
             let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";
             return Err(Refusal::invalid("last", &last.to_string(), rule).into());
         }
-        let limit = crate::page::limit(read.limit, 0);
+        let limit = page::limit(read.limit, 0);
         let name = self.name().to_owned();
         self.survey(|live, reader| {
             let mut answer = read.empty();

@@ -1,13 +1,11 @@
 //! An event as answers show it: the public JSON line, whichever format stores it.
 
-use crate::failure::Result;
-use crate::projections::Live;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use crate::prelude::*;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serializer;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use teamlog_engine::{Event, RefKind, Timestamp, codec};
+use teamlog_engine::codec;
 
 /// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each
 /// mark that is true as one more field.
@@ -41,9 +39,6 @@ impl Recorded {
         }
     }
     /// An event with the marks that the state gives it.
-    ///
-    /// # Errors
-    /// The state's.
     pub(crate) fn marked(live: &Live, event: Event<'static>) -> Result<Recorded> {
         let mut marks = Marks::default();
         if !event.foreign {

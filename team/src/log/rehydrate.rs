@@ -1,10 +1,7 @@
 //! `rehydrate`: everything derived, anew from the log.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
-use schemars::JsonSchema;
-use serde::Serialize;
 use teamlog_engine::repair::Salvaged;
 
 /// How to rehydrate.
@@ -43,9 +40,6 @@ pub struct RehydrateAnswer {
 
 impl Team {
     /// Builds everything derived anew, under the lock. `progress` hears `(events done, events in all)` now and then.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn rehydrate(
         &mut self,
         options: Rehydrate,

@@ -4,13 +4,10 @@
 //! any of these the log itself is read from the first seq on, so that a replay works (up to the damage) where
 //! the state cannot be loaded.
 
-use crate::failure::{Failure, Result};
-use crate::handle::team::Team;
-use crate::names;
-use crate::page::{event, first_not};
-use crate::projections::Live;
+use crate::prelude::*;
+use page::{event, first_not};
 use std::ops::ControlFlow;
-use teamlog_engine::{Event, Place, Reader, RefKind, Timestamp, codec};
+use teamlog_engine::{Place, codec};
 
 /// Which events; everything absent lets everything through.
 #[derive(Debug, Clone, Default)]
@@ -53,9 +50,6 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
 impl Team {
     /// Hands the chosen events to `each`, in order, as they are and as public JSON (without newline), until it
     /// breaks. Returns how many it was given.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);
@@ -76,9 +70,6 @@ impl Team {
 
 impl Replay {
     /// Whether what it names can be a name.
-    ///
-    /// # Errors
-    /// `invalid_input`.
     pub fn check(&self) -> Result<()> {
         for (field, value) in [
             ("kind", &self.kind),

@@ -1,13 +1,9 @@
 //! `tail` and every other way to follow: the newest events, then those to come.
 
-use crate::failure::Result;
 use crate::handle::follower::Follower;
-use crate::handle::team::Team;
 use crate::log::replay::{Output, Replay, Sink, each};
-use crate::projections::Live;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::Reader;
 
 /// Which events.
 #[derive(Debug, Clone, Default)]
@@ -23,9 +19,6 @@ pub const LAST: u64 = 10;
 
 impl Team {
     /// Hands the newest of the chosen events to `each`, in order. Returns how many it was given.
-    ///
-    /// # Errors
-    /// As [`Team::replay`].
     pub fn tail(&mut self, tail: &Tail, each: Sink<'_>) -> Result<u64> {
         tail.filter.check()?;
         let mut output = Output::new(&tail.filter, each);

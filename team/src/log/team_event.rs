@@ -3,13 +3,9 @@
 //!
 //! In canonical form a reported `worker_idle` is a changed state, and fields of the wrong sort are left out.
 
-use crate::lifecycle::membership::LEADER;
 use crate::log::event_type::{self, EventType};
+use crate::prelude::*;
 use crate::projections::worker::event::WorkerState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Event, RefKind};
 
 /// The kind of event that holds what was reported.
 pub(crate) const REPORTED: &str = "worker_event_reported";

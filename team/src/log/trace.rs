@@ -1,14 +1,9 @@
 //! `trace`: the events of one story.
 
 use crate::Recorded;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::story::{self, OutsideCause, Span, Story};
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::{EventId, Reader, RefKind};
+use teamlog_engine::EventId;
 
 /// What `trace` is asked.
 #[derive(Debug, Clone, Default)]
@@ -49,21 +44,18 @@ impl TraceAnswer {
 
 impl Team {
     /// The events of a story.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
         let team = self.name().to_owned();
         names::check_free("trace_id", &trace.trace_id)?;
         self.survey(|live, reader| {
             let story = (RefKind::Trace, trace.trace_id.as_str());
-            let before = crate::page::before(live, reader, story, trace.cursor.as_deref())?;
-            let limit = crate::page::limit(trace.limit, 0);
+            let before = page::before(live, reader, story, trace.cursor.as_deref())?;
+            let limit = page::limit(trace.limit, 0);
             let page = live.with_ref(RefKind::Trace, &trace.trace_id, before, limit)?;
             let events = page
                 .seqs
                 .iter()
-                .map(|seq| Recorded::marked(live, crate::page::event(live, reader, *seq)?))
+                .map(|seq| Recorded::marked(live, page::event(live, reader, *seq)?))
                 .collect::<Result<Vec<Recorded>>>()?;
             let causes_outside = story::causes_outside(&events)
                 .into_iter()
@@ -86,7 +78,7 @@ impl Team {
 }
 
 fn outside(live: &Live, reader: &Reader, id: EventId) -> Result<OutsideCause> {
-    let event = crate::page::event_of(live, reader, id)?;
+    let event = page::event_of(live, reader, id)?;
     let (seq, kind, trace_id) = match event {
         Some(event) => {
             let trace = event.refs.get(RefKind::Trace).map(str::to_owned);

@@ -1,16 +1,9 @@
 //! `traces`: the stories that the newest events belong to, newest first. It looks at so many events and no more, however
 //! long the log is.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::log::replay::Replay;
-use crate::projections::Live;
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::collections::BTreeSet;
+use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::{Reader, RefKind, Timestamp};
 
 /// Traces that are listed unless the caller says otherwise.
 const LISTED: usize = 20;
@@ -67,9 +60,6 @@ pub struct TraceListed {
 
 impl Team {
     /// The stories that the newest events belong to.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn traces(&mut self, traces: Traces) -> Result<TracesAnswer> {
         let limit = traces.limit.unwrap_or(LISTED);
         if !(1..=LISTED_MAX).contains(&limit) {
@@ -118,14 +108,14 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
     let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {
         return Ok(None);
     };
-    let first = crate::page::event(live, reader, *first)?.created_at;
-    let last = crate::page::event(live, reader, *last)?.created_at;
+    let first = page::event(live, reader, *first)?.created_at;
+    let last = page::event(live, reader, *last)?.created_at;
     let agents = page
         .seqs
         .iter()
         .rev()
         .take(READ)
-        .map(|seq| Ok(crate::page::event(live, reader, *seq)?.actor.into_owned()))
+        .map(|seq| Ok(page::event(live, reader, *seq)?.actor.into_owned()))
         .collect::<Result<BTreeSet<String>>>()?;
     Ok(Some(TraceListed {
         trace_id: trace.to_owned(),

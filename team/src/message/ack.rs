@@ -1,18 +1,10 @@
 //! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group.
 //! What does not count is recorded as a fact that moves no state.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
 use crate::projections::message::event::{AckRefused, MessageAcked};
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::{Cause, NewEvent, RefKind, Timestamp};
 
 /// What `ack` is asked.
 #[derive(Debug, Clone, Default)]
@@ -55,9 +47,6 @@ pub struct AckAnswer {
 
 impl Team {
     /// Acknowledges a message.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`; the log's.
     pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
         self.execute_unkeyed(ack)
     }

@@ -24,9 +24,6 @@ impl Team {
     /// already and waits for its ack is waited for, too, so that a sender that was killed goes on when it is started
     /// again; one that needs none is answered as a duplicate. One whose sender has no deadline left is answered as it is:
     /// it is recorded, and goes on waiting for its ack.
-    ///
-    /// # Errors
-    /// As [`Team::send`].
     pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = send.actor.clone().unwrap_or_else(|| send.from.clone());

@@ -1,18 +1,10 @@
 //! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
 use crate::message::mail::Mail;
 use crate::message::send_message::{Letter, Posted, body};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::usage::budget;
 use crate::uuid;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Send plain mail to every worker but the sender
@@ -49,9 +41,6 @@ struct Job {
 
 impl Team {
     /// Sends plain mail to every worker but the sender.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `too_large`, `team_closed`; the log's.
     pub fn broadcast(&mut self, broadcast: Broadcast) -> Result<BroadcastAnswer> {
         let ids = &self.options.ids;
         let job = Job {

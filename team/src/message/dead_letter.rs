@@ -1,20 +1,12 @@
 //! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
+use crate::Recorded;
 use crate::message::send::{Require, Terms};
+use crate::prelude::*;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::DeliveryFact;
-use crate::projections::{DeadLetter, Live, Message, fact};
-use crate::refusal::{Code, Refusal};
-use crate::{Recorded, names};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::projections::{DeadLetter, Message, fact};
 use serde_json::value::RawValue;
-use teamlog_engine::{Cause, Reader, Timestamp};
 
 /// What `dead-letter list` is asked.
 #[derive(Debug, Clone, Default)]
@@ -122,9 +114,6 @@ pub struct RequeueAnswer {
 
 impl Team {
     /// A page of dead letters.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `cursor_unknown`; the log's.
     pub fn dead_letters(&mut self, list: DeadLetterList) -> Result<DeadLetterListAnswer> {
         let team = self.name().to_owned();
         self.query(|live, reader| {
@@ -132,7 +121,7 @@ impl Team {
                 membership::check(live, "agent", agent)?;
             }
             let before = list.cursor.as_deref().map(|cursor| at(live, &list, cursor));
-            let limit = crate::page::limit(list.limit, crate::page::PAGE);
+            let limit = page::limit(list.limit, page::PAGE);
             let page = live.dead_letters(list.agent.as_deref(), before.transpose()?, limit)?;
             let mut dead_letters = Vec::with_capacity(page.seqs.len());
             for seq in &page.seqs {
@@ -206,7 +195,7 @@ impl Command for Requeue {
         let event = after.last_event()?;
         match after.live.delivery(&letter.message_id)? {
             Some(delivery) => Ok((letter.clone(), Terms::of(&delivery), Recorded::plain(event))),
-            None => Err(crate::page::missing(event.seq).into()),
+            None => Err(page::missing(event.seq).into()),
         }
     }
 }
@@ -261,24 +250,20 @@ fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
     let theirs = |letter: &DeadLetter| list.agent.as_ref().is_none_or(|agent| *agent == letter.to);
     match letter.filter(theirs) {
         Some(letter) => Ok(letter.seq),
-        None => Err(
-            crate::page::unknown_cursor(cursor, "the id of a dead letter of this listing").into(),
-        ),
+        None => Err(page::unknown_cursor(cursor, "the id of a dead letter of this listing").into()),
     }
 }
 
 /// A dead letter with its message and with what became of it.
 pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<DeadLetterShown> {
     let time = |seq: Option<u64>| -> Result<Option<String>> {
-        let event = seq
-            .map(|seq| crate::page::event(live, reader, seq))
-            .transpose()?;
+        let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;
         Ok(event.map(|event| event.created_at.to_string()))
     };
     let message = match live.message(&letter.message_id)? {
         None => None,
         Some(message) => {
-            let event = crate::page::event(live, reader, message.seq)?;
+            let event = page::event(live, reader, message.seq)?;
             RawValue::from_string(fact::envelope(&event)?.to_owned()).ok()
         }
     };

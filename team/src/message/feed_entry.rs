@@ -1,14 +1,10 @@
 //! An entry of an agent's feed: an event as the agent is told it.
 
-use crate::failure::Result;
+use crate::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};
 use crate::projections::thread::SCHEMA_VERSION;
 use crate::projections::thread::event::ThreadAct;
-use crate::projections::{Fact, Message, MessageType, fact};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Event, Timestamp};
+use crate::projections::{Fact, Message, fact};
 
 /// Most characters of what is only an excerpt.
 const SUMMARY_MAX: usize = 120;

@@ -2,18 +2,10 @@
 //!
 //! The cursor is a seq of the log, so that nothing is missed or told twice, whoever restarts in between.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::message::feed_entry::FeedEntry;
-use crate::names;
-use crate::projections::Live;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use crate::thread::RULES;
 use crate::thread::tail::PAGE_BYTES;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Reader;
 
 operation! {
     /// Read what an agent is to be told, behind its cursor
@@ -122,7 +114,7 @@ impl Page {
             if self.bytes >= PAGE_BYTES {
                 return Ok(());
             }
-            let event = crate::page::event(live, reader, seq)?;
+            let event = page::event(live, reader, seq)?;
             if let Some(entry) = FeedEntry::of(&event, team, &feed.worker)? {
                 self.bytes += entry.bytes();
                 self.events.push(entry);

@@ -1,11 +1,8 @@
 //! Mail as brokers read it: a message with what became of it, and a request to tell its recipient.
 
+use crate::prelude::*;
+use crate::projections::Message;
 use crate::projections::message::{Dispatch, Marks};
-use crate::projections::{Message, MessageType};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
 
 /// `{message_id, from_worker, to_worker, type, body, created_at, …}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

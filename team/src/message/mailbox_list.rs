@@ -1,15 +1,9 @@
 //! `mailbox-list`: a worker's mail, oldest first. All of it, or a page of the newest, towards older ones.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::message::mail::Mail;
-use crate::names;
-use crate::page::unknown_cursor;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::message::InboxQuery;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use page::unknown_cursor;
 
 operation! {
     /// List a worker's mail, oldest first
@@ -73,12 +67,9 @@ impl MailboxList {
 
 impl Team {
     /// A worker's mail.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn mailbox_list(&mut self, list: &MailboxList) -> Result<MailboxListAnswer> {
         names::check_known("worker", &list.worker)?;
-        let limit = crate::page::limit(list.limit, 0);
+        let limit = page::limit(list.limit, 0);
         self.query(|live, reader| {
             let before = list.before(live)?;
             let page = match list.include_delivered {
@@ -93,7 +84,7 @@ impl Team {
                 }
             };
             let mail = page.seqs.iter().map(|seq| {
-                let message = crate::page::sent(live, reader, *seq)?;
+                let message = page::sent(live, reader, *seq)?;
                 let marks = live.marks(&message.id)?;
                 Ok(Mail::of(&message).marked(&marks))
             });

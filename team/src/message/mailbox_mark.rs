@@ -2,20 +2,10 @@
 //! nothing of each other; the first mark of each stays. A delivery brings the newest request to tell the recipient to its
 //! end.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::message::mail::DispatchShown;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::message::event::{DispatchStep, Mark, MessageMarked};
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 operation! {
     /// Mark a message as one that its recipient was told of
@@ -109,9 +99,6 @@ struct Outcome {
 
 impl Team {
     /// Marks a message as one that its recipient was told of.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`; the log's.
     pub fn mark_notified(&mut self, mark: MarkNotified) -> Result<MarkNotifiedAnswer> {
         let MarkNotified { worker, message_id } = mark;
         let outcome = self.mark(Mark::Notified, &worker, &message_id)?;
@@ -123,9 +110,6 @@ impl Team {
     }
 
     /// Marks a message as one that its recipient has.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`; the log's.
     pub fn mark_delivered(&mut self, mark: MarkDelivered) -> Result<MarkDeliveredAnswer> {
         let MarkDelivered { worker, message_id } = mark;
         let Outcome { known, dispatch } = self.mark(Mark::Delivered, &worker, &message_id)?;

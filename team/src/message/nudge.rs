@@ -5,17 +5,10 @@
 //! what is recorded then is that it was held back.
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
 use crate::message::send::{Job, Send, within};
+use crate::prelude::*;
+use crate::projections::Setting;
 use crate::projections::message::AgentInfo;
-use crate::projections::{Live, MessageType, Setting};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::{NewEvent, RefKind, Timestamp};
 
 /// Most agents that are nudged by one group.
 const GROUP_MAX: usize = 100;
@@ -146,9 +139,6 @@ struct Group {
 
 impl Team {
     /// Nudges who has mail and is idle.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`; the log's.
     pub fn nudge(&mut self, nudge: Nudge) -> Result<NudgeAnswer> {
         let now = self.options.clock.now();
         let (terms, due, skipped) = self.query(|live, _| {

@@ -3,20 +3,13 @@
 //! The answer has a budget. What does not fit is left out from the end of the longest list, and every list says how many
 //! there are in all.
 
-use crate::failure::Result;
 use crate::handle::next;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::projections::{Live, Message, MessageType, Priority, Status, Task, TaskFilter};
+use crate::prelude::*;
+use crate::projections::{Message, Priority, TaskFilter};
 use crate::shell;
 use crate::task::listed;
 use crate::task::report;
 use crate::usage::tokens;
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
-use std::collections::BTreeMap;
-use teamlog_engine::{Reader, Timestamp};
 
 /// The answer takes fewer tokens than that, as JSON and as text, by [`tokens::estimate`].
 pub const TOKENS_MAX: usize = 2_000;
@@ -145,9 +138,6 @@ pub struct PrimeAnswer {
 
 impl Team {
     /// What an agent should know when it wakes.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `invalid_input`; the log's.
     pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let agent = &prime.agent;
@@ -213,8 +203,7 @@ impl PrimeAnswer {
         {
             self.commands.remove(self.commands.len() - 2);
         }
-        while tokens::estimate(&crate::page::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT
-        {
+        while tokens::estimate(&page::json_text(self).unwrap_or_default()) > TOKENS_AIMED_AT {
             let (ready, unread) = (self.ready.items.len(), self.unread.items.len());
             let (blocked, works) = (self.blocked.items.len(), self.in_progress.items.len());
             match ready.max(unread).max(blocked).max(works) {
@@ -323,7 +312,7 @@ fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<V
         .into_iter()
         .chain(unread.wakeups)
         .take(ITEMS_MAX)
-        .map(|seq| Ok(mail(crate::page::sent(live, reader, seq)?, now)))
+        .map(|seq| Ok(mail(page::sent(live, reader, seq)?, now)))
         .collect()
 }
 

@@ -1,13 +1,8 @@
 //! `read`: a page of an inbox, towards older messages.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
+use crate::prelude::*;
+use crate::projections::Message;
 use crate::projections::message::InboxQuery;
-use crate::projections::{Live, Message};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// What `read` is asked.
 #[derive(Debug, Clone, Default)]
@@ -40,9 +35,6 @@ pub struct ReadAnswer {
 
 impl Team {
     /// A page of an inbox.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `cursor_unknown`; the log's.
     pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
         let team = self.name().to_owned();
         self.query(|live, reader| {
@@ -51,7 +43,7 @@ impl Team {
             let messages = page
                 .seqs
                 .iter()
-                .map(|seq| crate::page::sent(live, reader, *seq))
+                .map(|seq| page::sent(live, reader, *seq))
                 .collect::<Result<Vec<Message>>>()?;
             Ok(ReadAnswer {
                 team: team.clone(),
@@ -78,7 +70,7 @@ fn query(live: &Live, read: &Read) -> Result<InboxQuery> {
             let what = "the id of a message in this inbox";
             Some(
                 message
-                    .ok_or_else(|| crate::page::unknown_cursor(cursor, what))?
+                    .ok_or_else(|| page::unknown_cursor(cursor, what))?
                     .seq,
             )
         }
@@ -86,6 +78,6 @@ fn query(live: &Live, read: &Read) -> Result<InboxQuery> {
     Ok(InboxQuery {
         unread: read.unread,
         before,
-        limit: crate::page::limit(read.limit, crate::page::PAGE),
+        limit: page::limit(read.limit, page::PAGE),
     })
 }

@@ -3,25 +3,17 @@
 //! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
 //! before the cooldown so that a retry is told that its message lies there.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision, unrecorded};
+use crate::Recorded;
+use crate::handle::command::unrecorded;
 use crate::handle::next;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::message::dead_letter::DeadLetterShown;
+use crate::prelude::*;
 use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::message::{Message, MessageInfo, Names, NotApplied};
-use crate::projections::{Envelope, Live, MessageType, Policy, Setting, Status};
-use crate::refusal::{Code, Refusal};
+use crate::projections::{Envelope, Policy, Setting};
 use crate::task::blocking::{self, Turn};
 use crate::usage::budget;
-use crate::{Recorded, names};
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::collections::BTreeMap;
-use teamlog_engine::{Cause, Event, NewEvent, Timestamp};
 
 /// What `send` is asked.
 #[derive(Debug, Clone, Default)]
@@ -260,7 +252,7 @@ impl Team {
 
     /// The message that an event recorded.
     fn stored(&mut self, seq: u64) -> Result<Message> {
-        self.query(|live, reader| crate::page::sent(live, reader, seq))
+        self.query(|live, reader| page::sent(live, reader, seq))
     }
 }
 

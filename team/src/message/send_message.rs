@@ -1,21 +1,14 @@
 //! `send-message`: plain mail for one worker, and a request to tell it. What lies there already, undelivered and of the
 //! same sender and text, is not sent twice.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
 use crate::message::mail::{DispatchOutcome, Mail};
+use crate::prelude::*;
 use crate::projections::message::event::{DispatchRequested, MailFact};
 use crate::projections::message::{DispatchStatus, MessageInfo};
-use crate::projections::{Envelope, Live, MessageType, Names};
-use crate::refusal::Refusal;
+use crate::projections::{Envelope, Names};
 use crate::usage::budget;
 use crate::uuid;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, Json, NewEvent, Timestamp};
+use teamlog_engine::Json;
 
 operation! {
     /// Send plain mail to a worker, and request that it be told
@@ -76,9 +69,6 @@ struct Job {
 
 impl Team {
     /// Sends plain mail to a worker, and requests that it be told.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
         let job = Job {
             letter: Letter {

@@ -1,17 +1,10 @@
 //! `wait`: returns when something arrives for an agent.
 
 use crate::Recorded;
-use crate::failure::Result;
 use crate::handle::follower::Follower;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::projections::Live;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::Serialize;
+use crate::prelude::*;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
-use teamlog_engine::{Event, RefKind};
 
 /// What `wait` is asked.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +67,7 @@ impl Team {
                 if may_concern(event, &wait.agent) {
                     new.push(event.clone().into_owned());
                 }
-                Ok(match new.len() < crate::page::PAGE {
+                Ok(match new.len() < page::PAGE {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 })

@@ -3,20 +3,12 @@
 //! In a session where the root holds a state of the mode as well, a tombstone stays: without it that state would count
 //! for the session from then on.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::mode::rules::board::{self, Board, is_tombstone};
 use crate::mode::rules::reconcile::{Exit, release};
 use crate::mode::rules::shown::{path, scope};
 use crate::mode::rules::{skill, typed};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::{Mode, Scope};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Take the state of a mode away, active or not

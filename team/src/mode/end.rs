@@ -6,24 +6,14 @@
 //! | `mode-fail` | `failed` | `failed` | `failed` |
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::{Ending, Exit, end, ended, is_waiting, not_active};
 use crate::mode::rules::shown::{Decided, ModeAnswer, scope};
 use crate::mode::rules::{phase, skill};
 use crate::mode::start::put;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields};
 use crate::projections::mode::{Mode, Scope};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Complete an active mode
@@ -115,17 +105,11 @@ impl Team {
     }
 
     /// Says that an active mode failed.
-    ///
-    /// # Errors
-    /// As [`Team::mode_complete`].
     pub fn mode_fail(&mut self, fail: ModeFail) -> Result<ModeAnswer> {
         self.end_mode(fail.mode, fail.session_id, How::Failed(fail.error))
     }
 
     /// Cancels an active mode; with `forge` also the `ultrawork` that it is linked to.
-    ///
-    /// # Errors
-    /// As [`Team::mode_complete`].
     pub fn mode_cancel(&mut self, cancel: ModeCancel) -> Result<ModeAnswer> {
         self.end_mode(cancel.mode, cancel.session_id, How::Canceled(cancel.reason))
     }

@@ -1,19 +1,12 @@
 //! `mode-explain`: what would become of making a mode active, without doing it.
 
-use crate::api::operation::operation;
-use crate::failure::{Failure, Result};
-use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::{Source, reconcile};
 use crate::mode::rules::shown::scope;
 use crate::mode::rules::skill;
 use crate::mode::rules::transition::{Review, Transition, decide};
+use crate::prelude::*;
 use crate::projections::mode::Mode;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Say what would become of making a mode active, without doing it

@@ -1,18 +1,12 @@
 //! `mode-outcome`: how a state reads: whether it ended, and how.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reading::{self, Reading};
 use crate::mode::rules::shown::{missing, scope};
 use crate::mode::rules::skill;
+use crate::prelude::*;
 use crate::projections::mode::Mode;
 use crate::projections::mode::event::Fields;
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Read from a state whether its mode ended, and how

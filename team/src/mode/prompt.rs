@@ -1,10 +1,6 @@
 //! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
 
-use crate::api::operation::operation;
-use crate::failure::{Failure, Result};
-use crate::handle::command::{After, Command, Decision, Origin};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
+use crate::handle::command::Origin;
 use crate::mode::rules::board::{self, Board, visible_from};
 use crate::mode::rules::denial::{self, Action};
 use crate::mode::rules::outcome::{self, Lifecycle};
@@ -21,16 +17,10 @@ use crate::mode::rules::seed;
 use crate::mode::rules::shown::{path, scope};
 use crate::mode::rules::skill::{CANCEL, Skill};
 use crate::mode::rules::transition::{Kind, Transition};
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields, ModeGateBypassed, ModePromptDecided};
 use crate::projections::mode::{Mode, Scope};
 use crate::projections::team::settings::{PHRASES, Setting};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none

@@ -1,21 +1,13 @@
 //! `mode-sessions`, `mode-end-session`: the sessions that work in a team: since when, when they were heard of last, and
 //! their ends.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::end_session;
 use crate::mode::rules::shown::scope;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::SessionEnd;
 use crate::projections::mode::{Mode, Scope};
 use crate::projections::team::settings::Setting;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// List the sessions that work in a team
@@ -94,13 +86,10 @@ struct Job(ModeEndSession);
 
 impl Team {
     /// The sessions that gave a sign of life.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn mode_sessions(&mut self, asked: ModeSessions) -> Result<SessionsAnswer> {
         let now = self.now();
         self.query(|live, _| {
-            let limit = crate::page::limit(asked.limit, crate::page::PAGE);
+            let limit = page::limit(asked.limit, page::PAGE);
             let after = asked.cursor.as_deref();
             let mut names = live.sessions(after, limit.saturating_add(1))?;
             let more = names.len() > limit;
@@ -118,9 +107,6 @@ impl Team {
 
     /// Ends a session: what is active in it is canceled, and it holds up nobody any more. One that is unknown or ended
     /// stays as it is.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`; the log's.
     pub fn mode_end_session(&mut self, end: ModeEndSession) -> Result<SessionEndedAnswer> {
         self.execute(Job(end))
     }

@@ -1,15 +1,10 @@
 //! `mode-show`, `mode-list`: the states of modes, as whoever acts in a session sees them: its own ones, else those of the
 //! root.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::mode::rules::shown::{ModeShown, missing, scope};
 use crate::mode::rules::{board, skill};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::{Mode, ModeState, Scope};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 operation! {
     /// List the states of modes, those of a session before those of the root
@@ -100,9 +95,6 @@ impl Team {
     }
 
     /// The states of all modes.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn mode_list(&mut self, list: ModeList) -> Result<ModeListAnswer> {
         let scope = scope(list.session_id.as_deref())?;
         let team = self.name().to_owned();
@@ -126,7 +118,7 @@ impl Team {
 impl ModeList {
     /// The states of a page of sessions, behind those of the root.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
-        let limit = crate::page::limit(self.limit, crate::page::PAGE);
+        let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();
         let mut sessions = match self.active {
             // They are few, however many there were.

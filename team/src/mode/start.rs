@@ -1,20 +1,13 @@
 //! `mode-start`: makes a mode active, in a session or for everybody.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision, Origin};
-use crate::handle::team::Team;
+use crate::handle::command::Origin;
 use crate::mode::rules::board::Board;
 use crate::mode::rules::reconcile::{Source, reconcile};
 use crate::mode::rules::shown::{Decided, ModeAnswer, scope};
 use crate::mode::rules::{contract, seed, skill};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::Fields;
 use crate::projections::mode::{Mode, Scope};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Make a mode active, unless those that are active do not go with it

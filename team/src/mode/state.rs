@@ -2,9 +2,6 @@
 //! payloads that they expect. They go through the same rules as the commands of modes; beside the modes they know
 //! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
 use crate::mode::clear::ModeClear;
 use crate::mode::rules::board::{self, Board};
 use crate::mode::rules::denial::session_option;
@@ -12,15 +9,9 @@ use crate::mode::rules::shown::{SKILL_ACTIVE, path, scope};
 use crate::mode::rules::{contract, skill, typed};
 use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::Fields;
 use crate::projections::mode::{DERIVED, Mode, Scope, skills_state};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
-use teamlog_engine::Timestamp;
 
 /// What `read` is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -217,9 +208,6 @@ impl Team {
     }
 
     /// Takes the state of a mode away, or what is said beside the list of active skills.
-    ///
-    /// # Errors
-    /// As [`Team::mode_clear`].
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
         let named = Named::read(&clear.mode)?;
         let team = self.name().to_owned();
@@ -236,9 +224,6 @@ impl Team {
     }
 
     /// The modes that are active.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn state_list_active(&mut self, list: StateListActive) -> Result<ActiveModes> {
         let scope = scope(list.session_id.as_deref())?;
         self.query(|live, _| {

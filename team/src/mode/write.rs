@@ -3,11 +3,8 @@
 //! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision, Origin};
-use crate::handle::team::Team;
+use crate::handle::command::Origin;
 use crate::mode::end::{cancel_linked, linked};
 use crate::mode::rules::board::{Board, ORIGIN, Standing, is_tombstone};
 use crate::mode::rules::contract::{self, Written};
@@ -16,13 +13,9 @@ use crate::mode::rules::reconcile::{Ending, Exit, Source, end, not_active, recon
 use crate::mode::rules::shown::{Decided, ModeAnswer, scope};
 use crate::mode::rules::{seed, skill, typed};
 use crate::mode::start::{self, put};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields};
 use crate::projections::mode::{Mode, Scope};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so

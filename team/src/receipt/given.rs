@@ -1,10 +1,7 @@
 //! A receipt as somebody hands it in again, and what the log says to it.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::receipt::key::{PublicKey, Signed};
-use crate::refusal::{Code, Refusal};
-use serde_json::{Map, Value};
 use teamlog_engine::{Receipt, Standing};
 
 /// A receipt, and its signature if it has one.
@@ -19,9 +16,6 @@ pub struct GivenReceipt {
 impl GivenReceipt {
     /// Reads a receipt as `head --json` prints it (the team's name may be left out), or any answer that holds one as
     /// its `receipt`.
-    ///
-    /// # Errors
-    /// `invalid_input`.
     pub fn read(text: &str) -> Result<GivenReceipt, Refusal> {
         read(text).map_err(|error| {
             let rule = format!("must be a receipt as head --json prints it ({error})");
@@ -78,7 +72,7 @@ impl Team {
                 Code::ReceiptOfAnotherLog,
                 format!(
                     "last_receipt must be of this log, {here}, but is of log {}",
-                    crate::refusal::shown(&receipt.log)
+                    shown(&receipt.log)
                 ),
             ),
             Standing::Malformed => {

@@ -93,9 +93,6 @@ impl SecretKey {
 
 impl PublicKey {
     /// Reads what [`PublicKey::text`] writes.
-    ///
-    /// # Errors
-    /// `invalid_input`.
     pub fn parse(text: &str) -> Result<PublicKey, Refusal> {
         let bytes = pem::bare(PUBLIC_LABEL, text);
         let key = bytes.as_deref().and_then(|bytes| {

@@ -1,18 +1,12 @@
 //! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
+use crate::prelude::*;
+use crate::projections::Setting;
 use crate::projections::task::HeldResources;
 use crate::projections::words;
-use crate::projections::{Live, Setting};
 use crate::resource::Tree;
 use crate::resource::path::Denied;
 use crate::resource::pattern::Pattern;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Say whether an agent may write a path now
@@ -102,9 +96,6 @@ impl Team {
     }
 
     /// The repository that the resources of tasks lie in; empty where none is set.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn resources_root(&mut self) -> Result<String> {
         self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
     }
@@ -124,17 +115,11 @@ impl Team {
     }
 
     /// The programs that the guard is to trust, parted by commas; empty where none is set.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn guard_known(&mut self) -> Result<String> {
         self.query(|live, _| Ok(live.setting(Setting::GuardKnown)?.0.text().to_owned()))
     }
 
     /// Whether an agent may write each of some paths, in their order.
-    ///
-    /// # Errors
-    /// As [`Team::can_write`].
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
         let now = self.now();

@@ -4,15 +4,11 @@
 //! advises: then it is said, and nothing more.
 
 use super::pattern::Pattern;
-use crate::failure::Result;
+use crate::prelude::*;
+use crate::projections::Setting;
 use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
-use crate::projections::{Live, Setting, Task};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use teamlog_engine::Timestamp;
 
 /// Most resources of one task.
 pub const RESOURCES_MAX: usize = 32;
@@ -121,9 +117,6 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
 }
 
 /// What a task declares, in one form and each once.
-///
-/// # Errors
-/// `invalid_input`, `too_large`.
 pub(crate) fn declared(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let mut resources: Vec<String> = Vec::new();
     for text in wanted {

@@ -5,12 +5,9 @@
 //! another span. What came too late, was repeated or refused begins and ends nothing.
 
 use crate::log::recorded::Recorded;
+use crate::prelude::*;
 use crate::projections::fact::{Fact, Sent};
 use crate::projections::words;
-use crate::projections::{MessageType, Status};
-use serde::Serialize;
-use std::collections::BTreeMap;
-use teamlog_engine::{Event, RefKind};
 
 words! {
     /// What a span is about.

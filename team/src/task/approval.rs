@@ -1,17 +1,8 @@
 //! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::ApprovalShown;
 use crate::projections::worker::supervision::{Approval, ApprovalStatus};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Read what a reviewer last decided on a task
@@ -21,7 +12,7 @@ operation! {
 
 operation! {
     /// Record what a reviewer decided on a task
-    "write-task-approval": Records(WriteApproval) -> ApprovalWritten = Team::write_approval
+    "write-task-approval": Records(WriteApproval) -> ApprovalWritten as write_approval
 }
 
 /// What `write-task-approval` is asked.
@@ -71,18 +62,7 @@ pub struct ApprovalAnswer {
 }
 
 impl Team {
-    /// Records a reviewer's decision, which takes the place of the one before.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`; the log's.
-    pub fn write_approval(&mut self, write: WriteApproval) -> Result<ApprovalWritten> {
-        self.execute(write)
-    }
-
     /// The last decision on a task.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn read_approval(&mut self, read: ReadApproval) -> Result<ApprovalAnswer> {
         names::check_known("task_id", &read.task_id)?;
         self.query(|live, _| {
@@ -118,7 +98,7 @@ impl Command for WriteApproval {
 
     fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
-        let trace = crate::page::trace_of_task(live, Some(&self.task_id))?;
+        let trace = page::trace_of_task(live, Some(&self.task_id))?;
         let event = approval.event(trace.as_deref());
         Ok(Decision::Granted(approval.status, vec![event]))
     }

@@ -1,9 +1,7 @@
 //! `task-assign`: a task goes to an agent, by message.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::message::send::{Require, Send, SendAnswer};
-use serde::Serialize;
+use crate::prelude::*;
 
 /// What `task-assign` is asked.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +50,7 @@ impl From<TaskAssign> for Send {
             deps: &assign.deps,
         };
         Send {
-            payload: crate::page::json_text(&payload),
+            payload: page::json_text(&payload),
             from: assign.from,
             to: assign.to,
             kind: "task_assign".into(),
@@ -70,9 +68,6 @@ impl From<TaskAssign> for Send {
 
 impl Team {
     /// Assigns a task.
-    ///
-    /// # Errors
-    /// As [`Team::send`].
     pub fn task_assign(&mut self, assign: TaskAssign) -> Result<SendAnswer> {
         self.send(assign.into())
     }

@@ -1,13 +1,10 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
-use crate::failure::Result;
+use crate::prelude::*;
+use crate::projections::Message;
 use crate::projections::task::event::{TaskAct, TaskBlocked};
-use crate::projections::{Live, Message, MessageType, Status, Task};
 use crate::task::holding::event;
-use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
-use teamlog_engine::{Cause, NewEvent};
 
 /// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
 /// others, which can be claimed meanwhile.
@@ -15,9 +12,6 @@ const AT_ONCE_MAX: usize = 2_000;
 
 /// The tasks that the task waits for in vain, unless somebody steps in: they failed or were canceled. None where it does
 /// not wait.
-///
-/// # Errors
-/// The log's.
 pub fn failed_dependencies(live: &Live, task: &Task) -> Result<Vec<String>> {
     let waits = [Status::Pending, Status::Assigned, Status::Blocked];
     match waits.contains(&task.status) {

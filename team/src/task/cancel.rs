@@ -1,24 +1,15 @@
 //! `cancel-task`: a task is not to be done.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCanceled};
-use crate::refusal::{Code, Refusal};
 use crate::task::claimant::Claimant;
 use crate::task::create::{TaskAnswer, record};
 use crate::task::holding::{Hold, Scene, check_expected};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Cancel a task
-    "cancel-task": Records(TaskCancel) -> TaskAnswer = Team::task_cancel
+    "cancel-task": Records(TaskCancel) -> TaskAnswer as task_cancel
 }
 
 /// What `cancel-task` is asked.
@@ -47,17 +38,6 @@ pub struct TaskCancel {
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-}
-
-impl Team {
-    /// Cancels a task. From then on no message moves it.
-    ///
-    /// # Errors
-    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
-    /// `team_closed`; the log's.
-    pub fn task_cancel(&mut self, cancel: TaskCancel) -> Result<TaskAnswer> {
-        self.execute(cancel)
-    }
 }
 
 impl Command for TaskCancel {

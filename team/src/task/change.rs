@@ -1,25 +1,16 @@
 //! `update-task`: what a task is about, what it waits for, which paths it needs. Its lifecycle is changed by other commands only.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
+use crate::prelude::*;
 use crate::projections::task::event::{DepsChanged, Resources, TaskAct, TaskUpdated};
-use crate::projections::{Live, Status};
-use crate::refusal::{Code, Refusal};
 use crate::resource;
 use crate::task::blocking;
 use crate::task::create::{TaskAnswer, check_cycle, dependencies, record};
 use crate::task::holding::{Scene, check_expected};
-use schemars::JsonSchema;
-use serde::Deserialize;
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Change what a task is about, or what it waits for
-    "update-task": Records(TaskChange) -> TaskAnswer = Team::task_change,
+    "update-task": Records(TaskChange) -> TaskAnswer as task_change,
     rules = Rules {
         lifecycle: &LIFECYCLE,
         ..Rules::COMMON
@@ -71,16 +62,6 @@ pub struct TaskChange {
     #[schemars(range(min = 1))]
     #[serde(default)]
     pub expected_version: Option<u64>,
-}
-
-impl Team {
-    /// Changes what a task says; each time it gets a new version.
-    ///
-    /// # Errors
-    /// `task_not_found`, `version_conflict`, `claim_conflict`, `dependency_cycle`, `invalid_input`, `team_closed`; the log's.
-    pub fn task_change(&mut self, change: TaskChange) -> Result<TaskAnswer> {
-        self.execute(change)
-    }
 }
 
 impl Command for TaskChange {

@@ -1,22 +1,14 @@
 //! `claim-task`: a worker takes a task, for a time.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
+use crate::prelude::*;
 use crate::projections::task::event::{Held, Lease, TaskAct, TaskClaimed};
-use crate::projections::{Live, Status};
-use crate::refusal::{Code, Refusal};
 use crate::resource::{Holdings, Overlap};
 use crate::task::create::record;
 use crate::task::holding::{self, Scene, lease_end};
 use crate::task::record::TaskRecord;
 use crate::usage::budget;
 use crate::uuid;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Cause, IdSource, Timestamp};
+use teamlog_engine::IdSource;
 
 operation! {
     /// Take a task, for a time

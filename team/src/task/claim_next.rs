@@ -1,12 +1,6 @@
 //! `claim-next-task`: a worker takes the best task that there is for it.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::{Live, Status, Task};
-use crate::refusal::Code;
+use crate::prelude::*;
 use crate::resource::{Holdings, Overlap};
 use crate::task::claim::{check_worker, claimed, take, token};
 use crate::task::create::record;
@@ -14,9 +8,6 @@ use crate::task::holding::{self, Scene, lease_end};
 use crate::task::listed::rank;
 use crate::task::record::TaskRecord;
 use crate::usage::budget;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, Timestamp};
 
 operation! {
     /// Take the best task that is ready for a worker
@@ -78,9 +69,6 @@ struct Job {
 impl Team {
     /// Takes the best task that is ready for a worker, and whose paths nobody else holds: most urgent first, then oldest,
     /// then by id.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `invalid_input`, `team_closed`; the log's.
     pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
         let token = token(&*self.options.ids);
         self.execute(Job { claim, token })

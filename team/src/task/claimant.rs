@@ -1,11 +1,7 @@
 //! Who presents a claim on a task: what every command of a holder says of itself.
 
-use crate::failure::Result;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::task::Claim;
-use crate::refusal::Refusal;
 use crate::task::holding::Hold;
 
 /// What a command presents of a claim, and who does.

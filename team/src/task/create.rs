@@ -1,28 +1,19 @@
 //! `create-task`: a task that is governed by claims from its birth.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
-use crate::log::append::DEFAULT_ACTOR;
+use crate::prelude::*;
+use crate::projections::Priority;
 use crate::projections::task::NUMBER_DIGITS_MAX;
 use crate::projections::task::event::{Resources, TaskAct, TaskCreated, TaskFact};
-use crate::projections::{Live, Priority};
-use crate::refusal::{Code, Refusal};
+use crate::resource;
 use crate::task::record::{RESERVED, TaskRecord};
 use crate::task::{blocking, holding};
 use crate::usage::budget;
-use crate::{names, resource};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Json, NewEvent, Timestamp};
+use teamlog_engine::Json;
 
 operation! {
     /// Make a task
-    "create-task": Records(TaskCreate) -> TaskAnswer = Team::task_create,
+    "create-task": Records(TaskCreate) -> TaskAnswer as task_create,
     rules = Rules {
         lifecycle: &RESERVED,
         ..Rules::COMMON
@@ -72,16 +63,6 @@ pub struct TaskCreate {
 pub struct TaskAnswer {
     /// The task
     pub task: TaskRecord,
-}
-
-impl Team {
-    /// Makes a task.
-    ///
-    /// # Errors
-    /// `invalid_input`, `task_exists`, `worker_not_found`, `dependency_cycle`, `team_closed`; the log's.
-    pub fn task_create(&mut self, create: TaskCreate) -> Result<TaskAnswer> {
-        self.execute(create)
-    }
 }
 
 impl Command for TaskCreate {
@@ -224,8 +205,6 @@ pub(crate) fn dependencies(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     Ok(deps)
 }
 
-/// # Errors
-/// `dependency_cycle`, with the cycle.
 pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> {
     let Some(cycle) = live.dependency_cycle(id, deps)? else {
         return Ok(());

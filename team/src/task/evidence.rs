@@ -1,16 +1,11 @@
 //! Tasks that must be done by delegation: a result has to say how it was.
 
-use crate::projections::Task;
-use crate::refusal::{Code, Refusal};
-use serde_json::{Map, Value};
+use crate::prelude::*;
 
 const SPAWNED: &str = "subagent spawn evidence:";
 const SKIPPED: &str = "subagent skip reason:";
 
 /// Checks that the result of a task says how it was delegated, where its creator demanded that.
-///
-/// # Errors
-/// `missing_delegation_compliance_evidence`.
 pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
     let Some(delegation) = demanded(task) else {
         return Ok(());

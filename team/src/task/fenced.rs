@@ -3,14 +3,10 @@
 //! The checks have one order, so that each caller learns what is wrong with *its* view of the task: the task, the epoch,
 //! the state, the holder, the lease.
 
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::projections::{Live, Status};
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use crate::task::finish::TaskFinish;
 use crate::task::holding::{Hold, Scene, Standing};
 use crate::task::renew::TaskRenew;
-use teamlog_engine::{NewEvent, Timestamp};
 
 /// A claim as its holder presents it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

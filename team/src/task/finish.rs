@@ -1,26 +1,17 @@
 //! `transition-task-status`: the holder of a claim completes its task, or gives it up.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
+use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::{TaskAct, TaskCompleted, TaskFailed};
-use crate::projections::{Live, Status};
-use crate::refusal::{Code, Refusal};
 use crate::task::claimant::Claimant;
 use crate::task::create::record;
 use crate::task::holding::{Hold, Scene, Standing, check_expected};
 use crate::task::record::TaskRecord;
 use crate::task::{blocking, evidence};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Complete a claimed task, or fail it
-    "transition-task-status": Records(TaskFinish) -> HolderAnswer = Team::task_finish
+    "transition-task-status": Records(TaskFinish) -> HolderAnswer as task_finish
 }
 
 /// What `transition-task-status` is asked.
@@ -66,17 +57,6 @@ pub struct HolderAnswer {
     pub ok: bool,
     /// The task
     pub task: TaskRecord,
-}
-
-impl Team {
-    /// Completes or fails a task.
-    ///
-    /// # Errors
-    /// `invalid_transition`, `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`,
-    /// `version_conflict`, `missing_delegation_compliance_evidence`, `invalid_input`, `team_closed`; the log's.
-    pub fn task_finish(&mut self, finish: TaskFinish) -> Result<HolderAnswer> {
-        self.execute(finish)
-    }
 }
 
 impl Command for TaskFinish {

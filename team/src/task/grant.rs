@@ -1,12 +1,8 @@
 //! A claim that was answered under a key, and whether it may be answered again: a token that counts no longer must not look
 //! like one that does.
 
-use crate::failure::{Failure, Result};
-use crate::projections::Live;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use crate::task::holding::{Hold, Scene, Standing};
-use serde::Deserialize;
-use teamlog_engine::Timestamp;
 
 /// What every surface's answer to a claim says of the task that was claimed.
 #[derive(Deserialize)]
@@ -27,10 +23,6 @@ struct Exchanged {
 }
 
 /// Whether the claim that a stored answer hands out is live at `now`. Records nothing, as a repetition does.
-///
-/// # Errors
-/// `lease_expired` where it ran out, recorded or not; `claim_conflict` where it ended in any other way: the task was
-/// released, completed, failed, canceled, or claimed again since.
 pub(crate) fn check_live(live: &Live, stored: &str, now: Timestamp) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());

@@ -3,16 +3,10 @@
 //! A lease runs out by itself, but a task only moves by events. So a command that meets a lease which ran out records
 //! that first, and goes on with the task as it then is.
 
-use crate::failure::{Failure, Result};
-use crate::handle::command::Decision;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
+use crate::prelude::*;
 use crate::projections::task::event::{Held, Lease, TaskAct, TaskFact};
 use crate::projections::task::{Claim, ClaimState};
-use crate::projections::{Live, Status, Task};
-use crate::refusal::{Code, Refusal};
 use crate::task::blocking;
-use teamlog_engine::{Cause, NewEvent, Timestamp};
 
 /// How long a lease lasts unless the caller says otherwise.
 pub const LEASE_MS: u64 = 900_000;
@@ -22,9 +16,6 @@ pub const LEASE_MS_MIN: u64 = 1_000;
 pub const LEASE_MS_MAX: u64 = 86_400_000;
 
 /// When a lease that begins now ends.
-///
-/// # Errors
-/// `invalid_input` out of bounds.
 pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timestamp, Refusal> {
     let asked = lease_ms.unwrap_or(LEASE_MS);
     if !(LEASE_MS_MIN..=LEASE_MS_MAX).contains(&asked) {
@@ -300,8 +291,6 @@ impl Scene {
     }
 }
 
-/// # Errors
-/// `invalid_input` for a version that no task has.
 pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
     match expected {
         Some(0) => {

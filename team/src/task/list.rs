@@ -1,16 +1,9 @@
 //! `tasks`: the tasks of a team, in natural order of their ids.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::Task;
-use crate::projections::{Status, TaskFilter};
-use crate::refusal::Refusal;
+use crate::prelude::*;
+use crate::projections::TaskFilter;
 use crate::task::blocking;
 use crate::task::listed::Listed;
-use schemars::JsonSchema;
-use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// What `tasks` is asked.
 #[derive(Debug, Clone, Default)]
@@ -42,20 +35,14 @@ pub struct TasksAnswer {
 
 impl Team {
     /// The tasks.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
-        let (limit, now) = (
-            crate::page::limit(tasks.limit, crate::page::PAGE),
-            self.now(),
-        );
+        let (limit, now) = (page::limit(tasks.limit, page::PAGE), self.now());
         self.survey(|live, _| {
             if let Some(cursor) = &tasks.cursor
                 && live.task(cursor)?.is_none()
             {
-                return Err(crate::page::unknown_cursor(cursor, "the id of a task").into());
+                return Err(page::unknown_cursor(cursor, "the id of a task").into());
             }
             let page = live.tasks(&filter, tasks.cursor.as_deref(), limit)?;
             Ok(TasksAnswer {

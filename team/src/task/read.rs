@@ -1,17 +1,10 @@
 //! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::Status;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use crate::task::create::record;
 use crate::task::list::Tasks;
 use crate::task::listed::Listed;
 use crate::task::record::TaskRecord;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 operation! {
     /// Read one task
@@ -110,9 +103,6 @@ impl Team {
     }
 
     /// Tasks as they stand now, in natural order of their ids.
-    ///
-    /// # Errors
-    /// As [`Team::tasks`].
     pub fn task_records(&mut self, tasks: Tasks) -> Result<TaskRecords> {
         let now = self.now();
         let page = self.tasks(tasks)?;

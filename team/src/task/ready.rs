@@ -1,13 +1,7 @@
 //! `ready`: what can be taken up now, the most urgent first.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
-use crate::projections::Task;
+use crate::prelude::*;
 use crate::task::listed::{self, Listed};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// What `ready` is asked.
 #[derive(Debug, Clone, Default)]
@@ -42,12 +36,9 @@ pub struct ReadyAnswer {
 
 impl Team {
     /// Tasks that wait for nothing but somebody to work on them, as `claim-next-task` would grant them.
-    ///
-    /// # Errors
-    /// `worker_not_found`, `cursor_unknown`, `invalid_input`; the log's.
     pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
-        let limit = crate::page::limit(ready.limit, crate::page::PAGE);
+        let limit = page::limit(ready.limit, page::PAGE);
         if let Some(cursor) = &ready.cursor {
             names::check_known("cursor", cursor)?;
         }
@@ -60,7 +51,7 @@ impl Team {
             let after = match &ready.cursor {
                 None => None,
                 Some(cursor) => {
-                    let unknown = || crate::page::unknown_cursor(cursor, "the id of a task");
+                    let unknown = || page::unknown_cursor(cursor, "the id of a task");
                     Some(live.task(cursor)?.ok_or_else(unknown)?)
                 }
             };

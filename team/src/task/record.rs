@@ -1,10 +1,8 @@
 //! A task as the mutation contract shows it.
 
-use crate::projections::{Priority, Status, Task};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Json, Timestamp};
+use crate::prelude::*;
+use crate::projections::Priority;
+use teamlog_engine::Json;
 
 /// A task: the contract's fields, then what its creator said beside them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

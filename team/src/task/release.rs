@@ -1,24 +1,16 @@
 //! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
+use crate::prelude::*;
 use crate::projections::task::event::TaskAct;
-use crate::projections::{Live, Status};
-use crate::refusal::Code;
 use crate::task::blocking;
 use crate::task::claimant::Claimant;
 use crate::task::create::record;
 use crate::task::finish::HolderAnswer;
 use crate::task::holding::{Hold, Scene, check_expected};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Give a claimed task back; that is no completion
-    "release-task-claim": Records(TaskRelease) -> HolderAnswer = Team::task_release
+    "release-task-claim": Records(TaskRelease) -> HolderAnswer as task_release
 }
 
 /// What `release-task-claim` is asked.
@@ -42,17 +34,6 @@ pub struct TaskRelease {
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-}
-
-impl Team {
-    /// Gives a task back: it is pending again, for whoever wants it. One that nobody holds stays as it is.
-    ///
-    /// # Errors
-    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
-    /// `team_closed`; the log's.
-    pub fn task_release(&mut self, release: TaskRelease) -> Result<HolderAnswer> {
-        self.execute(release)
-    }
 }
 
 impl Command for TaskRelease {

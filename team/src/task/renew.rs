@@ -1,22 +1,15 @@
 //! `renew-task-claim`: the holder of a claim gets more time.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::task::event::{Lease, TaskAct};
 use crate::task::claimant::Claimant;
 use crate::task::create::record;
 use crate::task::holding::{Hold, Scene, check_expected, lease_end};
 use crate::task::record::TaskRecord;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Prolong the lease of a claim
-    "renew-task-claim": Records(TaskRenew) -> RenewAnswer = Team::task_renew
+    "renew-task-claim": Records(TaskRenew) -> RenewAnswer as task_renew
 }
 
 /// What `renew-task-claim` is asked.
@@ -66,17 +59,6 @@ pub struct RenewAnswer {
     /// The claim counts before that moment
     #[schemars(with = "Timestamp")]
     pub leased_until: String,
-}
-
-impl Team {
-    /// Prolongs the lease of a claim; it never shortens one.
-    ///
-    /// # Errors
-    /// `task_not_found`, `already_terminal`, `claim_conflict`, `not_holder`, `lease_expired`, `version_conflict`, `invalid_input`,
-    /// `team_closed`; the log's.
-    pub fn task_renew(&mut self, renew: TaskRenew) -> Result<RenewAnswer> {
-        self.execute(renew)
-    }
 }
 
 impl Command for TaskRenew {

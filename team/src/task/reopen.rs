@@ -1,24 +1,14 @@
 //! `reopen-task`: a failed task is to be done after all.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
+use crate::prelude::*;
 use crate::projections::task::event::TaskAct;
-use crate::projections::{Live, Status};
-use crate::refusal::Code;
 use crate::task::blocking;
 use crate::task::create::{TaskAnswer, record};
 use crate::task::holding::{Scene, check_expected};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Make a failed task pending again
-    "reopen-task": Records(TaskReopen) -> TaskAnswer = Team::task_reopen
+    "reopen-task": Records(TaskReopen) -> TaskAnswer as task_reopen
 }
 
 /// What `reopen-task` is asked.
@@ -34,16 +24,6 @@ pub struct TaskReopen {
     #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<u64>,
-}
-
-impl Team {
-    /// Reopens a failed task: it is pending again, for whoever wants it, and no message moves it from then on.
-    ///
-    /// # Errors
-    /// `task_not_found`, `invalid_transition`, `version_conflict`, `invalid_input`, `team_closed`; the log's.
-    pub fn task_reopen(&mut self, reopen: TaskReopen) -> Result<TaskAnswer> {
-        self.execute(reopen)
-    }
 }
 
 impl Command for TaskReopen {

@@ -1,16 +1,8 @@
 //! `task show`: one task, and what happened to it.
 
 use crate::Recorded;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::names;
-use crate::projections::Live;
-use crate::projections::Task;
-use crate::refusal::{Code, Refusal};
+use crate::prelude::*;
 use crate::task::blocking;
-use schemars::JsonSchema;
-use serde::Serialize;
-use teamlog_engine::{Reader, RefKind};
 
 /// What `task show` is asked.
 #[derive(Debug, Clone, Default)]
@@ -81,13 +73,13 @@ impl Team {
 /// A page of what happened to the task, and whether older events remain.
 fn history(live: &Live, reader: &Reader, show: &TaskShow) -> Result<(Vec<Recorded>, bool)> {
     let task = (RefKind::Task, show.task_id.as_str());
-    let before = crate::page::before(live, reader, task, show.cursor.as_deref())?;
-    let limit = crate::page::limit(show.limit, crate::page::PAGE);
+    let before = page::before(live, reader, task, show.cursor.as_deref())?;
+    let limit = page::limit(show.limit, page::PAGE);
     let page = live.with_ref(task.0, task.1, before, limit)?;
     let events = page
         .seqs
         .into_iter()
-        .map(|seq| Recorded::marked(live, crate::page::event(live, reader, seq)?))
+        .map(|seq| Recorded::marked(live, page::event(live, reader, seq)?))
         .collect::<Result<_>>()?;
     Ok((events, page.older))
 }

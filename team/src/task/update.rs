@@ -1,9 +1,7 @@
 //! `task-update`: an agent reports on a task, by message.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
 use crate::message::send::{Require, Send, SendAnswer};
-use serde::Serialize;
+use crate::prelude::*;
 
 /// What `task-update` is asked.
 #[derive(Debug, Clone, Default)]
@@ -64,7 +62,7 @@ impl From<TaskUpdate> for Send {
             note: update.note.as_deref(),
         };
         Send {
-            payload: crate::page::json_text(&payload),
+            payload: page::json_text(&payload),
             from: update.from,
             to: update.to,
             kind: "task_update".into(),
@@ -82,9 +80,6 @@ impl From<TaskUpdate> for Send {
 
 impl Team {
     /// Reports on a task.
-    ///
-    /// # Errors
-    /// As [`Team::send`].
     pub fn task_update(&mut self, update: TaskUpdate) -> Result<SendAnswer> {
         self.send(update.into())
     }

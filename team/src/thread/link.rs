@@ -1,20 +1,13 @@
 //! `thread-link`: a thread belongs to a task from now on.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadLinked};
 use crate::thread::RULES;
 use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Make a thread belong to a task
-    "thread-link": Records(ThreadLink) -> ThreadAnswer = Team::thread_link,
+    "thread-link": Records(ThreadLink) -> ThreadAnswer as thread_link,
     rules = RULES
 }
 
@@ -29,16 +22,6 @@ pub struct ThreadLink {
     /// Who does it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-}
-
-impl Team {
-    /// Makes a thread belong to a task. Where it does already, nothing changes.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `task_not_found`, `thread_not_found`, `team_closed`; the log's.
-    pub fn thread_link(&mut self, link: ThreadLink) -> Result<ThreadAnswer> {
-        self.execute(link)
-    }
 }
 
 impl Command for ThreadLink {

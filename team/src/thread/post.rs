@@ -1,23 +1,16 @@
 //! `thread-post`: somebody says something in a thread; whoever takes part, or is named, is told.
 
-use crate::api::operation::operation;
-use crate::failure::{Failure, Result};
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::thread::event::{Posted, ThreadAct, ThreadFact};
 use crate::projections::thread::{PostShown, Thread};
-use crate::refusal::{Code, Refusal};
 use crate::thread::RULES;
 use crate::thread::start::{SYSTEM, agents, author, found};
 use crate::usage::budget;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Error, EventId, Timestamp};
+use teamlog_engine::EventId;
 
 operation! {
     /// Say something in a thread; whoever takes part is told
-    "thread-post": Records(ThreadPost) -> ThreadPostAnswer = Team::thread_post,
+    "thread-post": Records(ThreadPost) -> ThreadPostAnswer as thread_post,
     rules = RULES
 }
 
@@ -47,16 +40,6 @@ pub struct ThreadPostAnswer {
     pub message: PostShown,
 }
 
-impl Team {
-    /// Says something in a thread. Who does so need not take part, and does not from then on.
-    ///
-    /// # Errors
-    /// `invalid_input`, `too_large`, `worker_not_found`, `thread_not_found`, `budget_exceeded`, `team_closed`; the log's.
-    pub fn thread_post(&mut self, post: ThreadPost) -> Result<ThreadPostAnswer> {
-        self.execute(post)
-    }
-}
-
 impl Command for ThreadPost {
     type Decided = Posted;
     type Answer = ThreadPostAnswer;
@@ -81,7 +64,7 @@ impl Command for ThreadPost {
         };
         let trace = match &thread.trace_id {
             Some(trace) => Some(trace.clone()),
-            None => crate::page::trace_of_task(live, thread.task_id.as_deref())?,
+            None => page::trace_of_task(live, thread.task_id.as_deref())?,
         };
         events.push(fact.event(self.author(), thread.task_id.as_deref(), trace.as_deref()));
         Ok(Decision::Granted(posted, events))

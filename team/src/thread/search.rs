@@ -2,18 +2,11 @@
 //!
 //! There is no index: a call examines a bounded part of what was said, and its cursor says where the next one goes on.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::page::unknown_cursor;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::thread::{Thread, ThreadShown};
-use crate::refusal::Refusal;
 use crate::thread::RULES;
 use crate::thread::tail::post;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Reader;
+use page::unknown_cursor;
 
 operation! {
     /// Find threads by what they hold, the newest thread first
@@ -84,9 +77,6 @@ enum Found {
 
 impl Team {
     /// Threads that hold a text.
-    ///
-    /// # Errors
-    /// `invalid_input`, `cursor_unknown`; the log's.
     pub fn thread_search(&mut self, search: &ThreadSearch) -> Result<ThreadSearchAnswer> {
         let wanted = search.query.as_deref().unwrap_or_default().trim();
         let wanted = wanted.to_lowercase();
@@ -97,7 +87,7 @@ impl Team {
 impl ThreadSearch {
     fn page(&self, live: &Live, reader: &Reader, wanted: &str) -> Result<ThreadSearchAnswer> {
         let limit = match self.limit {
-            None | Some(0) => crate::page::PAGE,
+            None | Some(0) => page::PAGE,
             Some(limit) => limit.min(SEARCH_MAX),
         };
         let mut left = Left {

@@ -1,25 +1,15 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::thread::event::{ThreadAct, ThreadFact, ThreadStarted};
 use crate::projections::thread::{self, ThreadShown};
-use crate::refusal::{Code, Refusal};
 use crate::task::holding;
 use crate::thread::RULES;
 use crate::usage::budget;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{NewEvent, Timestamp};
 
 operation! {
     /// Start a thread between agents, perhaps about a task
-    "thread-start": Records(ThreadStart) -> ThreadAnswer = Team::thread_start,
+    "thread-start": Records(ThreadStart) -> ThreadAnswer as thread_start,
     rules = RULES
 }
 
@@ -55,16 +45,6 @@ pub struct ThreadStart {
 pub struct ThreadAnswer {
     /// The thread
     pub thread: ThreadShown,
-}
-
-impl Team {
-    /// Starts a thread.
-    ///
-    /// # Errors
-    /// `invalid_input`, `too_large`, `worker_not_found`, `task_not_found`, `budget_exceeded`, `team_closed`; the log's.
-    pub fn thread_start(&mut self, start: ThreadStart) -> Result<ThreadAnswer> {
-        self.execute(start)
-    }
 }
 
 impl Command for ThreadStart {
@@ -173,9 +153,6 @@ pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {
 }
 
 /// The thread of that id.
-///
-/// # Errors
-/// `invalid_input`, `thread_not_found`.
 pub(crate) fn found(live: &Live, id: &str) -> Result<thread::Thread> {
     names::check_known("thread_id", id)?;
     if let Some(thread) = live.thread(id)? {

@@ -1,17 +1,12 @@
 //! `thread-tail`: the newest messages of a thread, oldest of the page first.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::page::unknown_cursor;
+use crate::prelude::*;
+use crate::projections::Fact;
 use crate::projections::thread::event::ThreadAct;
 use crate::projections::thread::{PostShown, ThreadShown};
-use crate::projections::{Fact, Live};
 use crate::thread::RULES;
 use crate::thread::start::found;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Reader};
+use page::unknown_cursor;
 
 operation! {
     /// Read the newest messages of a thread, oldest first
@@ -106,7 +101,7 @@ impl ThreadTail {
 
 /// The message that an event of a thread recorded.
 pub(crate) fn post(live: &Live, reader: &Reader, seq: u64) -> Result<Option<PostShown>> {
-    let event: Event<'static> = crate::page::event(live, reader, seq)?;
+    let event: Event<'static> = page::event(live, reader, seq)?;
     let Fact::Thread(fact) = Fact::decode(&event)? else {
         return Ok(None);
     };

@@ -1,18 +1,11 @@
 //! How many tokens a team may use: what is refused once they are used up, and when it is warned.
 
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, Whose};
-use crate::refusal::{Code, Refusal};
-use teamlog_engine::{Cause, NewEvent};
 
 /// Refuses new work to a team, or to an agent of it, that used up what it may. What goes on or ends is never asked.
-///
-/// # Errors
-/// `budget_exceeded`.
 pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(());
@@ -109,9 +102,6 @@ pub(crate) fn warning(info: Option<&BudgetInfo>, used: u64) -> Option<String> {
 
 impl Team {
     /// What whoever works for the team is to be warned of, in a line of plain text.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn budget_warning(&mut self) -> Result<Option<String>> {
         self.query(|live, _| {
             let info = live.budget()?;

@@ -1,23 +1,12 @@
 //! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
 
-use crate::api::operation::operation;
 use crate::api::rules::Rules;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
-use crate::refusal::{Code, Refusal};
 use crate::thread::start::existing;
 use crate::usage::budget;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 /// As callers of the HTTP contract name the fields.
 const RULES: Rules = Rules {
@@ -36,13 +25,13 @@ const RULES: Rules = Rules {
 
 operation! {
     /// Say how many tokens an agent used
-    "report-usage": Records(ReportUsage) -> UsageAnswer = Team::report_usage,
+    "report-usage": Records(ReportUsage) -> UsageAnswer as report_usage,
     rules = RULES
 }
 
 operation! {
     /// Say how many tokens may be used; that takes the place of what was said before
-    "set-budget": Records(SetBudget) -> UsageAnswer = Team::set_budget,
+    "set-budget": Records(SetBudget) -> UsageAnswer as set_budget,
     rules = RULES
 }
 
@@ -175,26 +164,7 @@ pub struct BudgetShown {
 }
 
 impl Team {
-    /// Records tokens that an agent used. Never refused for having used too many.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `task_not_found`, `team_closed`; the log's.
-    pub fn report_usage(&mut self, report: ReportUsage) -> Result<UsageAnswer> {
-        self.execute(report)
-    }
-
-    /// Says how many tokens may be used.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`; the log's.
-    pub fn set_budget(&mut self, set: SetBudget) -> Result<UsageAnswer> {
-        self.execute(set)
-    }
-
     /// How many tokens were used.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn usage(&mut self, usage: &Usage) -> Result<UsageAnswer> {
         for (field, name) in [("worker", &usage.worker), ("cursor", &usage.cursor)] {
             if let Some(name) = name {
@@ -204,7 +174,7 @@ impl Team {
         if let Some(task) = &usage.task_id {
             names::check_known("task_id", task)?;
         }
-        let limit = crate::page::limit(usage.limit, crate::page::PAGE);
+        let limit = page::limit(usage.limit, page::PAGE);
         self.query(|live, _| {
             let mut answer = standing(live, usage.worker.as_deref(), usage.task_id.as_deref())?;
             if usage.worker.is_none() {

@@ -1,22 +1,13 @@
 //! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{self, After, Command};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::Live;
+use crate::handle::command;
+use crate::prelude::*;
 use crate::projections::worker::supervision::{attention, attention_set};
-use crate::refusal::Refusal;
 use crate::worker::stall::Decision;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, Reader, Timestamp};
 
 operation! {
     /// Record what was seen of the leader's session, for read-stall-state
-    "write-leader-attention": Records(WriteAttention) -> AttentionWritten = Team::write_leader_attention
+    "write-leader-attention": Records(WriteAttention) -> AttentionWritten as write_leader_attention
 }
 
 /// Who saw it
@@ -143,23 +134,13 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShow
     let Some(seq) = live.leader_attention()? else {
         return Ok(None);
     };
-    let event = crate::page::event(live, reader, seq)?;
+    let event = page::event(live, reader, seq)?;
     let shown = AttentionShown::of(&event, &reader.identity().team)?;
     // That it recorded its own end is no sign of life.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
     let stopped = shown.tells_of_stop() && !acted;
     Ok(Some((shown, stopped)))
-}
-
-impl Team {
-    /// Records what was seen of the leader.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`, `too_large`; the log's.
-    pub fn write_leader_attention(&mut self, write: WriteAttention) -> Result<AttentionWritten> {
-        self.execute(write)
-    }
 }
 
 impl Command for WriteAttention {
@@ -179,7 +160,7 @@ impl Command for WriteAttention {
             _ => {}
         }
         let event = attention_set(DEFAULT_ACTOR, &said).map_err(|error| {
-            let text = crate::page::json_text(&said).unwrap_or_default();
+            let text = page::json_text(&said).unwrap_or_default();
             Refusal::invalid("input", &text, &format!("must fit into an event ({error})"))
         })?;
         Ok(command::Decision::Granted((), vec![event]))

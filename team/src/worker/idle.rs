@@ -1,19 +1,10 @@
 //! `read-idle-state`: who has nothing to do. A worker is what it said last of itself, or what the monitor's snapshot says
 //! of it, whichever came later.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
 use crate::log::team_event::TeamEvent;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::event::WorkerState;
 use crate::worker::snapshot as monitor_snapshot;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::{Event, Reader};
 
 operation! {
     /// Read which workers have nothing to do, and since when
@@ -125,7 +116,7 @@ impl Told {
         match seq {
             None => Ok(None),
             Some(seq) => Ok(Told::of(
-                &crate::page::event(live, reader, seq)?,
+                &page::event(live, reader, seq)?,
                 &reader.identity().team,
             )),
         }
@@ -185,9 +176,6 @@ fn recent(live: &Live) -> Result<u64> {
 
 impl Team {
     /// Who has nothing to do.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn idle_state(&mut self, _: ReadIdle) -> Result<IdleAnswer> {
         self.query(idle)
     }

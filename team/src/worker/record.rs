@@ -1,24 +1,13 @@
 //! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: a worker registers, gives a sign of life,
 //! gets its instructions.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership::{self, LEADER};
-use crate::log::append::DEFAULT_ACTOR;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::HeartbeatShown;
 use crate::projections::worker::event::{Heartbeat, Identity, Instructions, WorkerAct};
-use crate::refusal::{Code, Refusal};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Register a worker, or replace what is known of it
-    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer = Team::write_identity
+    "write-worker-identity": Records(WriteIdentity) -> WorkerAnswer as write_identity
 }
 
 operation! {
@@ -32,12 +21,12 @@ operation! {
 
 operation! {
     /// Give a worker's sign of life
-    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer = Team::update_heartbeat
+    "update-worker-heartbeat": Records(UpdateHeartbeat) -> WorkerAnswer as update_heartbeat
 }
 
 operation! {
     /// Replace a worker's instructions
-    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer = Team::write_inbox
+    "write-worker-inbox": Records(WriteInbox) -> WorkerAnswer as write_inbox
 }
 
 /// What `write-worker-identity` is asked.
@@ -128,26 +117,7 @@ pub struct HeartbeatAnswer {
 }
 
 impl Team {
-    /// Registers a worker, or replaces what is known of it.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
-    pub fn write_identity(&mut self, write: WriteIdentity) -> Result<WorkerAnswer> {
-        self.execute(write)
-    }
-
-    /// Records a sign of life.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
-    pub fn update_heartbeat(&mut self, update: UpdateHeartbeat) -> Result<WorkerAnswer> {
-        self.execute(update)
-    }
-
     /// A worker's last sign of life.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn read_heartbeat(&mut self, read: ReadHeartbeat) -> Result<HeartbeatAnswer> {
         names::check_known("worker", &read.worker)?;
         self.query(|live, _| {
@@ -156,14 +126,6 @@ impl Team {
                 heartbeat: live.heartbeat(&read.worker)?.map(HeartbeatShown::from),
             })
         })
-    }
-
-    /// Replaces a worker's instructions.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`, `too_large`; the log's.
-    pub fn write_inbox(&mut self, write: WriteInbox) -> Result<WorkerAnswer> {
-        self.execute(write)
     }
 }
 

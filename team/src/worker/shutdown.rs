@@ -1,23 +1,13 @@
 //! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::ShutdownAckShown;
 use crate::projections::worker::event::{AckStatus, ShutdownAck, ShutdownRequest, WorkerAct};
-use crate::refusal::Refusal;
 use crate::worker::record::WorkerAnswer;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Ask a worker to stop
-    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer = Team::request_shutdown
+    "write-shutdown-request": Records(RequestShutdown) -> WorkerAnswer as request_shutdown
 }
 
 operation! {
@@ -28,7 +18,7 @@ operation! {
 
 operation! {
     /// Say that a worker accepts or rejects its shutdown
-    "write-shutdown-ack": Records(WriteAck) -> AckAnswer = Team::write_shutdown_ack
+    "write-shutdown-ack": Records(WriteAck) -> AckAnswer as write_shutdown_ack
 }
 
 /// What `write-shutdown-request` is asked.
@@ -86,26 +76,7 @@ impl AckAnswer {
 }
 
 impl Team {
-    /// Asks a worker to stop; asking again moves the time of the request.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
-    pub fn request_shutdown(&mut self, request: RequestShutdown) -> Result<WorkerAnswer> {
-        self.execute(request)
-    }
-
-    /// Records what a worker says to its shutdown.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
-    pub fn write_shutdown_ack(&mut self, write: WriteAck) -> Result<AckAnswer> {
-        self.execute(write)
-    }
-
     /// What a worker last said to its shutdown. A bound that is no time lets nothing count.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn read_shutdown_ack(&mut self, read: ReadAck) -> Result<AckAnswer> {
         names::check_known("worker", &read.worker)?;
         let counts = |at: Timestamp| match &read.min_updated_at {

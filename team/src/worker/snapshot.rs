@@ -1,18 +1,8 @@
 //! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
 //! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::log::append::DEFAULT_ACTOR;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use teamlog_engine::{Reader, Timestamp};
 
 operation! {
     /// Read what the team's monitor last saw
@@ -22,7 +12,7 @@ operation! {
 
 operation! {
     /// Store what the team's monitor saw
-    "write-monitor-snapshot": Records(WriteSnapshot) -> SnapshotWritten = Team::write_monitor_snapshot
+    "write-monitor-snapshot": Records(WriteSnapshot) -> SnapshotWritten as write_monitor_snapshot
 }
 
 /// What `write-monitor-snapshot` is asked.
@@ -130,28 +120,17 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapsh
     let Some(seq) = live.monitor_snapshot()? else {
         return Ok(None);
     };
-    let event = crate::page::event(live, reader, seq)?;
+    let event = page::event(live, reader, seq)?;
     let stored: Map<String, Value> = serde_json::from_str(snapshot(&event)?).unwrap_or_default();
     Ok(Some((MonitorSnapshot::of(stored), seq)))
 }
 
 impl Team {
-    /// Stores a monitor's snapshot.
-    ///
-    /// # Errors
-    /// `invalid_input`, `team_closed`, `too_large`; the log's.
-    pub fn write_monitor_snapshot(&mut self, write: WriteSnapshot) -> Result<SnapshotWritten> {
-        self.execute(write)
-    }
-
     /// What the monitor last saw.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn read_monitor_snapshot(&mut self, _: ReadSnapshot) -> Result<SnapshotAnswer> {
         self.query(|live, reader| {
             let written = live.monitor_snapshot()?;
-            let written = written.map(|seq| crate::page::event(live, reader, seq));
+            let written = written.map(|seq| page::event(live, reader, seq));
             let since = written.transpose()?.map(|event| event.created_at);
             let seen = last(live, reader)?.map(|(snapshot, _)| snapshot);
             let completed = live.completed_since(since)?;
@@ -173,7 +152,7 @@ impl Command for WriteSnapshot {
     type Answer = SnapshotWritten;
 
     fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let text = crate::page::json_text(&self.snapshot).unwrap_or_default();
+        let text = page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
             Refusal::invalid(
                 "snapshot",

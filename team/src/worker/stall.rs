@@ -1,16 +1,9 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership::LEADER;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
 use crate::worker::idle::{IdleAnswer, Told, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Reader, Timestamp};
 
 operation! {
     /// Read whether the team gets on, and what its leader has to decide
@@ -228,9 +221,6 @@ fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
 
 impl Team {
     /// Whether the team gets on.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn stall_state(&mut self, _: ReadStall) -> Result<StallAnswer> {
         let now = self.now();
         self.query(|live, reader| stall(live, reader, now))

@@ -1,19 +1,9 @@
 //! `write-worker-status`, `read-worker-status`: what a worker does. Saying the same again changes nothing, so that nobody
 //! wakes up for it.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::names;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::worker::StatusShown;
 use crate::projections::worker::event::{StatusChange, WorkerState};
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::Timestamp;
 
 operation! {
     /// Read what a worker last said that it does
@@ -23,7 +13,7 @@ operation! {
 
 operation! {
     /// Say what a worker does
-    "write-worker-status": Records(WriteStatus) -> StatusAnswer = Team::write_worker_status
+    "write-worker-status": Records(WriteStatus) -> StatusAnswer as write_worker_status
 }
 
 /// What `write-worker-status` is asked.
@@ -81,18 +71,7 @@ impl StatusAnswer {
 }
 
 impl Team {
-    /// Records what a worker does.
-    ///
-    /// # Errors
-    /// `invalid_input`, `worker_not_found`, `team_closed`; the log's.
-    pub fn write_worker_status(&mut self, write: WriteStatus) -> Result<StatusAnswer> {
-        self.execute(write)
-    }
-
     /// What a worker last said that it does.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn read_worker_status(&mut self, read: ReadStatus) -> Result<StatusAnswer> {
         names::check_known("worker", &read.worker)?;
         self.query(|live, _| StatusAnswer::read(live, &read.worker))
@@ -130,7 +109,7 @@ impl Command for WriteStatus {
         });
         if !same {
             let task = change.current_task_id.as_deref();
-            let trace = crate::page::trace_of_task(live, task)?;
+            let trace = page::trace_of_task(live, task)?;
             events.push(change.event(&self.worker, trace.as_deref()));
         }
         Ok(Decision::Granted((), events))

@@ -1,21 +1,12 @@
 //! `get-summary`: tasks and workers in numbers. Who works without getting on is told by the turns since the summary
 //! before, so that each summary of an open team moves the baseline, where there is anything to move.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::command::{After, Command, Decision};
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
-use crate::log::append::DEFAULT_ACTOR;
+use crate::prelude::*;
 use crate::projections::task::TaskCounts;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::projections::worker::supervision::{Baseline, Baselines};
-use crate::projections::{Live, Status};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use teamlog_engine::{Clock, Timestamp};
+use teamlog_engine::Clock;
 
 operation! {
     /// Count tasks and look at every worker; progress is measured from the summary before
@@ -213,9 +204,6 @@ pub(crate) fn recorded(live: &Live, worker: &str) -> Result<Option<Baseline>> {
 
 impl Team {
     /// The team in numbers; moves the baseline of the next summary.
-    ///
-    /// # Errors
-    /// The log's.
     pub fn summary(&mut self, _: GetSummary) -> Result<SummaryAnswer> {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();

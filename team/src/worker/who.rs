@@ -1,17 +1,10 @@
 //! `who`: who does what. For each agent what it works on and until when, what it did last, what it reported and what it
 //! waits for. Reads as much as there are agents and tasks in their hands, whatever lies behind them.
 
-use crate::api::operation::operation;
-use crate::failure::Result;
-use crate::handle::team::Team;
-use crate::lifecycle::membership;
+use crate::prelude::*;
+use crate::projections::TaskFilter;
 use crate::projections::worker::event::WorkerState;
-use crate::projections::{Live, Status, Task, TaskFilter};
-use crate::refusal::Refusal;
 use crate::task::report;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use teamlog_engine::{Reader, Timestamp};
 
 operation! {
     /// Read who does what: tasks, leases, last events, what was reported and what blocks
@@ -136,9 +129,6 @@ pub struct WaitsFor {
 
 impl Team {
     /// Who does what.
-    ///
-    /// # Errors
-    /// `invalid_input`; the log's.
     pub fn who(&mut self, who: &Who) -> Result<WhoAnswer> {
         let limit = who.limit.unwrap_or(AGENTS_MAX);
         if !(1..=AGENTS_MAX).contains(&limit) {
@@ -198,10 +188,10 @@ fn last_event(live: &Live, reader: &Reader, name: &str) -> Result<Option<LastEve
     let Some(activity) = live.activity(name)? else {
         return Ok(None);
     };
-    let mut event = crate::page::event(live, reader, activity.seq)?;
+    let mut event = page::event(live, reader, activity.seq)?;
     // An answer that was kept under a key stands behind the events that it answers for.
     if event.kind == "response_stored" && activity.seq > 1 {
-        event = crate::page::event(live, reader, activity.seq - 1)?;
+        event = page::event(live, reader, activity.seq - 1)?;
     }
     Ok(Some(LastEvent {
         seq: event.seq,

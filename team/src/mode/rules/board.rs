@@ -2,21 +2,16 @@
 //! is about to record, so that each step of a longer decision stands on the one before.
 
 use crate::doctor::AHEAD_TOLERATED_MICROS;
-use crate::failure::Result;
 use crate::handle::command::Origin;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::rules::denial::Place;
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::{
     Change, Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnd,
     SessionEnded, SessionSeen, SkillsSynced,
 };
 use crate::projections::mode::{Mode, Scope, SessionLife};
 use crate::projections::team::settings::Setting;
-use crate::refusal::{Code, Refusal};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
-use teamlog_engine::{JsonError, NewEvent, Timestamp};
+use teamlog_engine::JsonError;
 
 /// Most bytes of a state as JSON text.
 pub const STATE_BYTES_MAX: usize = 256 << 10;

@@ -14,10 +14,8 @@
 use crate::mode::rules::outcome::{self, Lifecycle, RunOutcome};
 use crate::mode::rules::phase::{check_forge, fill};
 use crate::mode::rules::reading::{canonical, filled, inferred, is_asked};
+use crate::prelude::*;
 use crate::projections::mode::Mode;
-use crate::refusal::{Code, Refusal};
-use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
 
 /// Fields that only the call itself sets.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
@@ -77,9 +75,6 @@ pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, R
 }
 
 /// The state that a call makes of the one before. `given` is what [`flattened`] made of the call.
-///
-/// # Errors
-/// `invalid_input`.
 pub fn write(
     mode: Mode,
     before: Option<&Map<String, Value>>,

@@ -1,9 +1,7 @@
 //! How a mode ended, in the words that people are told, in those of old, and in every other spelling of either.
 
+use crate::prelude::*;
 use crate::projections::words;
-use crate::refusal::{Code, Refusal, shown};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 words! {
     /// How a workflow ended, as people are told.

@@ -3,10 +3,8 @@
 use crate::mode::rules::outcome::{self, Lifecycle};
 use crate::mode::rules::reading::filled;
 use crate::mode::rules::seed::ITERATIONS_MAX;
+use crate::prelude::*;
 use crate::projections::mode::Mode;
-use crate::refusal::{Code, Refusal, shown};
-use serde_json::{Map, Value};
-use teamlog_engine::Timestamp;
 
 /// The phases of forge.
 pub const FORGE: [&str; 8] = [
@@ -150,9 +148,6 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
 
 /// Checks a state of forge and fills in what an active one has to say. `resumed`: whether this very call says that it is
 /// active, which an ending phase contradicts; where it only was active, the phase ends it.
-///
-/// # Errors
-/// `invalid_input`.
 pub fn check_forge(
     state: &mut Map<String, Value>,
     resumed: bool,

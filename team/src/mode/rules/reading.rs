@@ -15,11 +15,8 @@
 
 use crate::mode::rules::outcome::{Lifecycle, RunOutcome, lifecycle, of_phase, run};
 use crate::mode::rules::phase;
+use crate::prelude::*;
 use crate::projections::words;
-use crate::refusal::Refusal;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 words! {
     /// What decided a [`Reading`].

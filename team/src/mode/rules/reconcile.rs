@@ -4,17 +4,14 @@
 //! What becomes active at the root becomes so for every session, so that each session with active modes has its say; one
 //! "no" refuses all. A session that gave no sign of life for long holds up nobody: instead of saying no it ends.
 
-use crate::failure::Result;
-use crate::log::append::DEFAULT_ACTOR;
 use crate::mode::rules::board::{Board, Standing, visible_from};
 use crate::mode::rules::denial::{self, Action, Place, session_option};
 use crate::mode::rules::prompt::lock;
 use crate::mode::rules::reading::is_asked;
 use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide};
+use crate::prelude::*;
 use crate::projections::mode::event::{Change, Fields, ModeTransitioned, SessionEnd};
 use crate::projections::mode::{Mode, Scope};
-use crate::refusal::Refusal;
-use serde_json::Value;
 
 /// What sort of request makes a mode active, as its traces name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,9 @@
 //! How the state of a mode is answered, and where it lies.
 
-use crate::failure::Result;
 use crate::mode::rules::transition::{Kind, Transition};
-use crate::projections::Live;
+use crate::prelude::*;
 use crate::projections::mode::event::Fields;
 use crate::projections::mode::{Mode, ModeState, Scope, is_session_id};
-use crate::refusal::{Code, Refusal, shown};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Where states lie, relative to a team's directory.
 pub const MODES_DIR: &str = "modes";
@@ -83,9 +79,6 @@ pub(crate) struct Decided {
 }
 
 /// The scope of an optional session.
-///
-/// # Errors
-/// `invalid_input`.
 pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
     match session {
         Some(session) if !is_session_id(session) => {

@@ -1,0 +1,17 @@
+//! What most files of this crate name: results and refusals, a team and its state, operations and commands.
+
+pub(crate) use crate::api::operation::operation;
+pub(crate) use crate::failure::{Failure, Result};
+pub(crate) use crate::handle::command::{After, Command, Decision};
+pub(crate) use crate::handle::root::Root;
+pub(crate) use crate::handle::team::Team;
+pub(crate) use crate::lifecycle::membership::{self, LEADER};
+pub(crate) use crate::log::append::DEFAULT_ACTOR;
+pub(crate) use crate::projections::{Live, MessageType, Status, Task};
+pub(crate) use crate::refusal::{Code, Refusal, shown};
+pub(crate) use crate::{names, page};
+pub(crate) use schemars::JsonSchema;
+pub(crate) use serde::{Deserialize, Serialize};
+pub(crate) use serde_json::{Map, Value};
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use teamlog_engine::{Cause, Error, Event, NewEvent, Reader, RefKind, Timestamp};
